@@ -92,8 +92,8 @@ extension Dashboard {
         case (.webGuest(let id), .leave):
             perform(webGuests.leave(id))
             for stream in streams.all(of: viewer) { sinks[stream]?.yield() }
-        // A web guest is linked as long as it is heard: there is nothing to retry.
-        case (.webGuest, _): break
+        // A web guest is linked as long as it is heard: there is nothing to retry, and only notices go.
+        case (.webGuest(let id), _): perform(webGuests.retried(id))
         }
     }
 
@@ -188,6 +188,8 @@ extension Dashboard {
         // First, so that a page that shows an answer shows what the host made of it.
         if case .message(.stateUpdate(let state)) = event { show(view.catchUp(with: state, now: now)) }
         perform(webGuests.handle(event, on: link, of: id, now: now))
+        // The next session has begun.
+        if case .ended(.goodbye(.ended)) = event { Task { try? await self.link(id) } }
         for (number, tap) in taps where tap.link == link {
             switch event {
             case .acknowledged(tap.said): settle(number, nil)

@@ -162,8 +162,6 @@ public struct OpenInvitation: Hashable, Sendable, Encodable {
 public enum ByeReason: String, Hashable, Sendable, Codable, CaseIterable {
     /// The person said so; a host's session goes on with the next start.
     case quit
-    /// The driver has ended the session.
-    case ended
     /// The system said so (SIGTERM, Ctrl-C).
     case terminated
     /// A program's input ended, and it is a guest.

@@ -36,7 +36,7 @@ public struct Scenario: Hashable, Sendable {
         case disk
         /// A node ends as it should, and starts again.
         case quit
-        /// The driver ends the session: the next one begins with an empty queue, and everybody is welcome.
+        /// The driver ends the session: the next one begins as a new host does, and everybody is welcome.
         case session
         /// The driver sends a guest away.
         case kick

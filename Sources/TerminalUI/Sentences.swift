@@ -93,7 +93,6 @@ struct Sentences {
             []
         case .bye where role == .scan: tree(watch.hosts)
         case .bye where owesQueue: queue(now) + lines(event, now: now)
-        case .bye(.ended): [say("The session has ended. The next start begins a new one. Bye.")]
         case .bye: [say("Bye.")]
         }
     }

@@ -104,7 +104,7 @@ def test_a_search_without_a_connection_is_made_when_the_page_is_back(server: Sta
             None,
             "End the session",
             "Really end the session for everybody?",
-            "The queue is deleted and all guests leave.",
+            "The queue is deleted, and a new session begins.",
             {"command": "end"},
         ),
         (

@@ -120,7 +120,11 @@ def test_the_end_of_the_session_is_told_as_such(ride: Ride, open_page: Open) -> 
     driver.get_by_role("button", name="End the session").click()
     answer(driver, "Really end")
     expect(page.get_by_text("Dad's Car ended the session.")).to_be_visible()
-    expect(driver.get_by_text("The session has ended.")).to_be_visible()
+    expect(driver.get_by_text("The session has ended, and a new one has begun.")).to_be_visible()
+    page.get_by_role("button", name="Vote for Headlights").click()
+    expect(votes(driver, "Headlights")).to_have_text("1 vote")
+    driver.get_by_role("button", name="Pause").click()
+    expect(driver.get_by_role("button", name="Play", exact=True)).to_be_visible()
 
 
 def test_a_guest_is_kicked_and_told_so(ride: Ride, open_page: Open) -> None:

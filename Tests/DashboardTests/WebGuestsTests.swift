@@ -160,6 +160,20 @@ struct WebGuestsTests {
         #expect(guests.guest(session: "x") == "m", "it keeps its own, to be told so")
     }
 
+    @Test("are told that the host has ended its session, and are in the next one by a new link")
+    func nextSession() throws {
+        var guests = joined()
+        #expect(guests.handle(.ended(.goodbye(.ended)), on: 1, of: "m", now: .zero) == [.changed("m")])
+        #expect(guests.viewpoint("m")?.notices.current.map(\.code) == ["hostEnded"])
+        let mia = try #require(guests.unlinked("m"))
+        _ = guests.linked(mia, by: 2, nil, now: .zero)
+        #expect(guests.present == ["m"] && guests.viewpoint("m")?.connection == .connected)
+        #expect(guests.guest(session: "x") == "m", "its page goes on")
+        #expect(guests.viewpoint("m")?.notices.current.map(\.code) == ["hostEnded"], "it stays until it was seen")
+        #expect(guests.retried("m") == [.changed("m")])
+        #expect(guests.viewpoint("m")?.notices.current.isEmpty == true)
+    }
+
     @Test("that leave are gone at once, with their session")
     func leaving() throws {
         var guests = joined()

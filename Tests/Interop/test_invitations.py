@@ -145,7 +145,10 @@ def test_who_is_banned_stays_out_beyond_the_session_until_the_driver_says_otherw
         guest.lose_link()
         assert reason_of(guest) == Reason.BANNED
     host.say("end")
-    host.expect("bye")
+    host.expect("notice", code="sessionEnded")
+    for guest in (eve, tom):
+        assert reason_of(guest) == Reason.BANNED
+    host.say("quit")
     assert host.ended() == 0
     again = start_host(20, "Mile")
     assert len(again.expect_seen("bans")["bans"]) == 2

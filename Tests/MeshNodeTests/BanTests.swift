@@ -143,7 +143,13 @@ struct BanTests {
         pair.feed(.input(.host(.kick("Bob"))), to: .host)
         pair.feed(.input(.ban("Ana", seconds: nil)), to: .host)
         #expect(told(pair).map(\.session) == [false, true])
-        pair.feed(.input(.unban(Self.other.id)), to: .host)
+        // Their links have ended since.
+        for (link, peer) in [(90, Self.ana), (91, Peer(id: Self.other.id, name: "Bob"))] {
+            pair.happen([.link(link, .ended(peer, .left))], to: .host)
+        }
+        pair.feed(.input(.bans), to: .host)
+        #expect(told(pair).map(\.peer.name) == ["Ana", "Bob"])
+        pair.feed(.input(.unban("Bob")), to: .host)
         pair.feed(.input(.unban("Ana")), to: .host)
         #expect(told(pair).isEmpty && pair.cores[0].mesh.banned.isEmpty)
         pair.feed(.input(.unban("Ana")), to: .host)

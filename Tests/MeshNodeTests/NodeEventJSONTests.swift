@@ -153,7 +153,6 @@ struct NodeEventJSONTests {
                     + #""receivedBytes":0,"resent":0,"rssi":null,"rttMilliseconds":null,"sentBytes":0,"#
                     + #""supervisionTimeout":720}"#
             ),
-            (.bye(.ended), #"{"at":1.5,"event":"bye","reason":"ended"}"#),
             (.bye(.endOfInput), #"{"at":1.5,"event":"bye","reason":"endOfInput"}"#),
         ] as [(NodeEvent, String)])
     func contract(event: NodeEvent, json: String) throws {

@@ -119,13 +119,14 @@ struct NodeTests {
         #expect(after.queue == before.queue && after.nowPlaying == before.nowPlaying)
         #expect(after.epoch > before.epoch)
         _ = try await guest.snapshot { $0.epoch == after.epoch }
-        try await host.stop(.end)
+        await host.node.send(.end)
         _ = try await guest.notice("hostEnded")
-
+        let next = try await host.snapshot { $0.epoch > after.epoch }
+        _ = try await guest.snapshot { $0.epoch == next.epoch }
+        #expect(next.nowPlaying?.id == "s1" && next.queue.allSatisfy { $0.votes == 0 })
+        try await host.stop(.quit(.terminated))
         host = try car.host()
-        let anew = try await host.snapshot()
-        #expect(anew.epoch > after.epoch)
-        #expect(anew.nowPlaying?.id == "s1" && anew.queue.allSatisfy { $0.votes == 0 })
+        #expect(try await host.snapshot().queue == next.queue)
         try await host.stop()
         try await guest.stop()
     }

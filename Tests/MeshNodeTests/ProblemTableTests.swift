@@ -264,6 +264,7 @@ struct ProblemTableTests {
             for number in 0..<count { pair.invite(UInt8(number)) }
             pair.feed(.input(.invite(InvitationWish(.none))), to: .host)
             return Told(pair: pair, side: .host)
+        case .sessionEnded: return Told(pair: try fed(.input(.end), to: .host), side: .host)
         // A pairing has no node: it tells the row itself.
         case .nothingAsked: return Told(pair: try fed(.input(.notice(Notice(problem))), to: .host), side: .host)
         default:

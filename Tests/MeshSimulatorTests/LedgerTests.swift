@@ -95,6 +95,7 @@ struct StoryTests {
     private var story: Story = {
         var story = Story(Scenario(seed: 1, faults: []))
         story.peers = ["car", "ana", "ben"]
+        story.hostStarts(epoch: 5)
         return story
     }()
     private var host = HostRecord(
@@ -169,20 +170,43 @@ struct StoryTests {
         #expect(after { $0.queue.removeLast() } == [])
     }
 
-    @Test("whoever was sent away stays so, until the session ends")
+    @Test("a guest that was sent away stays so until the session ends")
     mutating func bans() {
         #expect(after { $0.banned = ["ben"] } == [.wrongQueue])
         #expect(after { $0.banned = [] } == [.banForgotten])
         story.causes = [.host(.kick("ben"))]
         story.beginWrite(0)
         #expect(after { $0.banned = ["ben"] } == [])
-        #expect(after { $0 = HostRecord(epoch: 5) } == [.wrongQueue])
+        #expect(after { $0.banned = [] } == [.banForgotten])
+        host.banned = ["ben"]
+        story.endings = 1
+        #expect(after { $0 = HostRecord(epoch: 6) } == [])
     }
 
     @Test("a run of the host never has the epoch of an earlier one")
     mutating func epochs() {
+        story.hostStarts(epoch: 6)
         #expect(after { $0.epoch = 6 } == [])
+        story.hostStarts(epoch: 4)
         #expect(after { $0.epoch = 4 } == [.epochReused])
+    }
+
+    @Test("within a run only the end of a session gives the host another epoch, once for each end")
+    mutating func sessions() {
+        #expect(after { $0.epoch = 6 } == [.wrongQueue])
+        story.endings = 1
+        // A write before that of the end is checked as any other.
+        #expect(after { $0.queue[2].voters = ["ben"] } == [.wrongVote])
+        #expect(after { $0 = HostRecord(epoch: 7) } == [])
+        #expect(after { $0.epoch = 8 } == [.wrongQueue])
+    }
+
+    @Test("the first write of a run may be that of an end")
+    mutating func endAtOnce() {
+        story.hostStarts(epoch: 9)
+        story.endings = 1
+        #expect(after { $0 = HostRecord(epoch: 10) } == [])
+        #expect(after { $0.epoch = 11 } == [.wrongQueue])
     }
 
     @Test("a vote that was confirmed and not wished away again stays")

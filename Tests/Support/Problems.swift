@@ -141,7 +141,8 @@ extension CommandProblem {
         case .noPIN: .noSpan("2x")
         case .noSpan: .tooManyInvitations
         case .tooManyInvitations: .invitationsTakenBack(0)
-        case .invitationsTakenBack: .nothingAsked
+        case .invitationsTakenBack: .sessionEnded
+        case .sessionEnded: .nothingAsked
         case .nothingAsked: nil
         }
     }

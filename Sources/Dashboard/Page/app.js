@@ -122,10 +122,7 @@ function pageNotices(isReachable) {
     if (view?.ended) {
         const isPassenger = view.role === "webGuest";
         const suggestion = isPassenger ? null : t`When it is started again, it is shown here, or what to scan.`;
-        return [{
-            ...banner("ended", view.ended, suggestion, isPassenger ? t`Return to Start` : null),
-            messageText: view.endedText,
-        }];
+        return [banner("ended", view.ended, suggestion, isPassenger ? t`Return to Start` : null)];
     }
     if (isReachable) return [];
     const suggestion = view?.role === "host" || !view

@@ -43,7 +43,7 @@ export class Header {
         const words = isHost
             ? {
                 word: t(titles.host.end), label: t`End the session`, question: t`Really end the session for everybody?`,
-                consequence: t`The queue is deleted and all guests leave.`,
+                consequence: t`The queue is deleted, and a new session begins.`,
             }
             : {
                 word: t(titles.guest.leave), label: t`Leave the host`, question: t`Really leave the host?`,

@@ -172,8 +172,17 @@ struct WebGuests: Sendable {
             case .message(let message): return guest.hear(message, now: now)
             case .acknowledged(let number): return guest.acknowledged(number, now: now)
             case .ended(.refused(.banned)): guest.end(Self.banned, now: now)
+            case .ended(.goodbye(.ended)): guest.sessionEnded(now: now)
             case .ended: guest.disconnect(now: now)
             }
+            return []
+        }
+    }
+
+    /// A guest has tapped the button of a notice.
+    mutating func retried(_ id: Peer.ID) -> [Action] {
+        with(id) { guest in
+            guest.retried()
             return []
         }
     }

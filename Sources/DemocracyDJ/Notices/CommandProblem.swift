@@ -75,6 +75,8 @@ public enum CommandProblem: Hashable, Sendable {
     case tooManyInvitations
     /// So many invitations that were good are so no longer.
     case invitationsTakenBack(Int)
+    /// The session of this host has ended, as its person has said.
+    case sessionEnded
     /// An answer of somebody who was not asked: in a pairing.
     case nothingAsked
 
@@ -179,6 +181,7 @@ public enum CommandProblem: Hashable, Sendable {
             row("invitationsTakenBack", "The invitation that was open is good no longer.", nil)
         case .invitationsTakenBack(let count):
             row("invitationsTakenBack", "The \(count) invitations that were open are good no longer.", nil)
+        case .sessionEnded: row("sessionEnded", "The session has ended, and a new one has begun.", nil)
         case .nothingAsked: row("nothingAsked", "There are no digits to compare yet.", "Wait for them.")
         }
     }

@@ -218,8 +218,8 @@ extension NetworkError {
         case .hostEnded(let host):
             Problem(
                 "hostEnded", "\(host.asHost(startsSentence: true)) ended the session.",
-                "Votes that were not sent yet are kept. Looking for a host again.",
-                severity: .passes, raisedBy: .link, clearedBy: [.time, .linked, .left, .refused],
+                "You join the next one by yourself, and votes that were not sent yet are kept.",
+                button: .now("OK"), severity: .stays, raisedBy: .link, clearedBy: [.retried, .left],
                 about: [host.id, host.name])
         case .hostStopped(let host):
             Problem(

@@ -63,6 +63,15 @@ package struct WebGuest: Sendable {
         _ = take(.multipeerEvent(.peerDisconnected(host, reason: .linkLost)), now: now)
     }
 
+    /// The host has ended its session. The guest joins the next one with its next link.
+    package mutating func sessionEnded(now: MeshInstant) {
+        disconnect(now: now)
+        viewpoint.notices.tell(Notice(.hostEnded(host: host)), now: now)
+    }
+
+    /// The person has tapped the button of a notice.
+    package mutating func retried() { viewpoint.notices.clear(by: .retried) }
+
     /// Nothing follows for it.
     package mutating func end(_ sentence: String, now: MeshInstant) {
         disconnect(now: now)

@@ -43,6 +43,9 @@ extension Happening {
         }
     }
 
+    /// Whether it was said on this link, which its bearer vouches for.
+    func isSaid(on id: MeshCore.LinkID) -> Bool { if case .said(_, _, on: id, by: _) = self { true } else { false } }
+
     /// The driver ends the session.
     var isEndOfSession: Bool { if case .event(.input(.end)) = self { true } else { false } }
 

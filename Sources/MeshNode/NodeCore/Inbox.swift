@@ -49,8 +49,14 @@ struct Inbox: Sendable {
 
     mutating func removeAll() { self = Inbox() }
 
+    /// Removes what was said on a link that its bearer vouches for: it is not acknowledged, and comes again on the next one.
+    mutating func removeAll(saidOn id: MeshCore.LinkID) {
+        for happening in happenings where happening.isSaid(on: id) { count(happening, by: -1) }
+        happenings.removeAll { $0.isSaid(on: id) }
+    }
+
     /// Takes what is for the next step, in order: of each peer at most so much. The end of a session is a step of its own:
-    /// what was decided before is told first, and nothing is decided with it or after it.
+    /// earlier decisions are shown first, and nothing is decided with it.
     mutating func takeTurn(_ limit: Int) -> [Happening] {
         let end = happenings.firstIndex { $0.isEndOfSession } ?? happenings.count
         guard end == 0, let first = happenings.first else { return takeTurn(limit, before: end) }

@@ -38,6 +38,7 @@ extension NodeCore {
             keepOut()
             if let peer { disconnect(peer, refusing: .banned) }
         case .showInvitations(let given): showInvitations(making: given)
+        case .sessionEnded: sessionEnded()
         case .guestConnected(let peer, let id):
             if links.vouched(on: id) != nil { deliverState(on: id) }
             if context.mesh.link(to: peer) == id {

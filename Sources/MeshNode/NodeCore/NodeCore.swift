@@ -479,19 +479,8 @@ public struct NodeCore: Sendable {
         hasEnded = true
         waiting.removeAll()
         for number in dials.cancelAll() { emit(.cancelDial(number)) }
-        let reason = goodbyeReason
-        // Those in circuits first: what they go over takes their goodbyes along.
-        for id in circuits.inner + context.mesh.allLinks { apply(context.mesh.leave(id, saying: reason)) }
-        for (id, _) in links.vouched { emit(.end(id, .goodbye(reason))) }
+        leaveAll(saying: isHost ? .stopped : .unspecified)
         context.memory.noteAll(decisions.app, now: context.now)
         emit(.write(context.memory.pending))
-    }
-
-    /// What guests are told of the session of a host that ends. A guest has none.
-    private var goodbyeReason: GoodbyeReason {
-        guard case .host = configuration.part else { return .unspecified }
-        // An end that the disk does not have yet is none.
-        let known = writing?.before.decisions ?? decisions
-        return known.app.isHosting ? .stopped : .ended
     }
 }

@@ -47,8 +47,9 @@ extension NodeDecisions {
     /// All who are kept out.
     var shownBans: [ShownBan] {
         let kicked = (app.host?.state.banned ?? []).filter { id in !bans.contains { $0.peer.id == id } }
+        let names = app.host?.state.bannedNames ?? [:]
         return bans.map { ShownBan(peer: $0.peer, until: $0.until, session: false) }
-            + kicked.map { ShownBan(peer: presence[$0] ?? Peer(id: $0, name: ""), until: nil, session: true) }
+            + kicked.map { ShownBan(peer: Peer(id: $0, name: names[$0] ?? ""), until: nil, session: true) }
     }
 
     mutating func ban(_ name: String, _ seconds: UInt32?, _ context: inout Context) -> [Act] {

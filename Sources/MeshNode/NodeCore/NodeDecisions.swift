@@ -22,6 +22,8 @@ enum Act: Sendable {
     case showInvitations(making: GivenInvitation?)
     /// This key is kept out, and leaves where it is linked; nil where somebody is kept out no longer.
     case keepOut(Peer.ID?)
+    /// A host's session is over, and the next one has begun. Its guests get a goodbye and join again.
+    case sessionEnded
     /// A guest is there, on this link.
     case guestConnected(Peer.ID, on: MeshCore.LinkID)
     case accept(ReceivedMessage)

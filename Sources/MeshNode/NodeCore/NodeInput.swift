@@ -45,7 +45,7 @@ public enum NodeInput: Hashable, Sendable {
     case retry
     /// A guest leaves its host and stays alone.
     case leave
-    /// A host's session is over: the next one begins with an empty queue.
+    /// A host's session is over, and the next one begins: queue, votes and bans of the session are gone.
     case end
     /// Something to be told, such as a line that is no command.
     case notice(Notice)
@@ -102,12 +102,7 @@ extension NodeDecisions {
         case .library(let library): return ask(.host(.library(library)), &context) + [.show(.library(library))]
         case .libraryAway(let isAway): return ask(.host(.libraryAway(isAway)), &context)
         case .playlist(let songs): return ask(.host(.playlist(songs)), &context)
-        case .end:
-            // Nobody is told of an end that could be undone: where no disk takes it, the session goes on at the next start.
-            guard !context.isWithoutStore else { return [.quit(.quit)] }
-            let acts = ask(.endSession, &context)
-            context.memory.noteEnd()
-            return acts + [.quit(.ended)]
+        case .end: return endSession(&context)
         case .notice(let notice): return [.tell(notice)]
         case .cleared(let code): return [.clear(code)]
         case .page(let url): return [.show(.page(url))]

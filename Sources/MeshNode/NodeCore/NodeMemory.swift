@@ -97,10 +97,11 @@ struct NodeMemory: Sendable {
         pending.guest = GuestRecord(saved, view: view)
     }
 
-    /// The session is over: the next one begins with an empty queue.
-    mutating func noteEnd() {
-        let volume = (host.noted ?? host.written).map { Int64($0.volume) } ?? contents.host?.volume
-        pending.host = .ended(epoch: epoch, volume: volume ?? Int64(DJLimits.loudest))
+    /// The session is over. Returns the epoch of the next one, which the next write gives to the disk.
+    mutating func nextEpoch() -> UInt32 {
+        epoch &+= 1
+        (host.written, host.noted) = (nil, nil)
+        return epoch
     }
 
     /// Whether something waits that others wait for. That a peer was met, or has got something, can be written later.

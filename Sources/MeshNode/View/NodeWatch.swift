@@ -243,8 +243,6 @@ package struct NodeWatch: Sendable {
     static func sentence(_ reason: ByeReason, _ role: NodeView.Role) -> String {
         switch (reason, role) {
         case (_, .guest): "This guest has stopped. Its votes are kept for the next start."
-        case (.ended, .host): "The session has ended. The next start begins a new one."
-        case (.ended, .webGuest): "The driver has ended the session."
         case (_, .host), (_, .webGuest): "The head unit has stopped. The next start goes on with the queue."
         }
     }

@@ -52,6 +52,11 @@ package struct ShownNotices: Hashable, Sendable {
         return entries.count != before
     }
 
+    /// Removes the notices that this clears.
+    package mutating func clear(by clearer: Problem.Clearer) {
+        entries.removeAll { $0.notice.clearedBy.contains(clearer) }
+    }
+
     /// Lets time pass; whether that has changed anything.
     package mutating func tick(now: MeshInstant) -> Bool {
         let before = entries.count

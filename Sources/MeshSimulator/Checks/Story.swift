@@ -45,8 +45,10 @@ struct Story {
     var shared: Set<Peer.ID> = []
     /// What was said at the head unit since the last write began.
     var causes: [NodeInput] = []
-    /// The driver has ended the session.
-    var isEnded = false
+    /// How often the driver has ended a session that the disk has not ended yet.
+    var endings = 0
+    /// The epoch of the host's present session.
+    private var epoch: UInt32 = 0
     /// What was said before the write that is under way, or before one that the disk has refused.
     private var causesOfWrite: [NodeInput] = []
     /// Songs that have begun to play in this run of the host, up to the last write.
@@ -128,9 +130,10 @@ struct Story {
         causes = []
     }
 
-    /// A run of the host begins: what it has not written is forgotten.
-    mutating func hostStarts() {
-        (causes, causesOfWrite, expected, lastShown, isEnded, turns) = ([], [], [:], nil, false, 0)
+    /// A run of the host begins with this epoch, and with what an earlier one has written.
+    mutating func hostStarts(epoch: UInt32) {
+        (causes, causesOfWrite, expected, lastShown, turns) = ([], [], [:], nil, 0)
+        (endings, self.epoch) = (0, epoch)
         spoken.hostStarts()
     }
 
@@ -274,16 +277,24 @@ struct Story {
         turns: Int = 0, at now: Duration
     ) -> [Finding] {
         let newTurns = turns - self.turns
-        defer { (causesOfWrite, self.turns) = ([], turns) }
+        // The end of a session is a step of its own. Later commands are in a later write.
+        let isBeforeEnd = endings > 0
+        defer {
+            self.turns = turns
+            if !isBeforeEnd { causesOfWrite = [] }
+        }
         var findings: [Finding] = []
         for (guest, intent) in intents { heardAt[Wisher(guest: guest, song: intent.songID ?? "")] = now }
         if let before, before.epoch > after.epoch {
             findings.append((.epochReused, "\(after.epoch) after \(before.epoch)"))
         }
-        guard let before, !before.isOver, !after.isOver else {
-            if let before, !before.isOver, !isEnded {
-                findings.append((.wrongQueue, "the session is over, and nobody has ended it"))
-            }
+        // Only the end of a session gives a run of the host another epoch.
+        let isNewSession = after.epoch > epoch
+        if isNewSession {
+            if endings == 0 { findings.append((.wrongQueue, "the session is over, and nobody has ended it")) }
+            (epoch, endings) = (after.epoch, max(0, endings - 1))
+        }
+        guard let before, !isNewSession else {
             queuedSince = Dictionary(uniqueKeysWithValues: after.queue.map { ($0.songID, now) })
             (settled, skipIsWanted) = ([:], false)
             return findings
@@ -439,11 +450,6 @@ struct Story {
         peers.firstIndex(of: peer).map { $0 == 0 ? "the host" : "guest \($0)" }
             ?? browsers.firstIndex(of: peer).map { "browser \($0 + 1)" } ?? "somebody who is not there"
     }
-}
-
-extension HostRecord {
-    /// The session has ended.
-    var isOver: Bool { self == HostRecord(epoch: epoch) }
 }
 
 extension HostSnapshot {

@@ -45,6 +45,7 @@ extension World {
             note(node, 8, "notice \(notice.code)")
             nodes[node].screen.notices[notice.code] = (notice, now)
             checkRefusal(notice, node)
+            if notice.code == "sessionEnded" { checkEnd() }
         case .noticeCleared(let code):
             note(node, 9, "notice \(code) is cleared")
             nodes[node].screen.notices[code] = nil
@@ -152,9 +153,9 @@ extension World {
         }
     }
 
-    /// The driver is told that the next session begins with an empty queue.
-    mutating func checkEnd() {
-        guard let record = nodes[0].disk.host, record != HostRecord(epoch: record.epoch) else { return }
+    /// The driver sees that the next session has begun: the disk has it.
+    private mutating func checkEnd() {
+        guard nodes[0].disk.host?.epoch != nodes[0].screen.snapshot?.epoch else { return }
         broken(.toldTooEarly, "Car", "the end of its session is not on the disk")
     }
 

@@ -28,7 +28,8 @@ extension World {
         nodes[node].core = RunningCore(core)
         trace(node, "starts")
         let wishes = nodes[node].disk.guest?.wishes.map(\.songID) ?? []
-        node == 0 ? story.hostStarts() : story.guestStarts(nodes[node].peer, wishing: wishes)
+        let epoch = nodes[node].core?({ $0.app.host?.state.epoch }) ?? 0
+        node == 0 ? story.hostStarts(epoch: epoch) : story.guestStarts(nodes[node].peer, wishing: wishes)
         feed(.started, node)
         if !nodes[node].hasAdapter { loseRadio(node) }
     }
@@ -213,8 +214,7 @@ extension World {
         case .misbehaved(let how, _, _):
             if let place = link.flatMap({ nodes[node].links[$0] }) { checkAccusation(node, how, place.channel) }
         case .storeFailed: break
-        case .quit(let reason):
-            if reason == .ended { checkEnd() }
+        case .quit:
             schedule(.ends(node: node, life: life), after: random.time(0...20))
         }
     }

@@ -88,7 +88,7 @@ extension World {
             story.causes.append(input)
             if case .kick(let guest) = command { story.kicked.insert(guest) }
         case .player, .library: story.causes.append(input)
-        case .end: story.isEnded = true
+        case .end: story.endings += 1
         default: break
         }
     }

@@ -140,7 +140,7 @@ struct DemoStory: Sendable {
         car.say("end")
         _ = try await ana.next { $0.event == "peerDisconnected" && $0.reason == "goodbye" }
         stage.tell("Dad's Car", "ends the session; Ana and Bob see that it is over.")
-        for guest in [ana, bob] { guest.say("quit") }
+        for node in [ana, bob, car] { node.say("quit") }
         StandardOutput.write(
             """
 

@@ -107,7 +107,7 @@ struct ErrorStrategyTests {
 
     @Test("Non-critical: information and minor issues")
     func minor() {
-        let all: [NetworkError] = [.hostEnded(host: Example.host), .notConnected, .tooManyPendingVotes, .emptyData]
+        let all: [NetworkError] = [.hostLeft(host: Example.host), .notConnected, .tooManyPendingVotes, .emptyData]
         #expect(all.allSatisfy { !$0.isCritical })
     }
 

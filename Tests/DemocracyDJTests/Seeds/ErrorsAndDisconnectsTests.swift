@@ -145,8 +145,8 @@ struct ErrorsAndDisconnectsTests {
         }
         let notice = Notice(.hostEnded(host: host))
         #expect(notice.message == "Dad's Car ended the session.")
-        // The guest is at the start already: there is nothing to tap.
-        #expect(notice.button == nil)
+        // It stays until the person has seen it.
+        #expect(notice.critical && notice.button == "OK")
     }
 
     // MARK: Scenario 4: the network is lost

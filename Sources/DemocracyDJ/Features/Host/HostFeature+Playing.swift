@@ -64,6 +64,8 @@ extension HostFeature {
         guard meant.count == 1 else { return [.notice(Notice(.severalGuests(meant)))] }
         if !state.banned.contains(peer.id) { state.banned.append(peer.id) }
         if state.banned.count > DJLimits.bannedPeers { state.banned.removeFirst() }
+        state.bannedNames[peer.id] = peer.name
+        state.bannedNames = state.bannedNames.filter { state.banned.contains($0.key) }
         noteStep(.kick(peer), now: now)
         return [.disconnect(peer.id)]
     }

@@ -114,6 +114,8 @@ public struct HostFeature: Feature {
         public var lastAskers: [Peer.ID]
         /// Who is kept out.
         public var banned: [Peer.ID]
+        /// The names of those that this run has sent away.
+        public var bannedNames: [Peer.ID: String] = [:]
         /// Whose devices steer, linked or not.
         public var drivers: [Peer.ID] = []
         /// The songs that the player has failed on, the longest ago first.
@@ -173,6 +175,8 @@ public struct HostFeature: Feature {
     public internal(set) var state: State
     /// How much each guest has wanted. It stays when a link ends: who comes again has wanted as much as before.
     var wishes: [Peer.ID: RateLimit] = [:]
+    /// Songs of the library that a session begins with in its queue.
+    private var opens = DJLimits.openingSongs
     /// The songs that play where nobody asks; none for any of the library.
     var playlist: [Song.ID] = []
     /// What plays where the queue is empty. Chosen when a song begins, since a large library takes its time.
@@ -189,6 +193,7 @@ public struct HostFeature: Feature {
             silent: local, library: library, fairness: fairness, hasPlayer: hasPlayer, shuffles: shuffles, epoch: epoch,
             now: now)
         if let volume { state.volume = min(max(volume, 0), DJLimits.loudest) }
+        self.opens = opens
         let opening = library.songs.dropFirst().prefix(opens)
         state.queue = opening.enumerated().map { QueuedSong(QueueItem(song: $1, addedBy: local.id), added: $0) }
         state.added = opening.count
@@ -217,8 +222,27 @@ public struct HostFeature: Feature {
                 epoch: epoch,
                 now: now)
             self.playlist = playlist
+            self.opens = opens
             resume(saved, now: now)
         }
+    }
+
+    /// The session that follows this one in the same run. It begins as a new host does, with the device's own settings: the
+    /// volume, the co-hosts, and whether the music is paused.
+    package func nextSession(epoch: UInt32, now: MeshInstant) -> HostFeature {
+        var next = HostFeature(
+            local: local, library: library, fairness: fairness, hasPlayer: hasPlayer, opens: opens,
+            volume: state.volume, shuffles: shuffles, playlist: playlist, epoch: epoch, now: now)
+        next.wishes = wishes
+        next.state.searches = state.searches
+        next.state.search = state.search
+        next.state.drivers = state.drivers
+        next.state.unplayable = state.unplayable
+        // The player tells songs apart by their turn.
+        next.state.turns += state.turns
+        if state.nowPlaying != nil, !state.isPlaying { next.state.playingSince = nil }
+        next.chooseSpare()
+        return next
     }
 
     /// A host that plays nothing and has nothing queued.
