@@ -7,17 +7,19 @@ public struct KnownHosts: Hashable, Sendable {
     /// Hosts that are remembered: a year of buses. The one that was joined the longest ago goes for a new one.
     public static let limit = 64
 
-    /// Those, the longest ago joined first.
+    /// Those, the longest ago joined first. The last one is the guest's own.
     public private(set) var hosts: [Peer]
 
     /// What an earlier run has left.
     public init(_ hosts: [Peer] = []) { self.hosts = Array(hosts.suffix(Self.limit)) }
 
-    /// A host was joined. Whether that changes anything.
-    public mutating func joined(_ host: Peer) -> Bool {
-        guard hosts.last != host else { return false }
-        hosts = Array((hosts.filter { $0.id != host.id } + [host]).suffix(Self.limit))
-        return true
+    /// A host was joined. The guest's own stays the last one, unless this one becomes it. Whether that changes anything.
+    public mutating func joined(_ host: Peer, asOwn: Bool = true) -> Bool {
+        let before = hosts
+        let own = asOwn || hosts.last?.id == host.id ? nil : hosts.last
+        let others = hosts.filter { $0.id != host.id && $0.id != own?.id }
+        hosts = Array((others + [host] + [own].compactMap(\.self)).suffix(Self.limit))
+        return hosts != before
     }
 
     /// Forgets the hosts whose identifiers begin like this. Whether there were any.

@@ -43,8 +43,12 @@ public struct ReconnectPolicy: Sendable {
         case cancelInvite(Peer.ID)
         /// Show this state.
         case show(ConnectionState)
-        /// The host has been away for too long; any host will do from now on.
+        /// The host has been away for too long. It is joined when it is heard again.
         case giveUp(Peer)
+        /// This host is in range, and the guest joins it only when its person says so.
+        case offer(Peer)
+        /// Leave this host: the guest's own is heard.
+        case goHome(from: Peer)
     }
 
     /// The guest goes back to choosing a host after this long without it.
@@ -53,17 +57,18 @@ public struct ReconnectPolicy: Sendable {
     static let firstPause: Duration = .milliseconds(100)
     /// The longest pause after a failed dial: a host that is back is not kept waiting longer.
     static let longestPause: Duration = .seconds(2)
-    /// The first pause for a host that has no room, or that is another one than it looked like; it doubles with each try.
-    static let firstHold: Duration = .seconds(5)
-    /// The longest of these: a place that comes free is found within a minute.
-    static let longestHold: Duration = .seconds(60)
-    /// Hosts that are paused for: more than are in range at once.
-    static let holds = 16
+    /// How long a guest listens for its own host before it joins another known one: two advertisements.
+    static let ownFirst: Duration = .seconds(3)
+    /// How long a guest waits for a host that it has lost before it joins another known one: a second known car in a
+    /// convoy is not joined in a tunnel.
+    static let afterLoss: Duration = .seconds(300)
+    /// Hosts that wait for that, and hosts that were offered: more than are in range at once.
+    static let others = 16
 
     private enum State: Hashable, Sendable {
         /// Before `start`.
         case idle
-        /// Any wanted host that is heard is dialled. To `joining`.
+        /// A host that may be joined is dialled when it is heard. To `joining`.
         case choosing
         /// A host is dialled for the first time. To `connected` or `choosing`.
         case joining(Peer)
@@ -80,14 +85,6 @@ public struct ReconnectPolicy: Sendable {
         var isDialling = true
     }
 
-    /// A host that is not dialled for a while.
-    private struct Hold: Sendable {
-        var tries = 0
-        var until = MeshInstant.zero
-        /// It was heard meanwhile. It may not be reported again for a while.
-        var heard: Peer?
-    }
-
     private var wanted: WantedHost
     /// The hosts that were joined before: who has the name of one and another key is not joined by itself.
     public var known: KnownHosts
@@ -98,14 +95,28 @@ public struct ReconnectPolicy: Sendable {
     private var heardInPause: Peer?
     /// Hosts that said no, by what they have proved: they are not dialled again without a person's word.
     private var refusers: Set<Peer.ID> = []
-    /// Hosts that are tried again later, by the heads of their identifiers.
-    private var held: [Peer.ID: Hold] = [:]
+    private var held = HeldHosts()
+    /// A host has removed this guest: no other one is joined without a person's word.
+    private var isBanned = false
+    /// Hosts other than the guest's own and the one that was lost wait until then.
+    private var othersFrom: MeshInstant = .zero
+    /// The host that the guest was linked to last.
+    private var lost: Peer?
+    private var ownHostLook = OwnHostLook()
+    /// Hosts that were heard before `othersFrom`. The scan may not report them again for some time.
+    private var early: [Peer] = []
+    /// Hosts that the person was offered, by the heads of their identifiers.
+    private var offered: Set<Peer.ID> = []
+    /// Whether a host that was never joined may be joined although others were.
+    private let joinsAny: Bool
 
-    /// A policy for a guest that joins the host of this name or identifier, or any where it is nil. 8 to 32 hexadecimal digits
-    /// are an identifier or its first digits, and never a name.
-    public init(wanted: String? = nil, known: KnownHosts = KnownHosts()) {
+    /// A policy for a guest that joins the host of this name or identifier. 8 to 32 hexadecimal digits are an identifier or its
+    /// first digits, and never a name. Where it is nil, a guest joins the hosts that it has joined before, and its own one
+    /// first: the last of them. It joins any host if it has joined none yet, or if `joinsAny` says so.
+    public init(wanted: String? = nil, known: KnownHosts = KnownHosts(), joinsAny: Bool = false) {
         self.wanted = WantedHost(wanted)
         self.known = known
+        self.joinsAny = joinsAny
     }
 
     /// The host that somebody is taken for who is another one; nil where this guest may join it by itself.
@@ -115,8 +126,8 @@ public struct ReconnectPolicy: Sendable {
     /// returned to. Anybody's host is at a broker.
     public func isMeant(_ peer: Peer) -> Bool {
         switch state {
-        case .connected(let host), .joining(let host): Identity.head(of: host.id) == Identity.head(of: peer.id)
-        case .returning(let gap): Identity.head(of: gap.host.id) == Identity.head(of: peer.id)
+        case .connected(let host), .joining(let host): isSame(host, peer) || isOwn(peer)
+        case .returning(let gap): isSame(gap.host, peer)
         case .idle, .choosing:
             wanted.isAny ? known.contains(peer.id) : wanted.isPerhaps(peer)
         }
@@ -135,9 +146,11 @@ public struct ReconnectPolicy: Sendable {
 
     /// When `tick` is due.
     public var deadline: MeshInstant? {
-        let holdEnds = state == .choosing ? held.values.filter { $0.heard != nil }.map(\.until).min() : nil
+        let holdEnds = state == .choosing ? held.deadline : nil
         let gapEnds: MeshInstant? = if case .returning(let gap) = state { gap.since + Self.limit } else { nil }
-        return [heardInPause == nil ? nil : pauseUntil, holdEnds, gapEnds].compactMap(\.self).min()
+        let othersWait = state == .choosing && !early.isEmpty ? othersFrom : nil
+        let look = isAway ? ownHostLook.changesAt : nil
+        return [heardInPause == nil ? nil : pauseUntil, holdEnds, gapEnds, othersWait, look].compactMap(\.self).min()
     }
 
     /// Takes an event. `jitter` is a random number from 0 to 1.
@@ -150,6 +163,7 @@ public struct ReconnectPolicy: Sendable {
             let left = state == .idle ? [] : leave()
             return left + start(now: now)
         case (.choosing, .heard(let peer)): return choose(peer, now: now)
+        case (.connected(let host), .heard(let peer)): return goHome(from: host, to: peer, now: now)
         case (.returning(var gap), .heard(let peer)): return comeBack(&gap, to: peer, now: now)
         case (.idle, .linked(let peer)): return [.cancelInvite(peer.id)]
         case (.joining, .linked(let peer)) where !accepts(peer), (.choosing, .linked(let peer)) where !accepts(peer):
@@ -157,17 +171,21 @@ public struct ReconnectPolicy: Sendable {
         case (.returning, .linked(let peer)) where !accepts(peer):
             return [.cancelInvite(peer.id)] + handle(.dialFailed, now: now, jitter: jitter)
         case (.joining, .linked(let peer)), (.returning, .linked(let peer)):
-            connect(to: peer)
+            connect(to: peer, now: now)
             return [.show(.connected)]
         // The link was quicker than the person's second thoughts.
         case (.choosing, .linked(let peer)):
-            connect(to: peer)
+            connect(to: peer, now: now)
             return [.stopBrowsing, .show(.connected)]
         case (.connected(let host), .linkLost):
+            let looked: [Action] = isAway && ownHostLook.isOn ? [.stopBrowsing] : []
             state = .returning(Return(host: host, since: now))
-            return [.show(.reconnecting(attempt: 1)), .invite(host.id)]
-        case (.connected, .hostEnded), (.joining, .hostEnded), (.returning, .hostEnded):
-            state = .choosing
+            return looked + [.show(.reconnecting(attempt: 1)), .invite(host.id)]
+        case (.connected(let host), .hostEnded), (.joining(let host), .hostEnded):
+            choose(othersFrom: now + Self.limit, after: host)
+            return [.show(.disconnected), .browse, .show(.connecting)]
+        case (.returning(let gap), .hostEnded):
+            choose(othersFrom: now + Self.limit, after: gap.host)
             return [.show(.disconnected), .browse, .show(.connecting)]
         case (.joining, .dialFailed), (.joining, .linkLost):
             pause(now: now, jitter: jitter)
@@ -183,20 +201,60 @@ public struct ReconnectPolicy: Sendable {
             (.returning, .refused(let reason, let host)):
             return refused(by: host, reason, now: now, jitter: jitter)
         case (.returning(let gap), .tick) where now - gap.since >= Self.limit:
-            state = .choosing
+            choose(othersFrom: gap.since + Self.afterLoss, after: gap.host)
             return [
                 .cancelInvite(gap.host.id), .show(.failed(.connectionFailed(reason: "hostNotFound"))),
                 .giveUp(gap.host), .browse, .show(.connecting),
             ]
-        case (_, .tick): return pauseEnded(now: now, jitter: jitter)
+        case (_, .tick): return look(now: now) + pauseEnded(now: now, jitter: jitter)
         default: return []
         }
     }
 
-    private mutating func connect(to host: Peer) {
+    private mutating func connect(to host: Peer, now: MeshInstant) {
         state = .connected(host)
         failures = 0
-        held = [:]
+        held.removeAll()
+        _ = noteJoined(host)
+        ownHostLook.linked(isAway: isAway, now: now)
+    }
+
+    /// A host was joined. It becomes the guest's own if its person has named it, or if there was none. Whether that changes
+    /// anything.
+    public mutating func noteJoined(_ host: Peer) -> Bool { known.joined(host, asOwn: !wanted.isAny) }
+
+    private mutating func choose(othersFrom time: MeshInstant, after lost: Peer? = nil) {
+        state = .choosing
+        othersFrom = time
+        self.lost = lost
+        (early, offered) = ([], [])
+    }
+
+    // MARK: The guest's own host
+
+    private func isSame(_ one: Peer, _ other: Peer) -> Bool { Identity.head(of: one.id) == Identity.head(of: other.id) }
+
+    private func isOwn(_ peer: Peer) -> Bool {
+        guard wanted.isAny, let own = known.hosts.last else { return false }
+        return isSame(own, peer)
+    }
+
+    /// Whether the guest is linked to another host than its own.
+    private var isAway: Bool {
+        guard case .connected(let host) = state, wanted.isAny, !known.hosts.isEmpty else { return false }
+        return !isOwn(host)
+    }
+
+    /// Listens for the guest's own host now and then, for as long as it is away from it.
+    private mutating func look(now: MeshInstant) -> [Action] {
+        guard isAway, ownHostLook.tick(now: now) else { return [] }
+        return [ownHostLook.isOn ? .browse : .stopBrowsing]
+    }
+
+    private mutating func goHome(from host: Peer, to peer: Peer, now: MeshInstant) -> [Action] {
+        guard isAway, isOwn(peer), !hasRefused(peer), ownHostLook.heard(now: now) else { return [] }
+        choose(othersFrom: now + Self.limit)
+        return [.goHome(from: host), .browse, .show(.connecting)]
     }
 
     private mutating func pauseEnded(now: MeshInstant, jitter: Double) -> [Action] {
@@ -204,25 +262,28 @@ public struct ReconnectPolicy: Sendable {
             heardInPause = nil
             return handle(.heard(peer), now: now, jitter: jitter)
         }
-        guard state == .choosing, let (head, hold) = held.first(where: { $1.heard != nil && now >= $1.until }),
-            let peer = hold.heard
-        else { return [] }
-        held[head]?.heard = nil
+        if state == .choosing, !early.isEmpty, now >= othersFrom {
+            let peers = early
+            early = []
+            return peers.flatMap { handle(.heard($0), now: now, jitter: jitter) }
+        }
+        guard state == .choosing, let peer = held.takeDue(now: now) else { return [] }
         return handle(.heard(peer), now: now, jitter: jitter)
     }
 
     private mutating func start(now: MeshInstant) -> [Action] {
         refusers = []
-        held = [:]
+        held.removeAll()
         failures = 0
         pauseUntil = now
+        isBanned = false
         switch state {
         case .connected: return []
         case .idle, .choosing:
-            state = .choosing
+            choose(othersFrom: now + Self.ownFirst)
             return [.browse, .show(.connecting)]
         case .joining(let host):
-            state = .choosing
+            choose(othersFrom: now + Self.ownFirst)
             return [.cancelInvite(host.id), .browse]
         case .returning(var gap):
             // Retry: what is pending may hang on something that has changed, so it is done again.
@@ -243,13 +304,38 @@ public struct ReconnectPolicy: Sendable {
     }
 
     private mutating func choose(_ peer: Peer, now: MeshInstant) -> [Action] {
-        guard wanted.isPerhaps(peer), host(copiedBy: peer) == nil, !hasRefused(peer), isHoldOver(for: peer, now: now),
-            isPauseOver(for: peer, now: now)
-        else {
+        guard wanted.isPerhaps(peer), host(copiedBy: peer) == nil, !hasRefused(peer) else { return [] }
+        guard mayBeJoinedNow(peer) || now >= othersFrom else {
+            wait(peer)
             return []
         }
+        guard mayBeJoined(peer) else { return offer(peer) }
+        guard held.isOver(for: peer, now: now), isPauseOver(for: peer, now: now) else { return [] }
         state = .joining(peer)
         return [.stopBrowsing, .invite(wanted.key ?? peer.id)]
+    }
+
+    /// Whether a host may be joined without a person's word.
+    private func mayBeJoined(_ peer: Peer) -> Bool {
+        guard wanted.isAny else { return true }
+        return !isBanned && (known.hosts.isEmpty || joinsAny || known.contains(peer.id))
+    }
+
+    /// Whether a host has to wait for no other one: it was named, is the guest's own, was lost, or none is known.
+    private func mayBeJoinedNow(_ peer: Peer) -> Bool {
+        guard mayBeJoined(peer) else { return false }
+        return !wanted.isAny || known.hosts.isEmpty || isOwn(peer) || lost.map { isSame($0, peer) } == true
+    }
+
+    private mutating func wait(_ peer: Peer) {
+        early.removeAll { $0.id == peer.id }
+        early = (early + [peer]).suffix(Self.others)
+    }
+
+    private mutating func offer(_ peer: Peer) -> [Action] {
+        let head = Identity.head(of: peer.id)
+        guard !known.contains(peer.id), offered.count < Self.others, offered.insert(head).inserted else { return [] }
+        return [.offer(peer)]
     }
 
     /// Somebody else with the same head does not speak for the host that is wanted.
@@ -262,28 +348,9 @@ public struct ReconnectPolicy: Sendable {
     /// as the one that is wanted may be heard there as well, and less and less often.
     private mutating func leaveStranger(_ peer: Peer, now: MeshInstant, jitter: Double) -> [Action] {
         let wasDialled = state != .choosing
-        hold(peer.id, now: now, jitter: jitter)
+        held.hold(peer.id, now: now, jitter: jitter)
         state = .choosing
         return [.cancelInvite(peer.id)] + (wasDialled ? [.browse] : [])
-    }
-
-    private mutating func hold(_ host: Peer.ID, now: MeshInstant, jitter: Double) {
-        let head = Identity.head(of: host)
-        if held[head] == nil, held.count == Self.holds, let soonest = held.min(by: { $0.value.until < $1.value.until })
-        {
-            held[soonest.key] = nil
-        }
-        var hold = held[head] ?? Hold()
-        hold.until = now + min(Self.firstHold * (1 << min(hold.tries, 5)), Self.longestHold) * (0.5 + jitter / 2)
-        hold.tries += 1
-        held[head] = hold
-    }
-
-    private mutating func isHoldOver(for peer: Peer, now: MeshInstant) -> Bool {
-        let head = Identity.head(of: peer.id)
-        guard let hold = held[head], now < hold.until else { return true }
-        held[head]?.heard = peer
-        return false
     }
 
     private mutating func comeBack(_ gap: inout Return, to peer: Peer, now: MeshInstant) -> [Action] {
@@ -303,10 +370,11 @@ public struct ReconnectPolicy: Sendable {
     ) -> [Action] {
         // A place may come free, guessers tire, and who is refused without a bond may come near, or bond; every other reason needs a
         // person.
+        if reason == .banned { isBanned = true }
         if reason != .full, reason != .tooManyGuesses, reason != .bond {
             refusers.insert(host)
         } else if wanted.key == nil || wanted.key == host {
-            hold(host, now: now, jitter: jitter)
+            held.hold(host, now: now, jitter: jitter)
         }
         state = .choosing
         return [.show(.failed(.connectionFailed(reason: "refused: \(reason)"))), .browse]
@@ -321,63 +389,5 @@ public struct ReconnectPolicy: Sendable {
         failures += 1
         let doubled = Self.firstPause * (1 << min(failures - 1, 5))
         pauseUntil = now + min(doubled, Self.longestPause) * (0.5 + jitter / 2)
-    }
-}
-
-/// Which host a guest joins.
-private enum WantedHost: Sendable {
-    case any
-    /// The host of this whole identifier.
-    case key(Peer.ID)
-    /// The host whose identifier begins with these digits.
-    case digits(Peer.ID)
-    /// The host of this name.
-    case name(String)
-
-    init(_ text: String?) {
-        guard let text else {
-            self = .any
-            return
-        }
-        let digits = Identity.digits(in: text)
-        switch digits?.utf8.count {
-        case 2 * Identity.idBytes: self = .key(digits ?? text)
-        case .some: self = .digits(digits ?? text)
-        case nil: self = .name(text)
-        }
-    }
-
-    /// Whether nobody was named.
-    var isAny: Bool { if case .any = self { true } else { false } }
-
-    /// The whole identifier, where that is what is wanted: to be proved by the handshake.
-    var key: Peer.ID? { if case .key(let key) = self { key } else { nil } }
-
-    /// Whether this is a host that was named by its identifier, or the first digits of it.
-    func isKey(of peer: Peer) -> Bool {
-        switch self {
-        case .any, .name: false
-        case .key(let digits), .digits(let digits): Identity.head(of: digits) == Identity.head(of: peer.id)
-        }
-    }
-
-    /// Whether it may be a host that is heard: an advertisement has room for the head of an identifier, a scan response for
-    /// the head of a name, and neither proves anything.
-    func isPerhaps(_ heard: Peer) -> Bool {
-        switch self {
-        case .any: true
-        case .key, .digits: isKey(of: heard)
-        case .name(let text): heard.name == text || (try? NodeName(text))?.isPerhaps(heard: heard.name) == true
-        }
-    }
-
-    /// Whether it is a host that has proved its identifier and has said its whole name.
-    func isProved(by peer: Peer) -> Bool {
-        switch self {
-        case .any: true
-        case .key(let key): peer.id == key
-        case .digits(let digits): peer.id.hasPrefix(digits)
-        case .name(let text): peer.name == text || peer.name == (try? NodeName(text))?.text
-        }
     }
 }

@@ -102,6 +102,10 @@ def test_a_number_means_the_list_whatever_files_there_are(run: Run, tmp_path: Pa
         ),
         ("hots Car", 'There is no command "hots". Did you mean host?'),
         ("guest Ana --http nowhere", None),
+        (
+            "guest Ana --join-any --host Car",
+            "--join-any goes without a host: --host and --join say which one. Try: roadmesh guest --help",
+        ),
     ],
 )
 def test_whatever_is_wrong_with_a_command_line_is_told_in_one_line_of_one_form(

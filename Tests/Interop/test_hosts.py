@@ -8,6 +8,9 @@ from roadmesh_program.program import Program
 
 NAME = "Dad's Car"
 
+# Starts, and returns from a gap, with a stranger's host in range.
+STARTS, RETURNS = 5, 2
+
 
 def songs(host: Program) -> str:
     """The list that a host has."""
@@ -63,3 +66,45 @@ def test_votes_wait_for_the_host_for_which_they_were_cast(start_host: StartHost,
     bob.say("forget The Bus")
     hosts = bob.expect("hosts", lambda one: len(one["hosts"]) == 1)["hosts"]
     assert hosts[0]["peer"]["name"] == NAME and hosts[0]["joined"]
+
+
+def test_a_guest_does_not_join_a_strangers_car(start_host: StartHost, start: Start) -> None:
+    host = start_host(20, "Mile")
+    bob = start("guest", "Bob", "bob")
+    bob.expect("connection", state="connected")
+    bob.end()
+    bus = start("host", "The Bus", "bus", "--library", songs(host))
+    for _ in range(STARTS):
+        bob = start("guest", "Bob", "bob")
+        assert bob.expect("peerConnected")["peer"]["name"] == NAME
+        bob.end()
+    bob = start("guest", "Bob", "bob")
+    for _ in range(RETURNS):
+        bob.expect("connection", state="connected")
+        host.end()
+        bob.expect("peerDisconnected")
+        # After that a guest chooses again, and hears the bus.
+        bob.expect("notice", code="hostNotFound", timeout=40.0)
+        bob.expect("contact", lambda one: one["peer"]["name"] == "The Bus")
+        host = start_host(20, "Mile")
+    bob.expect("connection", state="connected")
+    assert {one["peer"]["name"] for one in bob.seen("peerConnected")} == {NAME}
+    assert not bus.seen("peerConnected")
+
+
+def test_an_unknown_host_is_offered_and_is_joined_where_its_person_says_so(start_host: StartHost, start: Start) -> None:
+    host = start_host(20, "Mile")
+    bob = start("guest", "Bob", "bob")
+    bob.expect("connection", state="connected")
+    for program in (bob, host):
+        program.end()
+    bus = start("host", "The Bus", "bus", "--library", songs(host))
+    head = bus.seen("ready")[0]["peer"]["id"][:8]
+    bob = start("guest", "Bob", "bob")
+    offer = bob.expect("notice", code="unknownHost")
+    assert "The Bus" in offer["message"] and f"join {head}" in offer["suggestion"]
+    assert not bob.seen("peerConnected")
+    bob.say(f"join {head}")
+    assert bob.expect("peerConnected")["peer"]["name"] == "The Bus"
+    ana = start("guest", "Ana", "ana", "--join-any")
+    assert ana.expect("peerConnected")["peer"]["name"] == "The Bus"

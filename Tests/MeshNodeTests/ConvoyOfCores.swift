@@ -33,6 +33,7 @@ struct ConvoyOfCores {
     }
 
     private(set) var nodes: [String: Node] = [:]
+    private let hosts: [String]
     private(set) var now: MeshInstant = .zero
     /// Who is in reach of whom, both ways.
     private(set) var reach: Set<Set<String>> = []
@@ -62,23 +63,27 @@ struct ConvoyOfCores {
     private var announced: String?
     private var randoms = SeededGenerator(seed: 1)
 
+    /// `others` are hosts next to the car.
     init(
-        relays: [String] = [], guests: [String] = [], songs count: Int = 5, pin: JoiningSecret? = nil,
-        requiresBond: Bool = false
+        relays: [String] = [], guests: [String] = [], others: [String] = [], songs count: Int = 5,
+        pin: JoiningSecret? = nil, requiresBond: Bool = false
     ) {
+        hosts = ["Car"] + others
         let songs = (1...count).map { Song(id: "s\($0)", title: "Song \($0)", artist: "A", duration: 3_600) }
         var hosting = Hosting(SongLibrary(songs), pin: pin, wallClockSeconds: 1_000)
         hosting.requiresBond = requiresBond
         let parts: [(String, NodeCore.Part)] =
             [("Car", .host(hosting))]
             + relays.map { ($0, .guest(wanted: nil, relays: true)) } + guests.map { ($0, .guest(wanted: nil)) }
+            + others.map { ($0, .host(Hosting(SongLibrary(songs), wallClockSeconds: 1_000))) }
         for (index, (name, part)) in parts.enumerated() {
             let key = [UInt8](repeating: UInt8(index + 1), count: Identity.storedBytes)
             guard let identity = Identity(stored: key) else { continue }
             let configuration = NodeCore.Configuration(
                 part,
                 NodeDescription(
-                    role: index == 0 ? .host : .guest, peer: Peer(id: identity.peerID, name: name), radio: "none",
+                    role: hosts.contains(name) ? .host : .guest, peer: Peer(id: identity.peerID, name: name),
+                    radio: "none",
                     service: .democracyDJ),
                 identity: identity, contents: StoredNode(), origin: ContinuousClock().now, seed: UInt64(index))
             nodes[name] = Node(core: NodeCore(configuration), configuration: configuration)
@@ -138,6 +143,16 @@ struct ConvoyOfCores {
         }
     }
 
+    /// A node's power has gone and is back. It knows what its disk has, and hears no node until `meet`.
+    mutating func restart(_ name: String) {
+        for other in nodes.keys.sorted() { part(name, other) }
+        guard var node = nodes[name] else { return }
+        node.configuration.contents = node.stored
+        (node.core, node.isScanning) = (NodeCore(node.configuration), false)
+        nodes[name] = node
+        feed(.started, to: name)
+    }
+
     mutating func pass(_ time: Duration) {
         let end = now + time
         while let next = (nodes.values.filter(\.isOn).compactMap(\.core.deadline) + late.map(\.at)).min(), next <= end {
@@ -184,6 +199,15 @@ struct ConvoyOfCores {
         (nodes[name]?.shown ?? []).compactMap { if case .wish(_, _, let state) = $0 { state } else { nil } }
     }
 
+    /// The hosts that a node has joined, in order.
+    func joined(by name: String) -> [String] {
+        (nodes[name]?.shown ?? []).compactMap { if case .peerConnected(let host) = $0 { host.name } else { nil } }
+    }
+
+    func notices(at name: String) -> [String] {
+        (nodes[name]?.shown ?? []).compactMap { if case .notice(let notice) = $0 { notice.code } else { nil } }
+    }
+
     func isLinked(_ name: String) -> Bool { nodes[name]?.core.mesh.host != nil }
 
     /// What a node has told last of its link to another.
@@ -228,11 +252,11 @@ struct ConvoyOfCores {
         else { return }
         let head = Identity.head(of: id(name))
         let rssi = signals[[name, other]] ?? -60
-        if name == "Car" {
+        if hosts.contains(name) {
             let asksForPIN = node.core.context.mesh.door.isLocked
             feed(
                 .heard(
-                    Peer(id: head, name: "Car"), rssi: rssi, hops: 0, isUnderstood: true, asksForPIN: asksForPIN,
+                    Peer(id: head, name: name), rssi: rssi, hops: 0, isUnderstood: true, asksForPIN: asksForPIN,
                     placesForRelays: node.placesForRelays),
                 to: other)
         } else if let notice = node.notice {
@@ -257,7 +281,7 @@ struct ConvoyOfCores {
             }
             if !slow.contains(name) { feed(.written, to: name) }
         case .startRadio:
-            guard name != "Car" else { break }
+            guard !hosts.contains(name) else { break }
             nodes[name]?.isScanning = true
             nodes[name]?.looks += 1
             for other in nodes.keys.sorted() where other != name { announce(other, to: name) }
@@ -315,7 +339,7 @@ struct ConvoyOfCores {
         let (near, far) = (End(node: name, link: newLink(name)), End(node: other, link: newLink(other)))
         (channels[near], channels[far]) = (far, near)
         let isLocked = nodes[other]?.core.context.mesh.door.isLocked == true
-        let flags = AdvertisedFlags(critical: other == "Car" ? isLocked ? .proof : [] : .circuitsOnly)
+        let flags = AdvertisedFlags(critical: hosts.contains(other) ? isLocked ? .proof : [] : .circuitsOnly)
         feed(
             .opened(
                 far.link,

@@ -64,8 +64,11 @@ struct KnownHostTests {
     @Test("one that advertises another name, and has a known one behind the handshake, is left as well")
     func disguised() throws {
         let known = Peer(id: String(repeating: "c1", count: 16), name: "Car")
-        var pair = try PairOfCores(knownHosts: [known])
+        var pair = try PairOfCores(joinsAny: true, knownHosts: [known])
         pair.meet(as: "Bus")
+        #expect(pair.dials(of: .guest) == 0, "its own goes first")
+        pair.pass(.seconds(3))
+        #expect(pair.dials(of: .guest) == 1)
         #expect(pair.stored[1].knownHosts == [known] && pair.notices(at: .guest).contains("otherHost"))
         #expect(!pair.shown[1].contains { if case .peerConnected = $0 { true } else { false } })
     }

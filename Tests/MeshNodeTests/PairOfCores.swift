@@ -47,7 +47,7 @@ struct PairOfCores {
     /// run of the host has left; `wanted` is whom the guest was told to join, and `knownHosts` are those that it has joined.
     init(
         songs count: Int = 5, opens: Int = DJLimits.openingSongs, left: HostRecord? = nil, setAside: String? = nil,
-        wanted: String? = nil, knownHosts: [Peer] = []
+        wanted: String? = nil, joinsAny: Bool = false, knownHosts: [Peer] = []
     ) throws {
         let songs = (0..<count).map { $0 + 1 }.map {
             Song(id: "s\($0)", title: "Song \($0)", artist: "A", duration: 3_600)
@@ -57,7 +57,7 @@ struct PairOfCores {
         head = Peer(id: Identity.head(of: car.peerID), name: "Car")
         let parts: [(NodeCore.Part, NodeDescription.Role, Identity, String)] = [
             (.host(Hosting(SongLibrary(songs), opens: opens, wallClockSeconds: 1_000)), .host, car, "Car"),
-            (.guest(wanted: wanted), .guest, ana, "Ana"),
+            (.guest(wanted: wanted, joinsAny: joinsAny), .guest, ana, "Ana"),
         ]
         (stored[0].host, stored[1].knownHosts) = (left, knownHosts)
         configurations = parts.map { part, role, identity, name in

@@ -85,7 +85,7 @@ struct ProblemTableTests {
     private static func isAboutSomethingElse(_ problem: Problem) -> Bool {
         [
             "connectionLost", "hostNotFound", "hostEnded", "hostStopped", "hostLeft", "storageFailed", "radioRecovered",
-            "hostKeyChanged", "pinGuessed", "twins", "mayBeCopied",
+            "hostKeyChanged", "unknownHost", "pinGuessed", "twins", "mayBeCopied",
         ].contains(problem.code)
     }
 
@@ -124,6 +124,11 @@ struct ProblemTableTests {
                 pair.loseLink()
                 pair.feed(
                     .heard(Peer(id: head, name: name), rssi: nil, hops: 0, isUnderstood: true), to: .guest)
+            case .unknownHost(let host):
+                pair.loseLink()
+                pair.pass(.seconds(31))
+                pair.feed(.heard(host, rssi: nil, hops: 0, isUnderstood: true), to: .guest)
+                pair.pass(.seconds(269))
             case .hostNotFound:
                 pair.loseLink()
                 pair.pass(.seconds(31))

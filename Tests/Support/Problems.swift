@@ -49,7 +49,8 @@ extension NetworkError {
         case .refused: .kicked
         case .kicked: .versionMismatch
         case .versionMismatch: .otherHost(name: "Car", head: "deadbeef")
-        case .otherHost: .hostKeyChanged(host: Self.host)
+        case .otherHost: .unknownHost(Self.host)
+        case .unknownHost: .hostKeyChanged(host: Self.host)
         case .hostKeyChanged: .sameIdentity
         case .sameIdentity: .proofRequired
         case .proofRequired: .wrongPIN

@@ -92,6 +92,8 @@ public enum NetworkError: Error, Sendable {
     case bondRequired
     /// A host is heard that has the name of one that was joined, and another key.
     case otherHost(name: String, head: Peer.ID)
+    /// A host is in range that this guest has not joined before, while its own is not.
+    case unknownHost(Peer)
     /// A host that was joined before has proved another key.
     case hostKeyChanged(host: Peer)
     /// Another node has this node's identity.
@@ -212,7 +214,7 @@ extension NetworkError {
         case .hostNotFound(let host):
             Problem(
                 "hostNotFound", "\(host.asHost(startsSentence: true)) was not heard for 30 seconds.",
-                "Your votes are kept, and the next host that is heard is joined. Make sure Bluetooth is on.",
+                "Your votes are kept, and you are back by yourself when it is heard. Make sure Bluetooth is on.",
                 button: .now("Retry"), severity: .stays, raisedBy: .reconnecting,
                 clearedBy: [.linked, .left, .refused], about: [host.id, host.name])
         case .hostEnded(let host):
@@ -230,7 +232,7 @@ extension NetworkError {
         case .hostLeft(let host):
             Problem(
                 "hostLeft", "\(host.asHost(startsSentence: true)) has left, and its queue may be gone.",
-                "Votes that were not sent yet are kept, and the next host that is heard is joined.",
+                "Votes that were not sent yet are kept. Looking for a host again.",
                 severity: .passes, raisedBy: .link, clearedBy: [.time, .linked, .left, .refused],
                 about: [host.id, host.name])
         case .hostFull:
@@ -272,6 +274,11 @@ extension NetworkError {
             refusal(
                 "invitationOver", "This invitation was used already, or its time is over.",
                 "Ask the driver for another one.")
+        case .unknownHost(let host):
+            .passes(
+                "unknownHost", "\(host.asHost(startsSentence: true)) is in range, and you have not joined it before.",
+                "It is not joined by itself. To join it all the same, type join \(Identity.head(of: host.id)).",
+                raisedBy: .reconnecting)
         case .otherHost(let name, let head):
             .stays(
                 "otherHost", "This is not the \(name) that you know: it has the same name and another key.",

@@ -229,6 +229,8 @@ extension NodeCore {
                 waiting.append(.wish(.gaveUp))
                 clear(by: .gaveUp)
                 tell(Notice(.hostNotFound(host: host)))
+            case .offer(let host): tell(Notice(.unknownHost(host)))
+            case .goHome(let host): disconnect(host.id)
             }
         }
     }

@@ -225,9 +225,10 @@ public struct NodeCore: Sendable {
     public enum Part: Sendable {
         /// A host with a library.
         case host(Hosting)
-        /// A guest that joins the host of this name or identifier, or the first one heard where it is nil; and that takes others
-        /// along, where it relays. What it was told to prove, it proves, and joins nobody who cannot.
-        case guest(wanted: String?, relays: Bool = false, secret: JoiningSecret? = nil)
+        /// A guest that joins the host of this name or identifier. Where it is nil, it joins the hosts that it has joined before,
+        /// or any with `joinsAny` and where there are none. It takes others along, where it relays. What it was told to
+        /// prove, it proves, and joins nobody who cannot.
+        case guest(wanted: String?, joinsAny: Bool = false, relays: Bool = false, secret: JoiningSecret? = nil)
 
         /// The side of its conversations that a node is.
         var role: LinkRole { if case .host = self { .responder } else { .initiator } }
@@ -235,7 +236,7 @@ public struct NodeCore: Sendable {
         /// Whether it takes bonded guests only.
         var requiresBond: Bool { if case .host(let hosting) = self { hosting.requiresBond } else { false } }
 
-        var relays: Bool { if case .guest(_, true, _) = self { true } else { false } }
+        var relays: Bool { if case .guest(_, _, true, _) = self { true } else { false } }
     }
 
     private(set) var configuration: Configuration
@@ -304,7 +305,7 @@ public struct NodeCore: Sendable {
             mesh.door = Door(
                 pin: hosting.pin, invitations: configuration.contents.invitations,
                 wallClockSeconds: hosting.wallClockSeconds)
-        case .guest(_, _, let secret):
+        case .guest(_, _, _, let secret):
             mesh.secret = secret
             mesh.unanswered = UnansweredProofs(configuration.contents.unanswered)
         }

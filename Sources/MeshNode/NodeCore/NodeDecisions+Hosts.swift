@@ -21,7 +21,7 @@ public struct ShownHost: Hashable, Sendable, Encodable {
 // The hosts that a guest knows, and which one it is to join.
 
 extension NodeDecisions {
-    /// Those that were joined, the last of them first, and then the others that are in range.
+    /// Those that were joined, the guest's own and then the last of them first, and then the others that are in range.
     var shownHosts: [ShownHost] {
         let (known, heard, linked) = (policy.known, inRange.hosts, app.guest?.state.host?.id)
         let joined = known.hosts.reversed().map { host in
@@ -38,7 +38,7 @@ extension NodeDecisions {
 
     /// A host has let this guest in.
     mutating func noteJoined(_ host: Peer, _ context: inout Context) -> [Act] {
-        policy.known.joined(host) ? noteHosts(&context) : []
+        policy.noteJoined(host) ? noteHosts(&context) : []
     }
 
     private func noteHosts(_ context: inout Context) -> [Act] {

@@ -71,7 +71,8 @@ struct NodeDecisions: Sendable {
 
     /// What decides for a node of this kind, as an earlier run has left it.
     init(_ part: NodeCore.Part, _ local: Peer, _ memory: inout NodeMemory) {
-        policy = ReconnectPolicy(wanted: part.wanted, known: KnownHosts(memory.storedKnownHosts))
+        policy = ReconnectPolicy(
+            wanted: part.wanted, known: KnownHosts(memory.storedKnownHosts), joinsAny: part.joinsAny)
         let event: AppFeature.Event =
             switch part {
             case .host(let hosting): .startHosting(memory.hostFeature(local, hosting, now: .zero))
@@ -440,6 +441,10 @@ struct NodeDecisions: Sendable {
 
 extension NodeCore.Part {
     fileprivate var wanted: String? {
-        if case .guest(let wanted, _, _) = self { wanted } else { nil }
+        if case .guest(let wanted, _, _, _) = self { wanted } else { nil }
+    }
+
+    fileprivate var joinsAny: Bool {
+        if case .guest(_, true, _, _) = self { true } else { false }
     }
 }

@@ -25,7 +25,8 @@ struct GuestCommand: AsyncParsableCommand {
     private func part(_ invitation: Invitation?) throws(SetupProblem) -> NodeCore.Part {
         let pin = try wanted.pin.map(checkedPIN)
         let secret = invitation?.joiningSecret ?? pin
-        return .guest(wanted: invitation?.host ?? wanted.host, relays: others.relay, secret: secret)
+        return .guest(
+            wanted: invitation?.host ?? wanted.host, joinsAny: wanted.joinAny, relays: others.relay, secret: secret)
     }
 
     /// Runs the guest, and records its drive where that is wanted.
@@ -60,9 +61,14 @@ struct OtherGuests: ParsableArguments {
 /// Whom a guest joins.
 struct WantedHost: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Join this host only; without it, the first one heard.", valueName: "name-or-id"),
+        help: ArgumentHelp(
+            "Join this host only. Without it: hosts that were joined before, or the first one heard if there are none.",
+            valueName: "name-or-id"),
         completion: .heardHosts)
     var host: String?
+
+    @Flag(help: "Join any host that is heard, also one that was not joined before.")
+    var joinAny = false
 
     @Option(
         help: ArgumentHelp("The PIN that the host shows. No host is joined that does not know it.", valueName: "digits")
@@ -74,6 +80,11 @@ struct WantedHost: ParsableArguments {
             "An invitation of a host, as text or as a link: that host is joined, and no other, without a PIN.",
             valueName: "text"))
     var join: String?
+
+    mutating func validate() throws {
+        guard joinAny, host != nil || join != nil else { return }
+        throw ValidationError("--join-any goes without a host: --host and --join say which one.")
+    }
 
     /// What `--join` says, checked.
     func invitation() throws(SetupProblem) -> Invitation? {

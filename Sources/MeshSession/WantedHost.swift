@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// Which host a guest joins.
+enum WantedHost: Sendable {
+    case any
+    /// The host of this whole identifier.
+    case key(Peer.ID)
+    /// The host whose identifier begins with these digits.
+    case digits(Peer.ID)
+    /// The host of this name.
+    case name(String)
+
+    init(_ text: String?) {
+        guard let text else {
+            self = .any
+            return
+        }
+        let digits = Identity.digits(in: text)
+        switch digits?.utf8.count {
+        case 2 * Identity.idBytes: self = .key(digits ?? text)
+        case .some: self = .digits(digits ?? text)
+        case nil: self = .name(text)
+        }
+    }
+
+    /// Whether nobody was named.
+    var isAny: Bool { if case .any = self { true } else { false } }
+
+    /// The whole identifier, where that is what is wanted: to be proved by the handshake.
+    var key: Peer.ID? { if case .key(let key) = self { key } else { nil } }
+
+    /// Whether this is a host that was named by its identifier, or the first digits of it.
+    func isKey(of peer: Peer) -> Bool {
+        switch self {
+        case .any, .name: false
+        case .key(let digits), .digits(let digits): Identity.head(of: digits) == Identity.head(of: peer.id)
+        }
+    }
+
+    /// Whether it may be a host that is heard: an advertisement has room for the head of an identifier, a scan response for
+    /// the head of a name, and neither proves anything.
+    func isPerhaps(_ heard: Peer) -> Bool {
+        switch self {
+        case .any: true
+        case .key, .digits: isKey(of: heard)
+        case .name(let text): heard.name == text || (try? NodeName(text))?.isPerhaps(heard: heard.name) == true
+        }
+    }
+
+    /// Whether it is a host that has proved its identifier and has said its whole name.
+    func isProved(by peer: Peer) -> Bool {
+        switch self {
+        case .any: true
+        case .key(let key): peer.id == key
+        case .digits(let digits): peer.id.hasPrefix(digits)
+        case .name(let text): peer.name == text || peer.name == (try? NodeName(text))?.text
+        }
+    }
+}
