@@ -162,8 +162,9 @@ struct Sentences {
         return switch undo {
         case .remove(let title): [say("\"\(title)\" is out of the queue; type undo to put it back.")]
         case .clear: [say("The queue is cleared; type undo to fill it again.")]
+        case .move(let title): [say("\"\(title)\" has a new place; type undo to put it back.")]
         // That the guest was sent away is said where it goes.
-        case .kick: []
+        case .kick, .ban: []
         }
     }
 

@@ -25,7 +25,9 @@ def titles(page: Page) -> list[str]:
     ("undo", "says"),
     [
         (REMOVED, "“Headlights” was removed."),
+        ({"kind": "move", "title": "Headlights"}, "“Headlights” has a new place."),
         ({"kind": "kick", "name": "Bob"}, "Bob was sent away."),
+        ({"kind": "ban", "name": "Bob"}, "Bob was sent away."),
         ({"kind": "clear"}, "The queue was cleared."),
     ],
 )

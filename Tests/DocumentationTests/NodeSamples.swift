@@ -83,7 +83,9 @@ enum NodeSamples {
             .broker(BrokerReport(.carried(sent: 1, received: 2, isHour: true))),
         ]
 
-    static let undos: [Steering.Undo] = [.remove(title: "T"), .clear, .kick(name: "Ana")]
+    static let undos: [Steering.Undo] = [
+        .remove(title: "T"), .clear, .move(title: "T"), .kick(name: "Ana"), .ban(name: "Ana"),
+    ]
 
     static let intents: [GuestIntent] = [
         .vote(songID: "s1"), .takeBackVote(songID: "s1"), .suggestSong(songID: "s1"), .skip(songID: "s1"),

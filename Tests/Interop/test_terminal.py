@@ -107,7 +107,9 @@ def test_what_is_said_comes_in_above_the_prompt(start: Callable[..., Program], s
     car.look(lambda: car.lines[car.row - 1].startswith("Ana asked for [nothing]"), "the last of it above the prompt")
     assert car.prompt == "> kick"
     car.type(" a\n")
-    car.see("> kick a", "Ana was sent away.")
+    car.see("> kick a", '"a" may be "Ana".')
+    car.type("kick ana\n")
+    car.see("> kick ana", "Ana was sent away.")
 
 
 def test_what_the_log_says_comes_in_above_the_prompt_too(host: Program, sit: Sit) -> None:

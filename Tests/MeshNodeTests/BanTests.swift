@@ -32,7 +32,7 @@ struct BanTests {
             guard case .input(let input)? = CommandReader(.host).meaning(ofTyped: line, view) else { return nil }
             return input
         }
-        #expect(read("ban an") == .ban(Self.ana.id, seconds: nil))
+        #expect(read("ban an") == .notice(Notice(.guestsMeant("an", ["Ana"]))))
         #expect(read("ban ana 2h") == .ban(Self.ana.id, seconds: 7_200))
         #expect(read("unban Ana") == .unban("Ana"))
         #expect(CommandReader(.host).meaning(ofProgram: "ban Car 7 3d") == .input(.ban("Car 7", seconds: 259_200)))
@@ -154,6 +154,21 @@ struct BanTests {
         #expect(told(pair).isEmpty && pair.cores[0].mesh.banned.isEmpty)
         pair.feed(.input(.unban("Ana")), to: .host)
         #expect(pair.notices(at: .host).last == "notKeptOut")
+    }
+
+    @Test("a ban can be undone, and is gone from the disk with that")
+    func undone() throws {
+        var pair = try linked(Self.ana)
+        pair.feed(.input(.ban("Ana", seconds: nil)), to: .host)
+        #expect(pair.cores[0].decisions.app.host?.steering.undo == .ban(name: "Ana"))
+        pair.disks[PairOfCores.Side.host.rawValue] = .refuses
+        pair.feed(.input(.host(.undo)), to: .host)
+        #expect(pair.cores[0].mesh.banned == [Self.ana.id] && pair.notices(at: .host).last == "notKept")
+        pair.disks[PairOfCores.Side.host.rawValue] = .takes
+        pair.pass(.seconds(60))
+        pair.feed(.input(.host(.undo)), to: .host)
+        #expect(told(pair).isEmpty && pair.cores[0].mesh.banned.isEmpty && pair.stored[0].bans.isEmpty)
+        #expect(pair.cores[0].decisions.app.host?.steering.undo == nil)
     }
 
     @Test("of two guests with one name the driver has to say which is meant")

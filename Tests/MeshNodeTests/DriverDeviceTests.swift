@@ -53,12 +53,12 @@ struct DriverDeviceTests {
                 epoch: 1, revision: 1, nowPlaying: nil, isPlaying: false, queue: [], connectedPeers: [ana]))
         let reader = CommandReader(.host)
         #expect(reader.meaning(ofTyped: "driver", view) == .input(.drivers))
-        #expect(reader.meaning(ofTyped: "driver an", view) == .input(.appoint(ana.id)))
+        #expect(reader.meaning(ofTyped: "driver ana", view) == .input(.appoint(ana.id)))
         #expect(reader.meaning(ofTyped: "passenger Ana", view) == .input(.dismiss("Ana")))
         #expect(reader.meaning(ofProgram: "driver") == .input(.drivers))
         #expect(reader.meaning(ofProgram: "driver \(ana.id)") == .input(.appoint(ana.id)))
         let guest = CommandReader(.guest)
         #expect(guest.meaning(ofProgram: "move s2 3") == .input(.guest(.steer(.move(songID: "s2", to: 2)))))
-        #expect(guest.meaning(ofTyped: "kick an", view) == .input(.guest(.steer(.kick(ana.id)))))
+        #expect(guest.meaning(ofTyped: "kick ana", view) == .input(.guest(.steer(.kick(ana.id)))))
     }
 }

@@ -176,6 +176,7 @@ struct ProblemTableTests {
         case .noSuchHost(let name): (.guest, "forget \(name)")
         case .noInvitation: (.guest, "join roadmesh:AfNeVhYW")
         case .severalMeant(let text, _): (.guest, "vote \(text)")
+        case .guestsMeant(let text, _): (.host, "kick \(text)")
         case .notOnView(let text): (.guest, "vote \(text)")
         case .noPIN(let text): (.guest, "pin \(text)")
         case .notFound(let text): (.guest, "suggest \(text)")
@@ -198,7 +199,7 @@ struct ProblemTableTests {
             let isEmpty = problem == .emptyQueue
             let shown = HostSnapshot(
                 epoch: 1, revision: 1, nowPlaying: nil, isPlaying: false, queue: isEmpty ? [] : songs,
-                connectedPeers: problem == .nobodyHere ? [] : [stranger])
+                connectedPeers: problem == .nobodyHere ? [] : [stranger, Peer(id: "guitar", name: "Ana 🎸")])
             var view = SongChoice(shown: problem == .noQueueYet ? nil : shown)
             view.groups = problem == .nothingListedYet ? [] : [SongGroup(id: "s1", name: "Ana", songs: 1)]
             guard case .input(let input)? = CommandReader(user).meaning(ofTyped: line, view) else {

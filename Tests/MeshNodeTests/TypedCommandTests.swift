@@ -146,13 +146,29 @@ struct TypedCommandTests {
         #expect(notice("add 4", choice, as: .host)?.suggestion == "Use a number from 1 to 2.")
     }
 
-    @Test func aHostAddsFromItsLibraryAndKicksByTheBeginningOfAName() {
+    @Test func aHostAddsFromItsLibraryByTheBeginningOfATitle() {
         let choice = SongChoice(shown: Self.snapshot([]), library: Self.songs)
         #expect(read("add open", choice, as: .host) == .input(.host(.add("s1"))))
         #expect(notice("add no such song", choice, as: .host)?.code == "unknownSong")
-        #expect(read("kick bo", choice, as: .host) == .input(.host(.kick("bob"))))
-        #expect(read("ban bo", choice, as: .host) == .input(.ban("bob", seconds: nil)))
-        #expect(read("kick Carl", choice, as: .host) == .input(.host(.kick("Carl"))))
+    }
+
+    @Test("a guest goes by the whole name or the digits, and the beginning of a name is asked about")
+    func guests() {
+        let ids = ["a", "b", "c"].map { String(repeating: $0, count: 32) }
+        let guests = [Peer(id: ids[0], name: "Ana"), Peer(id: ids[1], name: "Ana 🎸"), Peer(id: ids[2], name: "Bob")]
+        let all = SongChoice(shown: Self.snapshot(guests: guests))
+        #expect(read("ban Ana", all, as: .host) == .input(.ban("Ana", seconds: nil)))
+        #expect(read("ban ana 2h", all, as: .host) == .input(.ban(ids[0], seconds: 7_200)))
+        #expect(read("kick bbbbbbbb", all, as: .host) == .input(.host(.kick("bbbbbbbb"))))
+        #expect(read("kick Carl", all, as: .host) == .input(.host(.kick("Carl"))))
+        // Ana has left.
+        let left = SongChoice(shown: Self.snapshot(guests: Array(guests.dropFirst())))
+        for line in ["ban Ana", "ban Ana 2h", "kick Ana", "kick an", "driver Ana"] {
+            let asked = notice(line, left, as: .host)
+            #expect(asked?.code == "severalMeant" && asked?.message.contains("may be \"Ana 🎸\".") == true)
+            #expect(asked?.suggestion == "Type the whole name, or the first digits of the id.")
+        }
+        #expect(read("ban Ana 🎸", left, as: .host) == .input(.ban("Ana 🎸", seconds: nil)))
     }
 
     @Test(

@@ -82,7 +82,7 @@ extension CommandProblem {
             case .incomplete:
                 all += [
                     .incomplete("vote", needs: "a song", type: "a number of the list, or the beginning of a title"),
-                    .incomplete("kick", needs: "a guest", type: "the beginning of the guest's name"),
+                    .incomplete("kick", needs: "a guest", type: "the guest's name"),
                     .incomplete("join", needs: "a host", type: "a name or an id of the list that hosts shows"),
                     .incomplete("unban", needs: "a guest", type: "a name or an id of the list that bans shows"),
                     .incomplete("passenger", needs: "a guest", type: "a name or an id of the list that driver shows"),
@@ -110,7 +110,8 @@ extension CommandProblem {
         switch self {
         case .badCommand: .incomplete("vote", needs: "", type: "")
         case .incomplete: .severalMeant("r", ["Road Trip", "Rest Stop"])
-        case .severalMeant: .notOnView("jazz")
+        case .severalMeant: .guestsMeant("Ana", ["Ana 🎸"])
+        case .guestsMeant: .notOnView("jazz")
         case .notOnView: .notFound("hot jazz")
         case .notFound: .noSuchLine(4, of: 3)
         case .noSuchLine: .noQueueYet

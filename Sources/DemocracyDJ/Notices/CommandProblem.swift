@@ -11,6 +11,8 @@ public enum CommandProblem: Hashable, Sendable {
     case incomplete(String, needs: String, type: String)
     /// What was typed is the beginning of several names.
     case severalMeant(String, [String])
+    /// A text is not the whole name of a guest, and the beginning of one or more.
+    case guestsMeant(String, [String])
     /// No song of the queue is called so.
     case notOnView(String)
     /// No song that this node knows of is called so.
@@ -91,6 +93,10 @@ public enum CommandProblem: Hashable, Sendable {
             row(
                 "severalMeant", "\"\(shown(text))\" may be \(list(names)).",
                 "Type more of the name, or a song's number.")
+        case .guestsMeant(let text, let names):
+            row(
+                "severalMeant", "\"\(shown(text))\" may be \(list(names)).",
+                "Type the whole name, or the first digits of the id.")
         case .notOnView(let text):
             row(
                 "notQueued", "\"\(shown(text))\" is not in the queue.",

@@ -164,7 +164,7 @@ extension NodeCommand {
         switch parameter {
         case .song: .incomplete(word, needs: "a song", type: "a number of the list, or the beginning of a title")
         case .guest, .guestAndSpan, .appointee:
-            .incomplete(word, needs: "a guest", type: "the beginning of the guest's name")
+            .incomplete(word, needs: "a guest", type: "the guest's name")
         case .outcast: .incomplete(word, needs: "a guest", type: "a name or an id of the list that bans shows")
         case .driver: .incomplete(word, needs: "a guest", type: "a name or an id of the list that driver shows")
         case .placedSong:
@@ -176,6 +176,9 @@ extension NodeCommand {
         case .words, .command, .span, nil: .incomplete(word, needs: "a word or two", type: "the words")
         }
     }
+
+    /// Whether it is about a guest.
+    private var isOfGuest: Bool { [.guest, .guestAndSpan, .appointee].contains(parameter) }
 
     /// Whether it is about a song of the queue.
     private var isOfQueue: Bool { parameter == .song(.queued) || parameter == .placedSong }
@@ -198,7 +201,8 @@ extension NodeCommand {
                 BanSpan.split(text).seconds == nil ? id : id + text[(text.lastIndex(of: " ") ?? text.endIndex)...])
         case .id(let id):
             return meaning(Self.placed(text).map { parameter == .placedSong ? "\(id) \($0.place)" : id } ?? id)
-        case .several(let names): return .notice(.severalMeant(text, names))
+        case .several(let names):
+            return .notice(isOfGuest ? .guestsMeant(text, names) : .severalMeant(text, names))
         case .noSuchLine(let number, let count):
             return .notice(count == 0 && isOfQueue ? .emptyQueue : .noSuchLine(number, of: count))
         case .nothing where isOfQueue: return .notice(choice.shown == nil ? .noQueueYet : .notOnView(text))

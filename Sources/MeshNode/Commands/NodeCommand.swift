@@ -138,7 +138,10 @@ public struct NodeCommand: Sendable {
         NodeCommand("clear", driver, explainedBy: "remove", "takes all songs out of the queue") { _ in
             .input(.host(.clear))
         },
-        NodeCommand("undo", driver, explainedBy: "remove", "undoes the last remove, clear or kick, for two minutes") {
+        NodeCommand(
+            "undo", driver, explainedBy: "remove",
+            "undoes the last remove, clear, next, move, kick or ban, for two minutes"
+        ) {
             _ in
             .input(.host(.undo))
         },

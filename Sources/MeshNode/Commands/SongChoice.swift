@@ -58,7 +58,8 @@ public struct SongChoice: Hashable, Sendable {
         return meaning == .id(text) && !canBeUnseen(text, use) ? .nothing : meaning
     }
 
-    /// The guest that a person means.
+    /// The guest that a person means: by digits of its identifier, or its whole name. The beginning of a name is asked about,
+    /// since the one that was meant may have left, and nobody is sent away by chance.
     public func guest(_ text: String) -> Meaning {
         let guests = shown?.connectedPeers ?? []
         // Digits of an identifier are no beginning of a name, whether their guest is there or not.
@@ -66,7 +67,11 @@ public struct SongChoice: Hashable, Sendable {
         // Of several with one name the host asks which is meant.
         let named = guests.filter { $0.name.lowercased() == text.lowercased() }
         if named.count > 1, Set(named.map(\.name)).count == 1 { return .id(named[0].name) }
-        return Self.beginning(text, among: guests.map { (id: $0.id, name: UntrustedText.shown($0.name)) })
+        let known = guests.map { (id: $0.id, name: UntrustedText.shown($0.name)) }
+        guard case .id(let id) = Self.beginning(text, among: known), let guest = known.first(where: { $0.id == id }),
+            guest.name.lowercased() != text.lowercased()
+        else { return Self.beginning(text, among: known) }
+        return .several([guest.name])
     }
 
     /// Takes what was found; what comes behind it takes its place there, so that numbers go on.

@@ -64,7 +64,20 @@ extension NodeDecisions {
         bans.append(BanRecord(peer: peer, until: until))
         banTimes.ends[peer.id] = seconds.map { context.now + .seconds(Int64($0)) }
         banTimes.over.removeAll { $0.peer.id == peer.id }
-        return noteBans(&context) + [.keepOut(peer.id)]
+        return ask(.host(.command(.noteBan(peer))), &context) + noteBans(&context) + [.keepOut(peer.id)]
+    }
+
+    /// The driver undoes what was done last: it may be a ban.
+    mutating func undo(_ context: inout Context) -> [Act] {
+        let isBan = if case .ban = app.host?.steering.undo { true } else { false }
+        guard !isBan || !context.isWithoutStore else { return [.tell(Notice(CommandProblem.notKept))] }
+        let acts = ask(.host(.command(.undo)), &context)
+        let admitted = acts.compactMap { if case .effect(.host(.admit(let id))) = $0 { id } else { nil } }
+        guard bans.contains(where: { admitted.contains($0.peer.id) }) else { return acts }
+        bans.removeAll { admitted.contains($0.peer.id) }
+        for id in admitted { banTimes.ends[id] = nil }
+        context.memory.note(bans)
+        return acts
     }
 
     mutating func unban(_ name: String, _ context: inout Context) -> [Act] {

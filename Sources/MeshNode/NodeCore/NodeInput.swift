@@ -65,6 +65,7 @@ extension NodeDecisions {
     /// Decides on what comes from outside the air.
     mutating func decide(_ input: NodeInput, _ context: inout Context) -> [Act] {
         switch input {
+        case .host(.undo): return undo(&context)
         case .host(let command): return ask(.host(.command(command)), &context)
         case .guest(let event):
             // What could be forgotten is refused.

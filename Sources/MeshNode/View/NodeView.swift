@@ -118,11 +118,11 @@ package struct NodeView: Encodable, Hashable, Sendable {
     package struct Undo: Encodable, Hashable, Sendable {
         /// What was done.
         package enum Kind: String, Encodable, Hashable, Sendable, CaseIterable {
-            case remove, clear, kick
+            case remove, clear, move, kick, ban
         }
 
         package var kind: Kind
-        /// Of the song that was removed; left out of the others.
+        /// Of the song that was removed or moved; left out of the others.
         package var title: String?
         /// Of the guest that was sent away; left out of the others.
         package var name: String?
@@ -131,7 +131,9 @@ package struct NodeView: Encodable, Hashable, Sendable {
             switch undo {
             case .remove(let title): (kind, self.title) = (.remove, UntrustedText.shown(title))
             case .clear: kind = .clear
+            case .move(let title): (kind, self.title) = (.move, UntrustedText.shown(title))
             case .kick(let name): (kind, self.name) = (.kick, UntrustedText.shown(name))
+            case .ban(let name): (kind, self.name) = (.ban, UntrustedText.shown(name))
             }
         }
     }

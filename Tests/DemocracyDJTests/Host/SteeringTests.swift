@@ -156,6 +156,47 @@ struct SteeringTests {
         #expect(host.snapshot.queue == before)
     }
 
+    @Test("a song that got another place goes back to its own, and is ordered by votes again")
+    mutating func undoMove() {
+        _ = command(.move("s5", to: 0))
+        #expect(queue == ["s5", "s2", "s3", "s4"] && host.steering.undo == .move(title: "Song 5"))
+        _ = command(.move("s5", to: 2))
+        _ = command(.undo)
+        #expect(queue == ["s5", "s2", "s3", "s4"])
+        _ = command(.undo)
+        #expect(queue == ["s2", "s3", "s4", "s5"])
+        vote("s4", by: Example.ana)
+        vote("s5", by: Example.ana, Example.bob)
+        #expect(queue == ["s5", "s4", "s2", "s3"], "it is held no longer")
+    }
+
+    @Test("a song that was to play next goes back; one of the library goes, unless others vote for it")
+    mutating func undoNext() {
+        _ = command(.playNext("s4"))
+        _ = command(.undo)
+        #expect(queue == ["s2", "s3", "s4", "s5"])
+        for isWanted in [false, true] {
+            _ = command(.remove("s3"))
+            _ = command(.playNext("s3"))
+            if isWanted { vote("s3", by: Example.ana) }
+            _ = command(.undo)
+            #expect(queue == (isWanted ? ["s3", "s2", "s4", "s5"] : ["s2", "s4", "s5"]))
+            _ = command(.undo)
+            #expect(Set(queue) == ["s2", "s3", "s4", "s5"])
+        }
+    }
+
+    @Test("a new place of a song that plays by now is nothing to undo")
+    mutating func undoPlayed() {
+        _ = command(.remove("s2"))
+        _ = command(.playNext("s4"))
+        _ = command(.skip)
+        #expect(host.steering.undo == .remove(title: "Song 2"))
+        _ = command(.undo)
+        #expect(queue == ["s2", "s3", "s5"] && host.state.nowPlaying?.id == "s4")
+        #expect(notice(command(.undo)) == "nothingToUndo")
+    }
+
     @Test("a guest that was sent away may come again")
     mutating func undoKick() {
         connect(Example.ana)

@@ -40,6 +40,9 @@ extension HostFeature {
         case .move(let songID, let place): return move(songID, to: place, now: now)
         case .clear: return clear(now: now)
         case .undo: return undo(now: now)
+        case .noteBan(let peer):
+            noteStep(.ban(peer), now: now)
+            return []
         case .previous: return previous(now: now)
         case .volume(let percent): return setVolume(percent)
         case .unban(let peer):

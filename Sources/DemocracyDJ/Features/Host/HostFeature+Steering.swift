@@ -8,7 +8,7 @@ extension HostFeature {
     /// What the driver can do.
     public var steering: Steering {
         Steering(
-            undo: state.undoable.last.map { Steering.Undo($0.done) }, steps: state.steps,
+            undo: lastStep.map { Steering.Undo(state.undoable[$0].done) }, steps: state.steps,
             canGoBack: canGoBack, volume: hasPlayer ? state.volume : nil)
     }
 
@@ -16,15 +16,17 @@ extension HostFeature {
 
     mutating func playNext(_ songID: Song.ID, now: MeshInstant) -> [Effect] {
         guard state.nowPlaying?.id != songID else { return [.notice(Notice(.notInQueue(songID)))] }
-        if place(of: songID) == nil, let reason = suggest(songID, by: local.id) {
+        let isNew = place(of: songID) == nil
+        if isNew, let reason = suggest(songID, by: local.id) {
             return [.notice(Notice(.cannotAdd(library[songID]?.title ?? songID, reason)))]
         }
-        return move(songID, to: 0, now: now)
+        return move(songID, to: 0, isNew: isNew, now: now)
     }
 
-    mutating func move(_ songID: Song.ID, to wanted: Int, now: MeshInstant) -> [Effect] {
+    mutating func move(_ songID: Song.ID, to wanted: Int, isNew: Bool = false, now: MeshInstant) -> [Effect] {
         guard let place = place(of: songID) else { return [.notice(Notice(.notInQueue(songID)))] }
         var song = state.queue.remove(at: place)
+        noteStep(.move(song.item, from: isNew ? nil : place, wasHeld: song.isHeld), now: now)
         song.isHeld = true
         state.queue.insert(song, at: min(max(wanted, 0), state.queue.count))
         return changed(now: now)
@@ -54,9 +56,17 @@ extension HostFeature {
 
     mutating func forgetOldSteps(_ now: MeshInstant) { state.undoable.removeAll { $0.until <= now } }
 
+    /// The step that `undo` undoes. The place of a song that is out of the queue by now is nothing to undo.
+    private var lastStep: Int? {
+        state.undoable.lastIndex { step in
+            if case .move(let item, _, _) = step.done { place(of: item.id) != nil } else { true }
+        }
+    }
+
     mutating func undo(now: MeshInstant) -> [Effect] {
         forgetOldSteps(now)
-        guard let step = state.undoable.last else { return [.notice(Notice(.nothingToUndo))] }
+        guard let last = lastStep else { return [.notice(Notice(.nothingToUndo))] }
+        let step = state.undoable[last]
         switch step.done {
         case .remove(let song, let place):
             if let reason = putBack(song, at: place) {
@@ -69,11 +79,24 @@ extension HostFeature {
                 return [.notice(Notice(.cannotAdd(songs.first?.item.title ?? "", .queueFull)))]
             }
             for (place, song) in songs.enumerated() { _ = putBack(song, at: place) }
+        case .move(let item, let place, let wasHeld): putBack(item.id, to: place, isHeld: wasHeld)
         case .kick(let peer): state.banned.removeAll { $0 == peer.id }
+        case .ban: break
         }
-        state.undoable.removeLast()
-        if case .kick(let peer) = step.done { return [.admit(peer.id)] }
-        return changed(now: now)
+        state.undoable.removeSubrange(last...)
+        switch step.done {
+        case .kick(let peer), .ban(let peer): return [.admit(peer.id)]
+        case .remove, .clear, .move: return changed(now: now)
+        }
+    }
+
+    /// A song goes back to the place that it had. One that was not queued goes, unless others vote for it by now.
+    private mutating func putBack(_ songID: Song.ID, to place: Int?, isHeld: Bool) {
+        guard let present = self.place(of: songID) else { return }
+        var song = state.queue.remove(at: present)
+        if place == nil, song.item.voters.allSatisfy({ $0 == local.id }) { return }
+        song.isHeld = isHeld
+        state.queue.insert(song, at: min(place ?? present, state.queue.count))
     }
 
     /// A song goes back to its place with its votes; one that is there again gets them. Why it cannot; nil where it can.
@@ -162,7 +185,7 @@ extension UndoStep.Done {
                 songs[index].item.voters.removeAll { $0 == peer }
             }
             self = .clear(songs)
-        case .remove, .kick: break
+        case .remove, .move, .kick, .ban: break
         }
     }
 }
@@ -172,7 +195,9 @@ extension Steering.Undo {
         switch done {
         case .remove(let song, _): self = .remove(title: song.item.title)
         case .clear: self = .clear
+        case .move(let item, _, _): self = .move(title: item.title)
         case .kick(let peer): self = .kick(name: peer.name)
+        case .ban(let peer): self = .ban(name: peer.name)
         }
     }
 }

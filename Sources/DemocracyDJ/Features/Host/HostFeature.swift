@@ -48,8 +48,10 @@ public struct HostFeature: Feature {
         case move(Song.ID, to: Int)
         /// Take all songs out of the queue.
         case clear
-        /// Undo what was done last, of `remove`, `clear` and `kick`.
+        /// Undo what was done last, of `remove`, `clear`, `playNext`, `move`, `kick` and a ban.
         case undo
+        /// A guest is kept out beyond the session.
+        case noteBan(Peer)
         /// Back to the song that was heard before.
         case previous
         /// How loud, in percent of what the device can.

@@ -10,8 +10,12 @@ public struct UndoStep: Hashable, Sendable {
         case remove(QueuedSong, at: Int)
         /// All songs were, in this order.
         case clear([QueuedSong])
+        /// A song of the queue was given a place, and had this one before. Nil where it was not queued.
+        case move(QueueItem, from: Int?, wasHeld: Bool)
         /// A guest was sent away.
         case kick(Peer)
+        /// A guest was sent away beyond the session.
+        case ban(Peer)
     }
 
     /// What was done.
@@ -28,8 +32,12 @@ public struct Steering: Hashable, Sendable {
         case remove(title: String)
         /// The queue is filled again.
         case clear
+        /// The song of this title goes back to its place, or out of the queue where it was not in it.
+        case move(title: String)
         /// The guest of this name may come again.
         case kick(name: String)
+        /// The same after a ban.
+        case ban(name: String)
     }
 
     /// What can be undone; nil for nothing.
