@@ -124,7 +124,8 @@ struct ViewText {
     func rows(atMost limit: Int) -> [Row] {
         view.queue.prefix(limit).enumerated().map { index, item in
             let votes = votes(item)
-            let marks = [votes, asked(item), item.wish.flatMap(pending)].compactMap(\.self)
+            let marks = [votes, item.pinned ? say("pinned") : nil, asked(item), item.wish.flatMap(pending)].compactMap(
+                \.self)
             return Row(
                 number: index + 1, id: UntrustedText.shown(item.id), song: SongText(item.title, item.artist),
                 votes: votes, marks: marks.joined(separator: " · "))

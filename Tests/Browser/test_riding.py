@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import statistics
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -94,6 +95,27 @@ def test_the_driver_steers_the_queue_and_takes_back_what_was_a_mistake(ride: Rid
         expect(page.locator("#playing")).to_contain_text("Open Road")
     for shown in songs:
         expect(shown.first).to_contain_text("Windows Down")
+
+
+def test_a_song_that_the_driver_places_shows_a_pin_to_everybody_until_it_is_unpinned(
+    ride: Ride, open_page: Open, measured: list[str]
+) -> None:
+    host, ana = ride.host(), ride.guest("Ana")
+    driver, page = open_page(host), open_page(ana, "phone")
+    began = monotonic()
+    driver.get_by_role("button", name="Play Headlights next").click()
+    row = page.locator("#panel-queue ol li").first
+    expect(row).to_contain_text("Headlights")
+    expect(row.get_by_text("Pinned by the driver")).to_be_visible()
+    page.get_by_role("button", name="Vote for Windows Down").click()
+    expect(votes(driver, "Windows Down")).to_have_text("1 vote")
+    expect(row).to_contain_text("Headlights")
+    driver.get_by_role("button", name="Unpin Headlights").click()
+    expect(page.get_by_text("Pinned by the driver")).to_have_count(0)
+    expect(row).to_contain_text("Windows Down")
+    taken = monotonic() - began
+    measured.append(f"two taps pin and unpin a song, seen by a passenger: {taken:.1f} s of this machine; limit 10 s")
+    assert taken < 10.0
 
 
 def test_a_dead_zone_is_a_banner_then_a_button_and_costs_no_vote(ride: Ride, open_page: Open) -> None:

@@ -229,3 +229,11 @@ def test_a_node_that_cannot_steer_shows_no_button_for_it(make_server: MakeServer
     for name in ("Move Headlights, place", "Play Windows Down next", "Clear the queue", "Previous song"):
         expect(page.get_by_role("button", name=name)).to_be_hidden()
     expect(page.get_by_role("slider")).to_be_hidden()
+
+
+def test_a_pinned_song_is_unpinned_with_one_tap(car: StandIn, open_page: Open) -> None:
+    page = open_page(car)
+    expect(page.get_by_role("button", name="Unpin")).to_have_count(0)
+    car.show(host_playing(queue=[item(2, pinned=True), item(3)]))
+    page.get_by_role("button", name="Unpin").click()
+    assert posted(car) == {"command": "unpin", "songID": "s2"}

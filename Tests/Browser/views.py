@@ -58,6 +58,7 @@ def item(number: int, votes: tuple[dict[str, str], ...] = (), asked: dict[str, s
         "votes": len(votes),
         "voters": list(votes),
         "mine": False,
+        "pinned": False,
         "wish": None,
         **more,
     }

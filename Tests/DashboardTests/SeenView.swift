@@ -19,6 +19,7 @@ struct SeenView: Decodable, Sendable {
         var votes: Int
         var voters: [Person]
         var mine: Bool
+        var pinned: Bool
         var wish: Wish?
     }
     struct Guest: Decodable, Sendable {

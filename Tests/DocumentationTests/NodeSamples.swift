@@ -114,7 +114,8 @@ enum NodeSamples {
             .snapshot(
                 HostSnapshot(
                     epoch: 7, revision: 3, nowPlaying: QueueItem(song: song, addedBy: "c0"), isPlaying: true,
-                    queue: [QueueItem(song: plainSong, addedBy: "c0", voters: ["a1"])], connectedPeers: [ana],
+                    queue: [QueueItem(song: plainSong, addedBy: "c0", voters: ["a1"], isPinned: true)],
+                    connectedPeers: [ana],
                     skipVoters: ["a1"], drivers: ["a1"]), isStale: false),
             .snapshot(
                 HostSnapshot(epoch: 7, revision: 3, nowPlaying: nil, isPlaying: false, queue: [], connectedPeers: []),

@@ -24,7 +24,7 @@ enum ViewSamples {
     private static let items: [NodeView.Item] = {
         var item = NodeView.Item(
             id: "s1", title: "T", artist: "A", duration: 2, addedBy: "a1", votes: 1,
-            voters: [ana, NodeView.Person(id: "b2", name: nil)], mine: true)
+            voters: [ana, NodeView.Person(id: "b2", name: nil)], mine: true, pinned: true)
         let bare = item
         (item.art, item.addedByName) = ("/art/s1", "Ana")
         return wishes.map { wish in

@@ -46,11 +46,12 @@ struct PairOfCores {
     /// `songs` is how many the library has, `opens` how many of them are queued by themselves, and `left` what an earlier
     /// run of the host has left; `wanted` is whom the guest was told to join, and `knownHosts` are those that it has joined.
     init(
-        songs count: Int = 5, opens: Int = DJLimits.openingSongs, left: HostRecord? = nil, setAside: String? = nil,
+        songs count: Int = 5, title: String? = nil, opens: Int = DJLimits.openingSongs, left: HostRecord? = nil,
+        setAside: String? = nil,
         wanted: String? = nil, joinsAny: Bool = false, knownHosts: [Peer] = []
     ) throws {
         let songs = (0..<count).map { $0 + 1 }.map {
-            Song(id: "s\($0)", title: "Song \($0)", artist: "A", duration: 3_600)
+            Song(id: "s\($0)", title: title ?? "Song \($0)", artist: "A", duration: 3_600)
         }
         let car = try #require(Identity(stored: [UInt8](repeating: 1, count: Identity.storedBytes)))
         let ana = try #require(Identity(stored: [UInt8](repeating: 2, count: Identity.storedBytes)))

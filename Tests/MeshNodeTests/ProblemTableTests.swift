@@ -219,6 +219,10 @@ struct ProblemTableTests {
             pair.feed(.input(.host(.kick(guests[0].name))), to: .host)
             return Told(pair: pair, side: .host)
         case .notInQueue(let song): return Told(pair: try fed(.input(.host(.remove(song))), to: .host), side: .host)
+        case .notPinned(let title):
+            var pair = try PairOfCores(songs: 2, title: title)
+            pair.feed(.input(.host(.unpin("s2"))), to: .host)
+            return Told(pair: pair, side: .host)
         case .cannotAdd(let song, let reason, _): return Told(pair: try refused(song, reason), side: .guest)
         case .nothingPlays, .nothingToPlay:
             var pair = try PairOfCores(songs: 0)

@@ -25,7 +25,7 @@ struct ProgramCommandTests {
         ("newest", .host(.search(SongQuery(on: .newest)))), ("history", .host(.search(SongQuery(on: .heard)))),
         ("open album s4", .host(.search(SongQuery("s4", on: .album)))), ("more", .host(.more)),
         ("next s4", .host(.playNext("s4"))), ("playNext s4", .host(.playNext("s4"))),
-        ("move s4 1", .host(.move("s4", to: 0))),
+        ("move s4 1", .host(.move("s4", to: 0))), ("unpin s4", .host(.unpin("s4"))),
         ("clear", .host(.clear)), ("undo", .host(.undo)), ("previous", .host(.previous)),
         ("volume 40", .host(.volume(40))),
         ("search open road", .host(.search("open road"))), ("add s1", .host(.add("s1"))),
@@ -120,8 +120,8 @@ struct ProgramCommandTests {
             (
                 NodeCommand.User.driverPage,
                 [
-                    "play", "pause", "skip", "add", "remove", "next", "move", "clear", "undo", "previous", "volume",
-                    "kick", "ban", "unban", "driver", "passenger", "retry", "invite", "end",
+                    "play", "pause", "skip", "add", "remove", "next", "move", "unpin", "clear", "undo", "previous",
+                    "volume", "kick", "ban", "unban", "driver", "passenger", "retry", "invite", "end",
                 ]
             ),
             (

@@ -122,7 +122,8 @@ extension CommandProblem {
         case .nobodyHere: .noSuchGuest("Ana")
         case .noSuchGuest: .severalGuests([Peer(id: "0a0a0a0a", name: "Ana"), Peer(id: "b1b1b1b1", name: "Ana")])
         case .severalGuests: .notInQueue("s9")
-        case .notInQueue: .cannotAdd("s9", .unknownSong)
+        case .notInQueue: .notPinned("Headlights")
+        case .notPinned: .cannotAdd("s9", .unknownSong)
         case .cannotAdd: .nothingPlays
         case .nothingPlays: .nothingToPlay
         case .nothingToPlay: .nothingToUndo

@@ -2,6 +2,7 @@
 
 import { button, cover, setButton, songWords } from "/controls.js";
 import { foreign, make, setAttribute, setClass, setShown, setText } from "/dom.js";
+import { icon } from "/icons.js";
 import { around, t } from "/language.js";
 import { limits } from "/limits.js";
 import { clock, nameOf, shown, titleOf, voterNames, votesOf } from "/text.js";
@@ -16,6 +17,12 @@ export function askedLine() {
         setShown(element, item.isAsked);
     };
     return { element, update };
+}
+
+/** That the driver has given a song its place, as a line. */
+export function pinnedLine() {
+    const element = make("p", "asked pinned", {}, icon("pin"), make("span", "", {}, t`Pinned by the driver`));
+    return { element, update: (item) => setShown(element, Boolean(item.pinned)) };
 }
 
 /** What removes a row's song, unless the row has just come under the finger: that was aimed at another. */
@@ -36,14 +43,15 @@ export function binOf(node, row) {
     return { element, update };
 }
 
-/** A song of a host's queue: it is dragged, played next, or removed. */
+/** A song of a host's queue: it is dragged, played next, unpinned, or removed. */
 export function hostRow(node, reorder) {
     const row = { item: null, index: null };
     const art = cover("small");
     const words = songWords("p");
     const asked = askedLine();
     const votes = make("p", "votes", {}, make("b"), make("span"));
-    const text = make("div", "song-words", {}, words.titleLine, words.artistLine, asked.element);
+    const unpin = button("quiet unpin", "pin", t`Unpin`, () => node.command("unpin", { songID: row.item.id }), "unpin");
+    const text = make("div", "song-words", {}, words.titleLine, words.artistLine, asked.element, unpin);
     const next = button("quiet next", "next", "", () => node.command("playNext", { songID: row.item.id }), "next");
     const bin = binOf(node, row);
     const grip = reorder.grip(row);
@@ -60,6 +68,8 @@ export function hostRow(node, reorder) {
         setText(votes.lastChild, noun.replace(number, ""));
         setAttribute(votes, "title", item.votes ? t`Voted for by ${voterNames(item)}` : null);
         setClass(votes, "none", !item.votes);
+        setButton(unpin, "pin", t`Unpin`, t`Unpin ${titleOf(item)}`);
+        setShown(unpin, Boolean(item.pinned));
         setButton(next, "next", "", t`Play ${titleOf(item)} next`);
         // Its place stays, so that the others stay in theirs.
         setClass(next, "away", index === 0);

@@ -2,7 +2,7 @@
 
 import { button, cover, setButton, songWords, wishLine } from "/controls.js";
 import { KeyedList, make, setAttribute, setClass, setShown, setText } from "/dom.js";
-import { askedLine, binOf, hostRow } from "/hostrow.js";
+import { askedLine, binOf, hostRow, pinnedLine } from "/hostrow.js";
 import { icon } from "/icons.js";
 import { t } from "/language.js";
 import { limits } from "/limits.js";
@@ -92,7 +92,7 @@ function guestRow(node, reorder) {
     const words = songWords("p");
     const place = make("span", "place", { "aria-hidden": "true" });
     const wish = wishLine();
-    const asked = askedLine();
+    const [asked, pinned] = [askedLine(), pinnedLine()];
     const row = { item: null, index: null };
     const bin = binOf(node, row);
     const grip = reorder.grip(row);
@@ -100,7 +100,7 @@ function guestRow(node, reorder) {
     const vote = button("vote waits", "vote", "", () => {
         node.wish(isWanted(row.item) ? "takeBack" : "vote", row.item);
     }, "vote");
-    const text = make("div", "song-words", {}, words.titleLine, words.artistLine, asked.element, wish.element);
+    const text = make("div", "song-words", {}, words.titleLine, words.artistLine, asked.element, pinned.element, wish.element);
     row.element = make("li", "song", {}, grip, place, art.element, text, vote, bin.element);
     row.update = (item, index) => {
         bin.update(item, index);
@@ -110,6 +110,7 @@ function guestRow(node, reorder) {
         art.update(item);
         words.update(item, { artist: shown(item.artist, ""), length: item.duration ? clock(item.duration) : "" });
         asked.update(item);
+        pinned.update(item);
         wish.update(item.wish);
         showVoteButton(vote, item);
     };

@@ -11,6 +11,8 @@ public struct QueueItem: Hashable, Sendable, Identifiable {
     public var addedBy: Peer.ID
     /// Who voted for it, in the order of their votes, each once.
     public var voters: [Peer.ID]
+    /// The driver has given it its place in the queue, and votes do not move it. What plays is not pinned.
+    public var isPinned: Bool
 
     /// The song's identifier: a song is in the queue once.
     public var id: Song.ID { song.id }
@@ -18,10 +20,11 @@ public struct QueueItem: Hashable, Sendable, Identifiable {
     public var votes: Int { voters.count }
 
     /// A queued song.
-    public init(song: Song, addedBy: Peer.ID, voters: [Peer.ID] = []) {
+    public init(song: Song, addedBy: Peer.ID, voters: [Peer.ID] = [], isPinned: Bool = false) {
         self.song = song
         self.addedBy = addedBy
         self.voters = voters
+        self.isPinned = isPinned
     }
 
     /// The song's fields.
@@ -145,7 +148,7 @@ extension Array<Peer> {
 
 extension QueueItem: Codable {
     private enum CodingKeys: String, CodingKey {
-        case id, title, artist, duration, albumArtURL, addedBy, votes, voters
+        case id, title, artist, duration, albumArtURL, addedBy, votes, voters, pinned
     }
 
     /// Reads the flat form of `docs/using.md`; `votes` follows from `voters`.
@@ -154,7 +157,8 @@ extension QueueItem: Codable {
         self.init(
             song: try Song(from: decoder),
             addedBy: try container.decode(String.self, forKey: .addedBy),
-            voters: try container.decode([String].self, forKey: .voters))
+            voters: try container.decode([String].self, forKey: .voters),
+            isPinned: try container.decodeIfPresent(Bool.self, forKey: .pinned) ?? false)
     }
 
     /// Writes the flat form of `docs/using.md`.
@@ -164,5 +168,6 @@ extension QueueItem: Codable {
         try container.encode(addedBy, forKey: .addedBy)
         try container.encode(votes, forKey: .votes)
         try container.encode(voters, forKey: .voters)
+        if isPinned { try container.encode(true, forKey: .pinned) }
     }
 }

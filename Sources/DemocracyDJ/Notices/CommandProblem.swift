@@ -35,6 +35,8 @@ public enum CommandProblem: Hashable, Sendable {
     case severalGuests([Peer])
     /// The song to remove is not there.
     case notInQueue(String)
+    /// The song of this title is not pinned.
+    case notPinned(String)
     /// A song cannot be put into the queue; `waiting` are those of the same guest in it.
     case cannotAdd(String, RejectionReason, waiting: Int = 0)
     /// There is no song to skip.
@@ -123,6 +125,8 @@ public enum CommandProblem: Hashable, Sendable {
                 "severalGuests",
                 "\(guests.count) guests are called \"\(guests.first?.name ?? "")\": \(heads(guests)).",
                 "Use these digits of the id of the one you mean.")
+        case .notPinned(let title):
+            row("notPinned", "\"\(shown(title))\" is not pinned.", "Votes decide its place already.")
         case .notInQueue(let song):
             row(
                 "notQueued", "\"\(song)\" is not in the queue.",

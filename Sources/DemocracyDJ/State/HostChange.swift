@@ -83,7 +83,7 @@ public struct HostChange: Hashable, Sendable {
         if base.skipVoters != target.skipVoters { skipVoters = target.skipVoters }
         if base.drivers != target.drivers { drivers = target.drivers }
         queue = ListChange(
-            from: base.queue, to: target.queue, key: \.song.id, isSame: { $0.isSameSong(as: $1) }, of: \.withoutVoters)
+            from: base.queue, to: target.queue, key: \.song.id, isSame: { $0.isSameEntry(as: $1) }, of: \.withoutVoters)
         if base.unnamedGuests != target.unnamedGuests { unnamedGuests = target.unnamedGuests }
         guests = ListChange(from: base.connectedPeers, to: target.connectedPeers)
         let moved = queue.applied(to: base.queue) ?? []
@@ -97,8 +97,8 @@ public struct HostChange: Hashable, Sendable {
         switch nowPlaying {
         case nil: base.nowPlaying
         case .nothing: nil
-        case .item(let item): item
-        case .queued(let place): base.queue.indices.contains(place) ? base.queue[place] : nil
+        case .item(let item): item.unpinned
+        case .queued(let place): base.queue.indices.contains(place) ? base.queue[place].unpinned : nil
         }
     }
 
@@ -151,7 +151,7 @@ extension HostChange.NowPlaying {
             self = .nothing
             return
         }
-        let place = base.queue.firstIndex { $0.withoutVoters == item.withoutVoters }
+        let place = base.queue.firstIndex { $0.isSameSong(as: item) }
         self = place.map { .queued($0) } ?? .item(item)
     }
 }
@@ -170,7 +170,11 @@ extension HostChange.VoterChange {
 }
 
 extension QueueItem {
-    fileprivate var withoutVoters: QueueItem { QueueItem(song: song, addedBy: addedBy) }
+    fileprivate var withoutVoters: QueueItem { QueueItem(song: song, addedBy: addedBy, isPinned: isPinned) }
+
+    fileprivate var unpinned: QueueItem { QueueItem(song: song, addedBy: addedBy, voters: voters) }
 
     fileprivate func isSameSong(as other: QueueItem) -> Bool { song == other.song && addedBy == other.addedBy }
+
+    fileprivate func isSameEntry(as other: QueueItem) -> Bool { isSameSong(as: other) && isPinned == other.isPinned }
 }

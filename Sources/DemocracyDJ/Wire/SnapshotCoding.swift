@@ -40,7 +40,8 @@ extension HostSnapshot {
         else { return nil }
         let queue = wire.queue.compactMap { QueueItem($0, table) }
         let guests = wire.guests.compactMap { Peer($0, table) }
-        let nowPlaying = wire.hasNowPlaying ? QueueItem(wire.nowPlaying, table) : nil
+        var nowPlaying = wire.hasNowPlaying ? QueueItem(wire.nowPlaying, table) : nil
+        nowPlaying?.isPinned = false
         guard queue.count == wire.queue.count, guests.count == wire.guests.count,
             (nowPlaying != nil) == wire.hasNowPlaying, let skipVoters = table.peers(wire.skipVoters),
             let drivers = table.peers(wire.drivers)
@@ -91,6 +92,7 @@ extension WireQueueItem {
         song = WireSong(item.song)
         addedBy = table.number(of: item.addedBy)
         voters = item.voters.map(table.number(of:))
+        pinned = item.isPinned
     }
 }
 
@@ -98,7 +100,7 @@ extension QueueItem {
     /// A queued song that has arrived, or nil where it names nobody of the table. Its limits are still to be looked at.
     init?(_ wire: WireQueueItem, _ table: PeerTable) {
         guard let addedBy = table.peer(wire.addedBy), let voters = table.peers(wire.voters) else { return nil }
-        self.init(song: Song(wire.song), addedBy: addedBy, voters: voters)
+        self.init(song: Song(wire.song), addedBy: addedBy, voters: voters, isPinned: wire.pinned)
     }
 }
 

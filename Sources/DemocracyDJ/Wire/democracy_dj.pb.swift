@@ -616,6 +616,9 @@ nonisolated struct WireQueueItem: Sendable {
 
   var voters: [UInt32] = []
 
+  /// The driver has given it its place in the queue.
+  var pinned: Bool = false
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -1790,7 +1793,7 @@ nonisolated extension WireSong: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
 
 nonisolated extension WireQueueItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".QueueItem"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}song\0\u{3}added_by\0\u{1}voters\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}song\0\u{3}added_by\0\u{1}voters\0\u{1}pinned\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1801,6 +1804,7 @@ nonisolated extension WireQueueItem: SwiftProtobuf.Message, SwiftProtobuf._Messa
       case 1: try { try decoder.decodeSingularMessageField(value: &self._song) }()
       case 2: try { try decoder.decodeSingularUInt32Field(value: &self.addedBy) }()
       case 3: try { try decoder.decodeRepeatedUInt32Field(value: &self.voters) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.pinned) }()
       default: break
       }
     }
@@ -1820,6 +1824,9 @@ nonisolated extension WireQueueItem: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if !self.voters.isEmpty {
       try visitor.visitPackedUInt32Field(value: self.voters, fieldNumber: 3)
     }
+    if self.pinned != false {
+      try visitor.visitSingularBoolField(value: self.pinned, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1827,6 +1834,7 @@ nonisolated extension WireQueueItem: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if lhs._song != rhs._song {return false}
     if lhs.addedBy != rhs.addedBy {return false}
     if lhs.voters != rhs.voters {return false}
+    if lhs.pinned != rhs.pinned {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -118,7 +118,7 @@ public struct NodeCommand: Sendable {
             .input(.host(.search(SongQuery($0))))
         },
         NodeCommand(
-            "add", driver, of: .song(.added), title: "Add", "puts a song into the queue; move and next give it a place"
+            "add", driver, of: .song(.added), title: "Add", "puts a song into the queue; next, move, unpin: its place"
         ) {
             .input(.host(.add($0)))
         },
@@ -135,6 +135,12 @@ public struct NodeCommand: Sendable {
         NodeCommand(
             "move", driver, of: .placedSong, explainedBy: "add", "gives a song of the queue a place, which it keeps",
             moved),
+        NodeCommand(
+            "unpin", driver, of: .song(.queued), explainedBy: "add",
+            "lets votes decide a song's place again"
+        ) {
+            .input(.host(.unpin($0)))
+        },
         NodeCommand("clear", driver, explainedBy: "remove", "takes all songs out of the queue") { _ in
             .input(.host(.clear))
         },

@@ -38,6 +38,8 @@ package struct NodeView: Encodable, Hashable, Sendable {
         package var votes: Int
         package var voters: [Person]
         package var mine: Bool
+        /// The driver has given it its place.
+        package var pinned = false
         @OrNull package var wish: WishMark?
     }
 

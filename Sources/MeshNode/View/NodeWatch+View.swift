@@ -185,7 +185,7 @@ extension NodeWatch {
                 duration: item.duration, art: view.art(item.id), addedBy: item.addedBy,
                 addedByName: view.names.name(item.addedBy), votes: item.votes,
                 voters: item.voters.map { NodeView.Person(id: $0, name: view.names.name($0)) },
-                mine: item.voters.contains(me), wish: wishes[item.id].map(view.mark))
+                mine: item.voters.contains(me), pinned: item.isPinned, wish: wishes[item.id].map(view.mark))
         }
     }
 }

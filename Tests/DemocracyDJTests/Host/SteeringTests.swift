@@ -80,6 +80,34 @@ struct SteeringTests {
         #expect(later.snapshot.queue.map(\.id) == ["s4", "s5", "s2", "s3"])
     }
 
+    @Test("a song that the driver has placed is pinned for everybody, until it is unpinned or plays")
+    mutating func pins() throws {
+        vote("s3", by: Example.ana, Example.bob)
+        let before = host.snapshot
+        _ = command(.move("s5", to: 0))
+        var guest = before
+        func follow(_ guest: inout HostSnapshot, _ state: HostSnapshot) throws {
+            let change = try #require(HostChange(from: guest, to: state))
+            let arrived = MeshMessage(encoded: MeshMessage.stateChange(change).encoded)
+            guard case .stateChange(let change)? = arrived else { return }
+            guest = try #require(guest.applying(change))
+            #expect(guest == state)
+        }
+        try follow(&guest, host.snapshot)
+        #expect(guest.queue.map(\.isPinned) == [true, false, false, false])
+        let whole = MeshMessage(encoded: MeshMessage.stateUpdate(host.snapshot).encoded)
+        #expect(whole == .stateUpdate(host.snapshot))
+        _ = command(.unpin("s5"))
+        try follow(&guest, host.snapshot)
+        #expect(guest.queue.map(\.id) == ["s3", "s2", "s4", "s5"] && !guest.queue.contains { $0.isPinned })
+        #expect(notice(command(.unpin("s5"))) == "notPinned" && notice(command(.unpin("s1"))) == "notQueued")
+        _ = command(.playNext("s4"))
+        try follow(&guest, host.snapshot)
+        _ = command(.skip)
+        try follow(&guest, host.snapshot)
+        #expect(guest.nowPlaying?.id == "s4" && guest.nowPlaying?.isPinned == false)
+    }
+
     // MARK: Undo
 
     @Test("a song that was removed comes back to its place with its votes")

@@ -29,7 +29,8 @@ enum RandomState {
     /// Any state at all.
     static func any(_ revision: UInt64, using dice: inout Dice) -> HostSnapshot {
         let queued = songs.shuffled(using: &dice).prefix(Int.random(in: 0...songs.count, using: &dice))
-        let queue = queued.compactMap { item([$0], using: &dice) }
+        var queue = queued.compactMap { item([$0], using: &dice) }
+        for place in queue.indices where Int.random(in: 0..<4, using: &dice) == 0 { queue[place].isPinned = true }
         let guests = peers.shuffled(using: &dice).prefix(Int.random(in: 0...peers.count, using: &dice))
         return HostSnapshot(
             epoch: 7, revision: revision,
@@ -47,9 +48,14 @@ enum RandomState {
             switch Int.random(in: 0..<11, using: &dice) {
             case 0:
                 next.nowPlaying = next.queue.isEmpty ? nil : next.queue.removeFirst()
+                next.nowPlaying?.isPinned = false
                 next.skipVoters = []
             case 1: next.isPlaying.toggle()
-            case 2: if let song = next.queue.indices.randomElement(using: &dice) { next.queue.swapAt(0, song) }
+            case 2:
+                if let song = next.queue.indices.randomElement(using: &dice) {
+                    next.queue.swapAt(0, song)
+                    next.queue[song].isPinned.toggle()
+                }
             case 3: if let song = next.queue.indices.randomElement(using: &dice) { next.queue.remove(at: song) }
             case 4:
                 if let song = next.queue.indices.randomElement(using: &dice) {

@@ -38,6 +38,7 @@ extension HostFeature {
         case .kick(let name): return kick(name, now: now)
         case .playNext(let songID): return playNext(songID, now: now)
         case .move(let songID, let place): return move(songID, to: place, now: now)
+        case .unpin(let songID): return unpin(songID, now: now)
         case .clear: return clear(now: now)
         case .undo: return undo(now: now)
         case .noteBan(let peer):
@@ -201,6 +202,7 @@ extension HostFeature {
 
     mutating func begin(_ item: QueueItem, now: MeshInstant, pauses: Bool = false) {
         state.nowPlaying = item
+        state.nowPlaying?.isPinned = false
         state.turns += 1
         state.playedBefore = .zero
         state.playingSince = pauses ? nil : now

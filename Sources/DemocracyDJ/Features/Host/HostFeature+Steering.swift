@@ -32,6 +32,13 @@ extension HostFeature {
         return changed(now: now)
     }
 
+    mutating func unpin(_ songID: Song.ID, now: MeshInstant) -> [Effect] {
+        guard let place = place(of: songID) else { return [.notice(Notice(.notInQueue(songID)))] }
+        guard state.queue[place].isHeld else { return [.notice(Notice(.notPinned(state.queue[place].item.title)))] }
+        state.queue[place].isHeld = false
+        return changed(now: now)
+    }
+
     mutating func remove(_ songID: Song.ID, now: MeshInstant) -> [Effect] {
         guard let place = place(of: songID) else { return [.notice(Notice(.notInQueue(songID)))] }
         noteStep(.remove(state.queue.remove(at: place), at: place), now: now)

@@ -46,6 +46,8 @@ public struct HostFeature: Feature {
         case playNext(Song.ID)
         /// Give a song of the queue a place in it, counted from 0.
         case move(Song.ID, to: Int)
+        /// Votes decide the place of this song of the queue again.
+        case unpin(Song.ID)
         /// Take all songs out of the queue.
         case clear
         /// Undo what was done last, of `remove`, `clear`, `playNext`, `move`, `kick` and a ban.

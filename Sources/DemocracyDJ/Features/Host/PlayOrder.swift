@@ -9,13 +9,16 @@ public struct QueuedSong: Hashable, Sendable {
     /// Its place in the order of adding.
     public var added: Int
     /// The driver has given it its place in the queue, and votes do not move it.
-    public var isHeld: Bool
+    public var isHeld: Bool {
+        get { item.isPinned }
+        set { item.isPinned = newValue }
+    }
 
     /// A queued song.
     public init(_ item: QueueItem, added: Int, isHeld: Bool = false) {
         self.item = item
         self.added = added
-        self.isHeld = isHeld
+        self.item.isPinned = isHeld
     }
 }
 
