@@ -133,7 +133,9 @@ let package = Package(
             dependencies: [
                 "CTagLib", "CoverArt", "MeshNode", "DemocracyDJ", "MeshProtocol", crypto, database, locks, logging,
             ],
-            swiftSettings: strict),
+            swiftSettings: strict,
+            // Foundation's copy of ICU, which is in the program in any case: GRDB imports Foundation.
+            linkerSettings: [.linkedLibrary("_FoundationICU")]),
         .target(
             name: "MusicPlayer",
             dependencies: [

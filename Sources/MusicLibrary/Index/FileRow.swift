@@ -8,10 +8,12 @@ struct FileRow {
     private let file: SongFile
     private let sortKey: String
 
-    init(_ file: SongFile, _ keys: SortKey) throws {
+    init(_ file: SongFile) {
         self.file = file
-        sortKey = try keys.text(
-            artist: file.text.artist, album: file.text.album, track: file.track, title: file.text.title)
+        sortKey =
+            SortKey(
+                artist: file.text.artist, album: file.text.album, track: file.track, title: file.text.title
+            ).text
     }
 
     /// Writes it. Returns whether the list of songs is another now.
@@ -33,6 +35,10 @@ struct FileRow {
             arguments: [file.content])
     }
 
+    private var words: SongWords {
+        SongWords(title: file.text.title, artist: file.text.artist, album: file.text.album)
+    }
+
     /// What of a row is in the list; nil where it is not.
     private func shown(_ number: Int64, _ db: Database) throws -> Row? {
         try Row.fetchOne(
@@ -51,6 +57,7 @@ struct FileRow {
                 WHERE number = ?
                 """
         ).execute(arguments: columns + [number])
+        try words.write(number, db)
     }
 
     private func insert(_ db: Database) throws {
@@ -60,6 +67,7 @@ struct FileRow {
                 milliseconds, hasCover, isNamedByFile, sortKey, id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
         ).execute(arguments: columns + [try freeID(db)])
+        try words.write(db.lastInsertedRowID, db)
     }
 
     private var columns: StatementArguments {

@@ -13,6 +13,15 @@ enum IndexSchema {
         migrator.registerMigration("2: the words themselves, and what is newest") { db in
             try db.execute(sql: vocabulary)
         }
+        migrator.registerMigration("3: words of every script") { db in
+            try db.execute(sql: texts)
+            let rows = try Row.fetchCursor(db, sql: "SELECT number, title, artist, album FROM song")
+            while let row = try rows.next() {
+                try SongWords(title: row[1], artist: row[2], album: row[3]).write(row[0], db)
+            }
+            // Each file is read again: its place in the order is another.
+            try db.execute(sql: "UPDATE song SET bytes = -1 WHERE path IS NOT NULL")
+        }
         return migrator
     }()
 
@@ -56,7 +65,45 @@ enum IndexSchema {
         CREATE INDEX songByTime ON song (modifiedNanoseconds, number) WHERE gone = 0 AND isMusic = 1;
         """
 
-    /// The words of each song. Beginnings of up to three letters have lists of their own: those of longer ones are short.
+    /// The words of each song, as `SongWords` makes them, with a space between two. SQLite's tokenizer splits
+    /// at spaces only. Beginnings of up to three letters have lists of their own: those of longer ones are short.
+    private static let texts = """
+        DROP TABLE songVocabulary;
+        DROP TRIGGER songInserted;
+        DROP TRIGGER songDeleted;
+        DROP TRIGGER songRenamed;
+        DROP TABLE songWords;
+        CREATE TABLE songText (
+            number INTEGER PRIMARY KEY,
+            title TEXT NOT NULL,
+            artist TEXT NOT NULL,
+            album TEXT NOT NULL
+        ) STRICT;
+        CREATE VIRTUAL TABLE songWords USING fts5 (
+            title, artist, album, content = 'songText', content_rowid = 'number',
+            tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* P* S* Co'", prefix = '1 2 3'
+        );
+        CREATE VIRTUAL TABLE songVocabulary USING fts5vocab ('songWords', 'row');
+        CREATE TRIGGER songTextInserted AFTER INSERT ON songText BEGIN
+            INSERT INTO songWords (rowid, title, artist, album)
+            VALUES (new.number, new.title, new.artist, new.album);
+        END;
+        CREATE TRIGGER songTextDeleted AFTER DELETE ON songText BEGIN
+            INSERT INTO songWords (songWords, rowid, title, artist, album)
+            VALUES ('delete', old.number, old.title, old.artist, old.album);
+        END;
+        CREATE TRIGGER songTextChanged AFTER UPDATE ON songText BEGIN
+            INSERT INTO songWords (songWords, rowid, title, artist, album)
+            VALUES ('delete', old.number, old.title, old.artist, old.album);
+            INSERT INTO songWords (rowid, title, artist, album)
+            VALUES (new.number, new.title, new.artist, new.album);
+        END;
+        CREATE TRIGGER songForgotten AFTER DELETE ON song BEGIN
+            DELETE FROM songText WHERE number = old.number;
+        END;
+        """
+
+    /// The words of each song, by SQLite's tokenizer. Beginnings of up to three letters have lists of their own: those of longer ones are short.
     private static let words = """
         CREATE VIRTUAL TABLE songWords USING fts5 (
             title, artist, album, content = 'song', content_rowid = 'number',

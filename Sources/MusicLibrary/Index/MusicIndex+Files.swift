@@ -88,9 +88,8 @@ extension MusicIndex {
     /// alike and there, each has an id of its own. Returns whether the list of songs is another now.
     func write(_ files: [SongFile]) async throws(LibraryProblem) -> Bool {
         try await write { db in
-            let keys = try SortKey(db)
             var hasChanged = false
-            for file in files { if try FileRow(file, keys).write(db) { hasChanged = true } }
+            for file in files { if try FileRow(file).write(db) { hasChanged = true } }
             return hasChanged
         }
     }

@@ -120,17 +120,13 @@ struct SearchWords: Hashable, Sendable {
 
     /// Takes what was typed, as it was typed.
     init(_ typed: String, atMost limit: Int) {
+        // Parts of one word follow one another, and so do letters of a script without spaces.
         let words = typed.split(whereSeparator: \.isWhitespace).lazy
-            .map { Self.quoted($0) }
-            // Without a letter or a digit it has nothing to look for, and would find nothing.
-            .filter { $0.unicodeScalars.contains { $0.properties.isAlphabetic || $0.properties.numericType != nil } }
+            .map { Words(String($0)) }
+            .filter { !$0.words.isEmpty }
             .prefix(limit)
+            .map { "\"\($0.text)\"*" }
         // Next to one another, all of them are looked for.
         pattern = words.isEmpty ? nil : words.joined(separator: " ")
-    }
-
-    private static func quoted(_ word: Substring) -> String {
-        // A zero would end the question.
-        "\"" + word.replacing("\0", with: "").replacing("\"", with: "\"\"") + "\"*"
     }
 }

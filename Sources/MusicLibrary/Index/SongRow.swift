@@ -35,26 +35,42 @@ enum SongRow {
         ).execute(arguments: [
             song.id, song.title, song.artist, Int64((song.duration * 1_000).rounded()), song.albumArtURL,
         ])
+        guard db.changesCount > 0 else { return }
+        try SongWords(title: song.title, artist: song.artist, album: "").write(db.lastInsertedRowID, db)
     }
 }
 
-/// What songs are put in order by: artist, album, track, title, each without capitals, accents and punctuation, as the
-/// search has them.
+/// The order of songs: by artist, album, track and title, in the letters of the search.
 struct SortKey {
-    private let tokenizer: any FTS5Tokenizer
+    /// Compared byte by byte.
+    let text: String
 
-    init(_ db: Database) throws {
-        tokenizer = try db.makeTokenizer(.unicode61(diacritics: .remove))
-    }
-
-    /// A song's key. Keys are compared byte by byte.
-    func text(artist: String, album: String, track: Int, title: String) throws -> String {
+    init(artist: String, album: String, track: Int, title: String) {
         let number = String(min(max(track, 0), 99_999))
         let track = String(repeating: "0", count: 5 - number.utf8.count) + number
-        return try [folded(artist), folded(album), track, folded(title)].joined(separator: "\u{1}")
+        text = [Words(artist).text, Words(album).text, track, Words(title).text].joined(separator: "\u{1}")
+    }
+}
+
+/// The words of a song, as they are searched.
+struct SongWords {
+    private let title: String
+    private let artist: String
+    private let album: String
+
+    init(title: String, artist: String, album: String) {
+        (self.title, self.artist, self.album) = (Words(title).text, Words(artist).text, Words(album).text)
     }
 
-    private func folded(_ text: String) throws -> String {
-        try tokenizer.tokenize(document: text).map(\.token).joined(separator: " ")
+    /// Writes them for the song of a number, unless they are there.
+    func write(_ number: Int64, _ db: Database) throws {
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO songText (number, title, artist, album) VALUES (?, ?, ?, ?)
+                ON CONFLICT (number) DO UPDATE SET title = excluded.title, artist = excluded.artist,
+                album = excluded.album
+                WHERE (title, artist, album) <> (excluded.title, excluded.artist, excluded.album)
+                """
+        ).execute(arguments: [number, title, artist, album])
     }
 }

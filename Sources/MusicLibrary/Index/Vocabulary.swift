@@ -13,8 +13,7 @@ struct Vocabulary {
     /// What somebody meant: each word that no song has is the most frequent one of those that are most like it. Nil where
     /// nothing is like one of them, or all of them are there.
     func meant(by typed: String, _ limits: LibraryLimits) throws -> String? {
-        let tokenizer = try db.makeTokenizer(.unicode61(diacritics: .remove))
-        let words = try tokenizer.tokenize(query: typed).map(\.token).prefix(limits.searchWords)
+        let words = Words(typed).words.prefix(limits.searchWords)
         var meant: [String] = []
         for word in words {
             guard let likely = try isThere(word) ? word : nearest(to: word) else { return nil }
@@ -33,17 +32,17 @@ struct Vocabulary {
 
     /// The word that is most like what was typed, or begins most like it.
     private func nearest(to word: String) throws -> String? {
-        let typed = Array(word.utf8)
+        let typed = Array(word.unicodeScalars)
         // Of a short word, one wrong letter leaves nothing to go by.
         guard typed.count >= 4 else { return nil }
         let most = typed.count < 7 ? 1 : 2
         var best: (term: String, slips: Int, songs: Int)?
         let rows = try Row.fetchCursor(
             try db.cachedStatement(sql: "SELECT term, doc FROM songVocabulary WHERE length(term) >= ?"),
-            arguments: [word.count - most])
+            arguments: [typed.count - most])
         while let row = try rows.next() {
             let (term, songs): (String, Int) = (row[0], row[1])
-            let wrong = slips(typed, Array(term.utf8.prefix(typed.count + most)), most)
+            let wrong = slips(typed, Array(term.unicodeScalars.prefix(typed.count + most)), most)
             guard wrong <= most else { continue }
             if let best, (best.slips, -best.songs) <= (wrong, -songs) { continue }
             best = (term, wrong, songs)
@@ -52,7 +51,7 @@ struct Vocabulary {
     }
 
     /// Wrong letters of what was typed against a word, or against a beginning of it.
-    private func slips(_ typed: [UInt8], _ term: [UInt8], _ most: Int) -> Int {
+    private func slips(_ typed: [Unicode.Scalar], _ term: [Unicode.Scalar], _ most: Int) -> Int {
         // Two words that have neither of their first two letters in common are not taken for one another.
         guard typed[0] == term.first || term.count > 1 && (typed[1] == term[1] || typed[1] == term[0]) else {
             return .max

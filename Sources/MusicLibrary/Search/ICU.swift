@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import _FoundationICU
+
+/// The little that is used of ICU: the copy of it that Swift's Foundation has with it. Everything here can be called from any
+/// thread.
+enum ICU {
+    /// A text in Unicode's form NFKC_Casefold (UAX #44): without capitals, wide and narrow forms, ligatures and what is not
+    /// seen. Two texts that people take for one have one such form.
+    static func caseless(_ text: [UInt16]) -> [UInt16] {
+        var code = U_ZERO_ERROR
+        guard let normalizer = swift_unorm2_getNFKCCasefoldInstance(&code) else { return text }
+        return filled(text.count * 2 + 16) { buffer, room, code in
+            swift_unorm2_normalize(normalizer, text, Int32(text.count), buffer, room, &code)
+        } ?? text
+    }
+
+    /// The letter and the marks that a letter with marks consists of. Nil for a letter without marks.
+    static func decomposition(_ letter: Unicode.Scalar) -> [Unicode.Scalar]? {
+        var code = U_ZERO_ERROR
+        guard let normalizer = swift_unorm2_getNFDInstance(&code) else { return nil }
+        return withUnsafeTemporaryAllocation(of: UInt16.self, capacity: 64) { buffer in
+            let count = swift_unorm2_getDecomposition(
+                normalizer, Int32(letter.value), buffer.baseAddress, Int32(buffer.count), &code)
+            guard count > 0, code.rawValue <= 0 else { return nil }
+            return Array(String(decoding: buffer[..<Int(count)], as: UTF16.self).unicodeScalars)
+        }
+    }
+
+    /// The script that a letter is written in.
+    static func script(of letter: Unicode.Scalar) -> UScriptCode {
+        var code = U_ZERO_ERROR
+        return swift_uscript_getScript(Int32(letter.value), &code)
+    }
+
+    /// A text in another script or spelling, by one of ICU's transforms. It is slow: for tables that are made once.
+    static func transformed(_ text: String, by transform: String) -> String {
+        var code = U_ZERO_ERROR
+        let name = Array(transform.utf16)
+        let noRules: UnsafePointer<UInt16>? = nil
+        guard let opened = swift_utrans_openU(name, Int32(name.count), UTRANS_FORWARD, noRules, 0, nil, &code) else {
+            return text
+        }
+        defer { swift_utrans_close(opened) }
+        var count = Int32(text.utf16.count), end = count
+        let room = count * 4 + 64
+        var buffer = Array(text.utf16) + Array(repeating: 0, count: Int(room - count))
+        swift_utrans_transUChars(opened, &buffer, &count, room, 0, &end, &code)
+        return code.rawValue <= 0 ? String(decoding: buffer[..<Int(count)], as: UTF16.self) : text
+    }
+
+    /// A number as it is spoken in a language: "ninety-nine". Nil where ICU does not know.
+    static func spelled(_ number: Int64, in language: String) -> String? {
+        var code = U_ZERO_ERROR
+        let noPattern: UnsafePointer<UInt16>? = nil
+        guard let format = swift_unum_open(UNUM_SPELLOUT, noPattern, 0, language, nil, &code) else { return nil }
+        defer { swift_unum_close(format) }
+        let text = filled(128) { swift_unum_formatInt64(format, number, $0, $1, nil, &$2) }
+        return text.map { String(decoding: $0, as: UTF16.self) }
+    }
+
+    /// What ICU writes to a buffer, which is made larger where it is too small. Nil where ICU refuses.
+    private static func filled(
+        _ room: Int, _ write: (UnsafeMutablePointer<UInt16>?, Int32, inout UErrorCode) -> Int32
+    ) -> [UInt16]? {
+        var room = room
+        while true {
+            var code = U_ZERO_ERROR
+            var needed: Int32 = 0
+            let text = [UInt16](unsafeUninitializedCapacity: room) { buffer, count in
+                needed = write(buffer.baseAddress, Int32(room), &code)
+                count = min(max(Int(needed), 0), room)
+            }
+            if code == U_BUFFER_OVERFLOW_ERROR {
+                room = Int(needed)
+                continue
+            }
+            return code.rawValue <= 0 ? text : nil
+        }
+    }
+}
