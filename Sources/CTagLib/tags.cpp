@@ -19,6 +19,7 @@
 #include <taglib/mpcfile.h>
 #include <taglib/mpegfile.h>
 #include <taglib/tfilestream.h>
+#include <taglib/tpropertymap.h>
 #include <taglib/wavfile.h>
 #include <taglib/wavpackfile.h>
 #include <taglib/xiphcomment.h>
@@ -180,6 +181,12 @@ char *copy(const TagLib::String &text, uint32_t limit) {
     return copy;
 }
 
+// The first value that a tag has under a name, which TagLib has for each format's own name.
+TagLib::String first(const TagLib::PropertyMap &properties, const char *name) {
+    auto found = properties.find(name);
+    return found == properties.end() || found->second.isEmpty() ? TagLib::String() : found->second.front();
+}
+
 }  // namespace
 
 int ctaglib_tags_read(const char *path, const ctaglib_tags_limits *limits, ctaglib_tags *tags) try {
@@ -191,6 +198,9 @@ int ctaglib_tags_read(const char *path, const ctaglib_tags_limits *limits, ctagl
     tags->artist = copy(tag ? tag->artist() : TagLib::String(), limits->text_bytes);
     tags->album = copy(tag ? tag->album() : TagLib::String(), limits->text_bytes);
     tags->track = tag ? tag->track() : 0;
+    TagLib::PropertyMap properties = opened.file()->properties();
+    tags->album_artist = copy(first(properties, "ALBUMARTIST"), limits->text_bytes);
+    tags->disc = std::max(first(properties, "DISCNUMBER").toInt(), 0);
     tags->milliseconds = std::max(opened.milliseconds(), 0);
     takeFrom(opened, [&](const ByteVector &data, bool) {
         tags->has_cover = !data.isEmpty() && data.size() <= limits->cover_bytes;
@@ -206,6 +216,7 @@ void ctaglib_tags_free(ctaglib_tags *tags) {
     std::free(tags->title);
     std::free(tags->artist);
     std::free(tags->album);
+    std::free(tags->album_artist);
     std::memset(tags, 0, sizeof *tags);
 }
 

@@ -11,7 +11,7 @@ public actor MusicLibrary {
     public enum Update: Hashable, Sendable {
         /// How many of the files that are new or changed have been read.
         case progress(done: Int, of: Int)
-        /// All songs, by artist, album, track and title. Before the first look through the folder these are the songs
+        /// All songs, in the order of `MusicIndex.songs`. Before the first look through the folder these are the songs
         /// of the last time; while many are read for the first time, those that were read so far.
         case songs([Song])
         /// Something is wrong; where several things are, the worst of them. It takes the place of the one before.

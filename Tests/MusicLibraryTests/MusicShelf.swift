@@ -39,8 +39,13 @@ struct MusicShelf {
         try Data(bytes).write(to: url)
     }
 
-    func put(_ name: String, title: String = "", artist: String = "", album: String = "", track: Int = 0) throws {
-        try put(name, MP3(title: title, artist: artist, album: album, track: track).bytes)
+    func put(
+        _ name: String, title: String = "", artist: String = "", album: String = "", track: Int = 0, disc: Int = 0,
+        albumArtist: String = ""
+    ) throws {
+        let file = MP3(
+            title: title, artist: artist, album: album, albumArtist: albumArtist, track: track, disc: disc)
+        try put(name, file.bytes)
     }
 
     func move(_ name: String, to other: String) { #expect(rename(path(name), path(other)) == 0) }
@@ -85,7 +90,9 @@ struct MP3 {
     var title = ""
     var artist = ""
     var album = ""
+    var albumArtist = ""
     var track = 0
+    var disc = 0
     var cover: [UInt8] = []
 
     /// What follows the tag of the fixture.
@@ -96,6 +103,8 @@ struct MP3 {
 
     var bytes: [UInt8] {
         var frames = frame("TIT2", text: title) + frame("TPE1", text: artist) + frame("TALB", text: album)
+        frames += frame("TPE2", text: albumArtist)
+        if disc > 0 { frames += frame("TPOS", text: "\(disc)/9") }
         if track > 0 { frames += frame("TRCK", text: "\(track)") }
         if !cover.isEmpty { frames += frame("APIC", [0] + Array("image/png\0".utf8) + [3, 0] + cover) }
         return Array("ID3".utf8) + [4, 0, 0] + size(frames.count) + frames + Self.audio

@@ -29,7 +29,9 @@ typedef struct {
     char *title;
     char *artist;
     char *album;
+    char *album_artist;
     uint32_t track;
+    uint32_t disc;
     // 0 where it is not known.
     uint32_t milliseconds;
     int has_cover;

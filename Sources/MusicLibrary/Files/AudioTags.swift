@@ -10,6 +10,10 @@ struct AudioTags: Hashable, Sendable {
     var title: String
     var artist: String
     var album: String
+    /// Empty if the album has no such tag.
+    var albumArtist: String
+    /// 0 if the file has no such tag.
+    var disc: Int
     /// 0 where it has none.
     var track: Int
     /// 0 where it is not known.
@@ -25,6 +29,8 @@ struct AudioTags: Hashable, Sendable {
         title = String(cString: read.title)
         artist = String(cString: read.artist)
         album = String(cString: read.album)
+        albumArtist = String(cString: read.album_artist)
+        disc = Int(read.disc)
         track = Int(read.track)
         milliseconds = Int(read.milliseconds)
         hasCover = read.has_cover != 0

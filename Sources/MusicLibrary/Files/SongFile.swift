@@ -12,6 +12,8 @@ struct SongFile: Hashable, Sendable {
     /// Whether it plays: it is audio, and its length is known.
     var isMusic: Bool
     var text: SongText
+    /// Those of the tags; 0 where they say none.
+    var disc: Int
     var track: Int
     var milliseconds: Int
     var hasCover: Bool
@@ -23,8 +25,9 @@ struct SongFile: Hashable, Sendable {
         let tags = AudioTags(of: path, limits: limits)
         (file, number, self.content) = (wanted.file, wanted.number, content)
         text = SongText(
-            title: tags?.title ?? "", artist: tags?.artist ?? "", album: tags?.album ?? "", path: file.path,
-            limits: limits)
+            title: tags?.title ?? "", artist: tags?.artist ?? "", album: tags?.album ?? "",
+            albumArtist: tags?.albumArtist ?? "", path: file.path, limits: limits)
+        disc = tags?.disc ?? 0
         track = tags?.track ?? 0
         milliseconds = tags?.milliseconds ?? 0
         hasCover = tags?.hasCover ?? false

@@ -10,6 +10,8 @@ struct SongText: Hashable, Sendable {
     var artist: String
     /// Empty where it is not known.
     var album: String
+    /// The album's artist, where the tags say one.
+    var albumArtist: String
     /// Whether some of it comes from the file's name.
     var isFromName: Bool
 
@@ -17,15 +19,23 @@ struct SongText: Hashable, Sendable {
     static let unknownArtist = "Unknown artist"
 
     /// A song's names. The tags are as they were read; `path` is where the file is, whose last part is its name.
-    init(title: String, artist: String, album: String, path: String, limits: LibraryLimits = .standard) {
+    init(
+        title: String, artist: String, album: String, albumArtist: String = "", path: String,
+        limits: LibraryLimits = .standard
+    ) {
         self.title = Self.line(title, atMost: DJLimits.songTextBytes)
         self.artist = Self.line(artist, atMost: DJLimits.songTextBytes)
         self.album = Self.line(album, atMost: limits.albumBytes)
+        self.albumArtist = Self.line(albumArtist, atMost: DJLimits.songTextBytes)
         isFromName = self.title.isEmpty
         if isFromName {
             let name = FileName(path)
             self.title = Self.line(name.title, atMost: DJLimits.songTextBytes)
             if self.artist.isEmpty { self.artist = Self.line(name.artist, atMost: DJLimits.songTextBytes) }
+            // A file without tags is of the album that its folder is called.
+            if self.album.isEmpty {
+                self.album = Self.line(AlbumPlace(path: path, disc: 0, track: 0).name, atMost: limits.albumBytes)
+            }
         }
         if self.title.isEmpty { self.title = "?" }
         if self.artist.isEmpty { self.artist = Self.unknownArtist }
@@ -68,7 +78,9 @@ private struct FileName {
         if let dot = name.lastIndex(of: "."), dot != name.startIndex { name = String(name[..<dot]) }
         // What was downloaded long ago has no spaces.
         if !name.contains(" ") { name = name.replacing("_", with: " ") }
-        var parts = Self.withoutNumber(name).split(separator: " - ").map { $0.drop(while: \.isWhitespace) }
+        var parts = String(NumberedName(name + ".").title).split(separator: " - ").map {
+            $0.drop(while: \.isWhitespace)
+        }
         if parts.count > 1, Self.isNumber(parts[0]) { parts.removeFirst() }
         guard parts.count > 1 else {
             title = parts.first.map(String.init) ?? name
@@ -78,18 +90,6 @@ private struct FileName {
         // "Artist - Album - 04 - Title", and otherwise "Artist - Title - Live".
         let afterNumber = parts.lastIndex(where: Self.isNumber).map { parts[($0 + 1)...] } ?? []
         title = (afterNumber.isEmpty ? parts[1...] : afterNumber).joined(separator: " - ")
-    }
-
-    /// "04. Title", "04 Title" and "4) Title", but not "99 Luftballons".
-    private static func withoutNumber(_ name: String) -> String {
-        let digits = name.prefix { $0.isASCII && $0.isNumber }
-        let rest = name.dropFirst(digits.count)
-        guard (1...3).contains(digits.count) else { return name }
-        let isMarked = [". ", ") ", " - "].contains { rest.hasPrefix($0) }
-        let isZeroLed = digits.hasPrefix("0") && digits.count > 1 && rest.hasPrefix(" ")
-        guard isMarked || isZeroLed else { return name }
-        let title = rest.drop { " .)-".contains($0) }
-        return title.isEmpty ? name : String(title)
     }
 
     private static func isNumber(_ part: Substring) -> Bool {

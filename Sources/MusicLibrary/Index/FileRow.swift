@@ -6,26 +6,28 @@ import GRDB
 /// The row of a file that was read.
 struct FileRow {
     private let file: SongFile
-    private let sortKey: String
+    private let place: AlbumPlace
 
     init(_ file: SongFile) {
         self.file = file
-        sortKey =
-            SortKey(
-                artist: file.text.artist, album: file.text.album, track: file.track, title: file.text.title
-            ).text
+        place = AlbumPlace(path: file.file.path, disc: file.disc, track: file.track)
     }
 
-    /// Writes it. Returns whether the list of songs is another now.
-    func write(_ db: Database) throws -> Bool {
+    /// Writes it, and notes the albums to be arranged. Returns whether the list of songs is another now.
+    func write(_ db: Database, _ arrangement: inout Arrangement) throws -> Bool {
         guard let number = try file.number ?? numberOfGone(db) else {
             try insert(db)
+            if file.isMusic { arrangement.note(db.lastInsertedRowID, album: albumKey, folder: place.folder) }
             return file.isMusic
         }
         let before = try shown(number, db)
+        try arrangement.note(number)
         try update(number, db)
+        try arrangement.note(number)
         return try before != shown(number, db)
     }
+
+    private var albumKey: String { Letters.caseless(file.text.album) }
 
     /// The row of a file that is gone and had this content, the last of them.
     private func numberOfGone(_ db: Database) throws -> Int64? {
@@ -35,8 +37,10 @@ struct FileRow {
             arguments: [file.content])
     }
 
-    private var words: SongWords {
-        SongWords(title: file.text.title, artist: file.text.artist, album: file.text.album)
+    /// Writes the song's rows of other tables.
+    private func write(of number: Int64, _ db: Database) throws {
+        try SongWords(title: file.text.title, artist: file.text.artist, album: file.text.album).write(number, db)
+        try SongArtist.write([file.text.artist], of: number, db)
     }
 
     /// What of a row is in the list; nil where it is not.
@@ -44,7 +48,7 @@ struct FileRow {
         try Row.fetchOne(
             try db.cachedStatement(
                 sql: """
-                    SELECT title, artist, album, milliseconds, sortKey FROM song
+                    SELECT title, artist, album, milliseconds FROM song
                     WHERE number = ? AND gone = 0 AND isMusic = 1
                     """), arguments: [number])
     }
@@ -53,27 +57,29 @@ struct FileRow {
         try db.cachedStatement(
             sql: """
                 UPDATE song SET path = ?, bytes = ?, modifiedNanoseconds = ?, inode = ?, content = ?, isMusic = ?,
-                title = ?, artist = ?, album = ?, milliseconds = ?, hasCover = ?, isNamedByFile = ?, sortKey = ?, gone = 0
-                WHERE number = ?
+                title = ?, artist = ?, album = ?, milliseconds = ?, hasCover = ?, isNamedByFile = ?, disc = ?, track = ?,
+                albumArtist = ?, albumKey = ?, folder = ?, place = ?, gone = 0 WHERE number = ?
                 """
         ).execute(arguments: columns + [number])
-        try words.write(number, db)
+        try write(of: number, db)
     }
 
     private func insert(_ db: Database) throws {
         try db.cachedStatement(
             sql: """
                 INSERT INTO song (path, bytes, modifiedNanoseconds, inode, content, isMusic, title, artist, album,
-                milliseconds, hasCover, isNamedByFile, sortKey, id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                milliseconds, hasCover, isNamedByFile, disc, track, albumArtist, albumKey, folder, place, id, sortKey)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')
                 """
         ).execute(arguments: columns + [try freeID(db)])
-        try words.write(db.lastInsertedRowID, db)
+        try write(of: db.lastInsertedRowID, db)
     }
 
     private var columns: StatementArguments {
         file.file.arguments + [
             file.content, file.isMusic, file.text.title, file.text.artist, file.text.album, file.milliseconds,
-            file.hasCover, file.text.isFromName, sortKey,
+            file.hasCover, file.text.isFromName, file.disc, file.track, file.text.albumArtist, albumKey, place.folder,
+            place.key,
         ]
     }
 

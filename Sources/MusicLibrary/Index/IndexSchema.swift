@@ -19,11 +19,57 @@ enum IndexSchema {
             while let row = try rows.next() {
                 try SongWords(title: row[1], artist: row[2], album: row[3]).write(row[0], db)
             }
-            // Each file is read again: its place in the order is another.
+        }
+        migrator.registerMigration("4: albums and artists") { db in
+            try db.execute(sql: albums)
+            try arrange(db)
+            // Each file is read again: the index has neither discs, tracks nor the albums' artists.
             try db.execute(sql: "UPDATE song SET bytes = -1 WHERE path IS NOT NULL")
         }
         return migrator
     }()
+
+    /// Arranges the songs of an older index, without the tags that it lacks.
+    private static func arrange(_ db: Database) throws {
+        var arrangement = Arrangement(db)
+        let rows = try Row.fetchCursor(db, sql: "SELECT number, artist, album, path FROM song")
+        let update = try db.cachedStatement(
+            sql: "UPDATE song SET albumKey = ?, folder = ?, place = ? WHERE number = ?")
+        while let row = try rows.next() {
+            let number: Int64 = row[0]
+            try SongArtist.write([row[1]], of: number, db)
+            let place = AlbumPlace(path: row[3] ?? "", disc: 0, track: 0)
+            try update.execute(arguments: [Letters.caseless(row[2]), place.folder, place.key, number])
+            try arrangement.note(number)
+        }
+        _ = try arrangement.write()
+    }
+
+    /// `disc` and `track` are those of the tags. `albumKey` is the album's name (`Letters.caseless`), `folder` and `place` are
+    /// those of `AlbumPlace`, and `albumID` and `sortKey` follow from them (`AlbumOrder`). `songArtist` has each artist of a song.
+    private static let albums = """
+        ALTER TABLE song ADD COLUMN disc INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE song ADD COLUMN track INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE song ADD COLUMN albumArtist TEXT NOT NULL DEFAULT '';
+        ALTER TABLE song ADD COLUMN albumKey TEXT NOT NULL DEFAULT '';
+        ALTER TABLE song ADD COLUMN folder TEXT NOT NULL DEFAULT '';
+        ALTER TABLE song ADD COLUMN place TEXT NOT NULL DEFAULT '';
+        ALTER TABLE song ADD COLUMN albumID TEXT NOT NULL DEFAULT '';
+        CREATE INDEX songByAlbum ON song (albumKey, folder) WHERE gone = 0 AND isMusic = 1;
+        CREATE INDEX songByAlbumID ON song (albumID) WHERE gone = 0 AND isMusic = 1;
+        CREATE TABLE songArtist (
+            song INTEGER NOT NULL,
+            position INTEGER NOT NULL,
+            name TEXT NOT NULL,
+            key TEXT NOT NULL,
+            sort TEXT NOT NULL,
+            PRIMARY KEY (song, position)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX songArtistByKey ON songArtist (key);
+        CREATE TRIGGER artistsForgotten AFTER DELETE ON song BEGIN
+            DELETE FROM songArtist WHERE song = old.number;
+        END;
+        """
 
     /// Every file of which something is known. `path` is in the folder. `gone` is 0 while the file is there, and counts
     /// up with each that goes; `isMusic` is 0 for a file that was read in vain, so that it is not read again. `inode`

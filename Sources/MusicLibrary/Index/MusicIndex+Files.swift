@@ -61,26 +61,41 @@ extension MusicIndex {
         try await write { db in
             let last = try Int64.fetchOne(db, sql: "SELECT max(gone) FROM song") ?? 0
             let leave = try db.cachedStatement(sql: "UPDATE song SET gone = ? WHERE number = ?")
+            var arrangement = Arrangement(db)
             for (count, number) in numbers.enumerated() {
                 try leave.execute(arguments: [last + 1 + Int64(count), number])
+                try arrangement.note(number)
             }
+            _ = try arrangement.write()
         }
     }
 
     /// Files are elsewhere, or back, or have another date. Returns whether the list of songs is another now.
     func write(_ placed: [LibraryScan.Placed]) async throws(LibraryProblem) -> Bool {
         try await write { db in
-            let wasGone = try db.cachedStatement(sql: "SELECT gone > 0 AND isMusic FROM song WHERE number = ?")
+            let before = try db.cachedStatement(
+                sql: "SELECT gone > 0 AND isMusic, path, disc, track, folder, place FROM song WHERE number = ?")
+            let arrange = try db.cachedStatement(sql: "UPDATE song SET folder = ?, place = ? WHERE number = ?")
+            var arrangement = Arrangement(db)
             let place = try db.cachedStatement(
                 sql: """
                     UPDATE song SET path = ?, bytes = ?, modifiedNanoseconds = ?, inode = ?, gone = 0 WHERE number = ?
                     """)
             var hasChanged = false
             for row in placed {
-                if try Bool.fetchOne(wasGone, arguments: [row.number]) == true { hasChanged = true }
+                guard let known = try Row.fetchOne(before, arguments: [row.number]) else { continue }
                 try place.execute(arguments: row.file.arguments + [row.number])
+                if known[0] {
+                    hasChanged = true
+                    try arrangement.note(row.number)
+                }
+                guard known[1] != row.file.path else { continue }
+                try arrangement.note(row.number)
+                let place = AlbumPlace(path: row.file.path, disc: known[2], track: known[3])
+                try arrange.execute(arguments: [place.folder, place.key, row.number])
+                try arrangement.note(row.number)
             }
-            return hasChanged
+            return try arrangement.write() || hasChanged
         }
     }
 
@@ -89,8 +104,9 @@ extension MusicIndex {
     func write(_ files: [SongFile]) async throws(LibraryProblem) -> Bool {
         try await write { db in
             var hasChanged = false
-            for file in files { if try FileRow(file).write(db) { hasChanged = true } }
-            return hasChanged
+            var arrangement = Arrangement(db)
+            for file in files { if try FileRow(file).write(db, &arrangement) { hasChanged = true } }
+            return try arrangement.write() || hasChanged
         }
     }
 

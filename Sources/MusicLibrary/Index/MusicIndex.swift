@@ -38,7 +38,7 @@ public final class MusicIndex: Sendable {
         }
     }
 
-    /// All songs: by artist, album, track and title, or those of a list in its order.
+    /// All songs: by artist, album, disc, track and file name, or those of a list in its order.
     public func songs() async throws(LibraryProblem) -> [Song] {
         try await read { db in
             try SongRow.songs(

@@ -10,10 +10,6 @@ struct Shelves {
     let from: Int
     let limit: Int
 
-    /// The folder that a song's file is in: an album's songs are in one, and two albums of one name are in two.
-    private static let folder = "rtrim(path, replace(path, '/', ''))"
-    /// An artist without capitals and accents, as the order of songs has it (`SortKey`); a list has no such key.
-    private static let artist = "iif(sortKey = '', lower(artist), substr(sortKey, 1, instr(sortKey, char(1))))"
     private static let isThere = "gone = 0 AND isMusic = 1"
 
     /// Who has songs here, in alphabetical order.
@@ -21,8 +17,8 @@ struct Shelves {
         // With one min() SQLite takes the other columns from its row (https://sqlite.org/lang_select.html, 2.5).
         try groups(
             """
-            SELECT id, artist, '', count(*), min(sortKey) AS first FROM song
-            WHERE \(Self.isThere) AND artist <> '' GROUP BY \(Self.artist)
+            SELECT id, name, '', count(*), min(sort || char(1) || sortKey) AS first
+            FROM song JOIN songArtist ON song = number WHERE \(Self.isThere) AND name <> '' GROUP BY key
             """)
     }
 
@@ -30,10 +26,16 @@ struct Shelves {
     func albums() throws -> FoundSongs {
         try groups(
             """
-            SELECT id, album, iif(count(DISTINCT \(Self.artist)) = 1, artist, ''), count(*), min(sortKey) AS first
-            FROM song WHERE \(Self.isThere) AND album <> '' GROUP BY album COLLATE NOCASE, \(Self.folder)
+            SELECT id, album, \(Self.albumArtist), count(*), min(sortKey) AS first
+            FROM song WHERE \(Self.isThere) AND albumID <> '' GROUP BY albumID
             """)
     }
+
+    /// The artist of a group of songs that is an album; empty where there are several.
+    private static let albumArtist = """
+        CASE WHEN albumArtist <> '' THEN albumArtist
+        WHEN count(DISTINCT artist COLLATE NOCASE) = 1 THEN artist ELSE '' END
+        """
 
     private func groups(_ sql: String) throws -> FoundSongs {
         let total = try Int.fetchOne(try db.cachedStatement(sql: "SELECT count(*) FROM (\(sql))")) ?? 0
@@ -47,18 +49,18 @@ struct Shelves {
     /// The newest files first; of a list, its last songs.
     func newest() throws -> FoundSongs { try songs("1", [], order: "modifiedNanoseconds DESC, number DESC") }
 
-    /// All songs of a song's artist.
+    /// All songs of a song's first artist.
     func artist(of song: Song.ID) throws -> FoundSongs {
-        try songs("\(Self.artist) = (SELECT \(Self.artist) FROM song WHERE id = ?) AND artist <> ''", [song])
+        try songs(
+            """
+            number IN (SELECT song FROM songArtist WHERE name <> '' AND key = (
+                SELECT key FROM songArtist JOIN song ON song = number WHERE id = ? AND position = 0))
+            """, [song])
     }
 
     /// All songs of a song's album.
     func album(of song: Song.ID) throws -> FoundSongs {
-        try songs(
-            """
-            album = (SELECT album FROM song WHERE id = ?1) COLLATE NOCASE AND album <> ''
-            AND \(Self.folder) IS (SELECT \(Self.folder) FROM song WHERE id = ?1)
-            """, [song])
+        try songs("albumID <> '' AND albumID = (SELECT albumID FROM song WHERE id = ?)", [song])
     }
 
     private func songs(

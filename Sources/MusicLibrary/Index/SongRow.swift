@@ -36,19 +36,26 @@ enum SongRow {
             song.id, song.title, song.artist, Int64((song.duration * 1_000).rounded()), song.albumArtURL,
         ])
         guard db.changesCount > 0 else { return }
-        try SongWords(title: song.title, artist: song.artist, album: "").write(db.lastInsertedRowID, db)
+        let number = db.lastInsertedRowID
+        try SongWords(title: song.title, artist: song.artist, album: "").write(number, db)
+        try SongArtist.write([song.artist], of: number, db)
     }
 }
 
-/// The order of songs: by artist, album, track and title, in the letters of the search.
-struct SortKey {
-    /// Compared byte by byte.
-    let text: String
-
-    init(artist: String, album: String, track: Int, title: String) {
-        let number = String(min(max(track, 0), 99_999))
-        let track = String(repeating: "0", count: 5 - number.utf8.count) + number
-        text = [Words(artist).text, Words(album).text, track, Words(title).text].joined(separator: "\u{1}")
+/// The artists of a song.
+enum SongArtist {
+    /// Writes them, the first one first.
+    static func write(_ names: [String], of number: Int64, _ db: Database) throws {
+        let known = try String.fetchAll(
+            try db.cachedStatement(sql: "SELECT name FROM songArtist WHERE song = ? ORDER BY position"),
+            arguments: [number])
+        guard known != names else { return }
+        try db.cachedStatement(sql: "DELETE FROM songArtist WHERE song = ?").execute(arguments: [number])
+        let insert = try db.cachedStatement(
+            sql: "INSERT INTO songArtist (song, position, name, key, sort) VALUES (?, ?, ?, ?, ?)")
+        for (position, name) in names.enumerated() {
+            try insert.execute(arguments: [number, position, name, Letters.caseless(name), NaturalOrder.key(name)])
+        }
     }
 }
 

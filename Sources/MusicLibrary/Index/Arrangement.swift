@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+
+/// Arranges the songs of albums that have changed: writes which album a song is of, and its place in the order of all songs.
+/// `AlbumOrder` decides.
+struct Arrangement {
+    /// An album's name, and the folder that its songs are in.
+    private struct Key: Hashable {
+        var album: String
+        var folder: String
+    }
+
+    private let db: Database
+    private var keys: Set<Key> = []
+    private var single: Set<Int64> = []
+
+    init(_ db: Database) { self.db = db }
+
+    /// A song of this album and folder has come, gone or changed.
+    mutating func note(_ number: Int64, album: String, folder: String) {
+        // Without an album, a song's place depends on no other song.
+        if album.isEmpty { single.insert(number) } else { keys.insert(Key(album: album, folder: folder)) }
+    }
+
+    /// A song has come, gone or changed.
+    mutating func note(_ number: Int64) throws {
+        let row = try Row.fetchOne(
+            try db.cachedStatement(sql: "SELECT albumKey, folder FROM song WHERE number = ?"), arguments: [number])
+        if let row { note(number, album: row[0], folder: row[1]) }
+    }
+
+    /// Writes what has changed. Returns whether the order of songs has.
+    func write() throws -> Bool {
+        var hasChanged = false
+        for key in keys {
+            let entries = try entries("albumKey = ? AND folder = ?", [key.album, key.folder])
+            if try write(AlbumOrder(name: key.album, folder: key.folder), entries) { hasChanged = true }
+        }
+        for number in single {
+            let entries = try entries("number = ?", [number])
+            if try write(AlbumOrder(name: "", folder: entries.first?.folder ?? ""), entries) { hasChanged = true }
+        }
+        return hasChanged
+    }
+
+    private struct Found {
+        var number: Int64
+        var entry: AlbumOrder.Entry
+        var result: AlbumOrder.Result
+        var folder: String
+    }
+
+    private func entries(_ condition: String, _ arguments: StatementArguments) throws -> [Found] {
+        let rows = try Row.fetchCursor(
+            try db.cachedStatement(
+                sql: """
+                    SELECT number, songArtist.name, albumArtist, place, albumID, sortKey, folder
+                    FROM song JOIN songArtist ON song = number AND position = 0
+                    WHERE \(condition) AND gone = 0 AND isMusic = 1
+                    """), arguments: arguments)
+        var found: [Found] = []
+        while let row = try rows.next() {
+            found.append(
+                Found(
+                    number: row[0], entry: .init(artist: row[1], albumArtist: row[2], place: row[3]),
+                    result: .init(album: row[4], sortKey: row[5]), folder: row[6]))
+        }
+        return found
+    }
+
+    private func write(_ order: AlbumOrder, _ found: [Found]) throws -> Bool {
+        let update = try db.cachedStatement(sql: "UPDATE song SET albumID = ?, sortKey = ? WHERE number = ?")
+        var hasChanged = false
+        for (found, result) in zip(found, order.results(of: found.map(\.entry))) where found.result != result {
+            try update.execute(arguments: [result.album, result.sortKey, found.number])
+            hasChanged = true
+        }
+        return hasChanged
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A song's place in its album: by what its tags say, and where they say nothing by where its file is. The files of an album are
+/// in one folder, or in folders for each of its discs (`CD 1`, `Album (Disc 2)`) in one folder.
+struct AlbumPlace: Hashable, Sendable {
+    /// The album's folder, in the library. Empty for the library's own.
+    let folder: String
+    /// Puts an album's songs in order, compared byte by byte: by disc, track, and file name.
+    let key: String
+
+    /// The place of a song. `disc` and `track` are those of its tags, or 0.
+    init(path: String, disc: Int, track: Int) {
+        var parts = path.split(separator: "/", omittingEmptySubsequences: true)
+        let name = parts.popLast() ?? ""
+        let ofFolder = parts.last.flatMap { Self.disc(ofFolder: String($0)) }
+        if ofFolder != nil { parts.removeLast() }
+        folder = parts.joined(separator: "/")
+        let numbers = NumberedName(String(name))
+        let disc = disc > 0 ? disc : ofFolder ?? numbers.disc ?? 1
+        let track = track > 0 ? track : numbers.track ?? numbers.first ?? Self.last
+        key = [Self.digits(disc), Self.digits(track), NaturalOrder.key(String(name))].joined(separator: "\u{1}")
+    }
+
+    /// The folder's name: the album of files without tags. Empty for the library's own.
+    var name: String { folder.split(separator: "/").last.map(String.init) ?? "" }
+
+    private static let last = 99_999
+
+    private static func digits(_ number: Int) -> String {
+        let number = String(min(max(number, 0), last))
+        return String(repeating: "0", count: 5 - number.utf8.count) + number
+    }
+
+    /// The words for a disc in names of folders.
+    private static let discs: Set<String> = ["cd", "disc", "disk", "disque", "disco", "dvd"]
+    private static let spelled = ["one": 1, "two": 2, "three": 3, "four": 4, "i": 1, "ii": 2, "iii": 3, "iv": 4]
+
+    /// The number of the disc that a folder's name says it is.
+    static func disc(ofFolder name: String) -> Int? {
+        let words = Words(name).words
+        for (place, word) in words.enumerated() {
+            let letters = String(word.prefix { !$0.isNumber })
+            guard discs.contains(letters) else { continue }
+            // "CD1", "CD 1" and "Disc One".
+            let number = letters != word ? word.dropFirst(letters.count) : (words.dropFirst(place + 1).first ?? "")[...]
+            if let number = Self.number(String(number)) { return number }
+        }
+        return nil
+    }
+
+    private static func number(_ text: String) -> Int? {
+        if let number = spelled[text] { return number }
+        guard (1...2).contains(text.utf8.count), let number = Int(text), number > 0 else { return nil }
+        return number
+    }
+}
+
+/// The numbers that a file's name begins with: "04. Title", "1-04 Title", and "CD1-04 Title".
+struct NumberedName: Hashable, Sendable {
+    private(set) var disc: Int?
+    private(set) var track: Int?
+    /// The number that it begins with, which may be part of the title: "99 Luftballons".
+    private(set) var first: Int?
+    /// The name without its numbers and its ending.
+    private(set) var title: Substring
+
+    init(_ file: String) {
+        var name = file[...]
+        if let dot = name.lastIndex(of: "."), dot != name.startIndex { name = name[..<dot] }
+        title = name
+        guard let (number, digits, rest) = Self.number(name), digits <= 3 else { return }
+        first = number
+        if digits < 3, rest.first == "-" || rest.first == ".", let (other, more, after) = Self.number(rest.dropFirst()),
+            more == 2, let marked = Self.marked(after, isSpaceEnough: true)
+        {
+            (disc, track, title) = (number, other, marked)
+        } else if let marked = Self.marked(rest, isSpaceEnough: digits > 1 && name.hasPrefix("0")) {
+            (track, title) = (number, marked)
+        }
+        if track == 0 { track = nil }
+    }
+
+    /// The number that a text begins with, how many digits it has, and what follows it.
+    private static func number(_ text: Substring) -> (Int, Int, Substring)? {
+        let digits = text.utf8.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        return Int(Substring(digits)).map { ($0, digits.count, text[digits.endIndex...]) }
+    }
+
+    /// What follows the mark between a number and a title: "04. Title", "04 - Title" and "4) Title", but not
+    /// "99 Luftballons".
+    private static func marked(_ text: Substring, isSpaceEnough: Bool) -> Substring? {
+        let isMarked = [". ", ") ", " - ", ".\t"].contains { text.hasPrefix($0) }
+        guard isMarked || isSpaceEnough && [" ", "-", "_"].contains(text.first) else { return nil }
+        let title = text.drop { " .)-_".contains($0) }
+        return title.isEmpty ? nil : title
+    }
+}
+
+/// The order in which people list names: numbers by what they count, and everything else by its letters.
+enum NaturalOrder {
+    /// The sort key of a text, compared byte by byte.
+    static func key(_ text: String) -> String {
+        var key = String.UnicodeScalarView()
+        var digits = String.UnicodeScalarView()
+        func end() {
+            guard !digits.isEmpty else { return }
+            let number = digits.drop { $0 == "0" }
+            // The longer number is the larger one.
+            key.append(contentsOf: String(repeating: "0", count: max(10 - number.count, 0)).unicodeScalars)
+            key.append(contentsOf: number)
+            digits = String.UnicodeScalarView()
+        }
+        for letter in Letters.folded(text).unicodeScalars {
+            if ("0"..."9").contains(letter) {
+                digits.append(letter)
+            } else {
+                end()
+                key.append(letter)
+            }
+        }
+        end()
+        return String(key)
+    }
+}
