@@ -3,14 +3,14 @@
 
 import PackageDescription
 
-/// The fuzzers (`docs/fuzzing.md`). `scripts/fuzz` builds them: the sanitizers and libFuzzer are its flags, since they
-/// are for RoadMesh's own modules too.
+/// The fuzzers (`docs/fuzzing.md`). `scripts/fuzz` builds them and passes the flags for the sanitizers and libFuzzer, since
+/// these apply to RoadMesh's own modules too.
 let package = Package(
     name: "RoadMeshFuzz",
     dependencies: [.package(name: "RoadMesh", path: "..")],
     targets: [
         .systemLibrary(name: "CLibFuzzer", path: "CLibFuzzer"),
-        // RoadMesh's own tests run the same sources on what was found (`Tests`).
+        // RoadMesh's own tests run the same targets on the corpus and the failures (`Tests`).
         .target(
             name: "FuzzTargets",
             dependencies: [

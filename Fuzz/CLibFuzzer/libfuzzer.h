@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// libFuzzer as a library (https://llvm.org/docs/LibFuzzer.html#using-libfuzzer-as-a-library). `scripts/fuzz` names the
-// archive that has it, which comes with Swift.
+// libFuzzer as a library (https://llvm.org/docs/LibFuzzer.html#using-libfuzzer-as-a-library). `scripts/fuzz` passes the
+// path of the archive, which is part of the Swift toolchain.
 int LLVMFuzzerRunDriver(int *argc, char ***argv, int (*callback)(const uint8_t *data, size_t size));
 
 #endif

@@ -4,13 +4,13 @@ import CLibFuzzer
 import FuzzTargets
 import Glibc
 
-/// Runs the target that ROADMESH_FUZZ_TARGET names under libFuzzer, with libFuzzer's own arguments; an input that breaks a
-/// invariant is a crash, which libFuzzer keeps. (libFuzzer takes arguments for itself, and starts the program again with
-/// them for some jobs, so the name is not one.) `fuzz --seeds TARGET FOLDER` writes the inputs that a target begins with,
-/// and `fuzz --targets` the names of all.
+/// Runs the target that ROADMESH_FUZZ_TARGET names under libFuzzer, with libFuzzer's own arguments. An input that breaks an
+/// invariant is a crash, and libFuzzer keeps it. The target's name is not an argument, because libFuzzer reads all
+/// arguments itself and for some jobs starts the program again with its own. `fuzz --seeds TARGET FOLDER` writes the
+/// initial inputs of a target, and `fuzz --targets` lists the targets.
 @main
 struct Fuzz {
-    /// What libFuzzer's callback runs: C calls it without a context. It is set once, before the first call.
+    /// The target that libFuzzer's callback runs, since C calls it without a context. Set once, before the first call.
     nonisolated(unsafe) private static var target: FuzzTarget?
 
     static func main() {
@@ -30,7 +30,7 @@ struct Fuzz {
         target = chosen
         let arguments = CommandLine.arguments + ["-max_len=\(chosen.longestInput)"]
         var count = Int32(arguments.count)
-        // libFuzzer keeps them for as long as the program runs.
+        // libFuzzer keeps these pointers until the program ends.
         let strings = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: arguments.count + 1)
         for (index, argument) in arguments.enumerated() { strings[index] = strdup(argument) }
         strings[arguments.count] = nil
@@ -49,7 +49,7 @@ struct Fuzz {
     private static func write(seedsFor name: String, into folder: String) {
         do {
             for (number, seed) in try Seeds.make(for: name).enumerated() {
-                guard let file = fopen("\(folder)/seed-\(number)", "w") else { fatalError("\(folder) takes no files") }
+                guard let file = fopen("\(folder)/seed-\(number)", "w") else { fatalError("cannot write to \(folder)") }
                 fwrite(seed, 1, seed.count, file)
                 fclose(file)
             }

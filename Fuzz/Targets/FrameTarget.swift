@@ -2,7 +2,7 @@
 
 @testable import MeshProtocol
 
-/// Everything that is read from bytes: what was read and is written again is read the same, within its limits.
+/// Decoders: a decoded value is within its limits, and decodes to the same value after encoding.
 enum FrameTarget {
     static func run(_ input: [UInt8]) throws {
         guard let kind = input.first else { return }
@@ -27,7 +27,7 @@ enum FrameTarget {
             case .skipped(let type): try invariant(type == 0 || type > 16, "frame type \(type) is known")
             case .malformed:
                 var rest = reader
-                try invariant(rest.next() == nil, "nothing is read behind a malformed frame")
+                try invariant(rest.next() == nil, "the reader stops at a malformed frame")
             }
         }
         try invariant(count <= plaintext.count / 2 + 1, "\(count) frames in \(plaintext.count) bytes")
@@ -36,10 +36,10 @@ enum FrameTarget {
     private static func isReadAgain(_ frame: Frame) throws {
         var writer = WireWriter()
         frame.write(into: &writer)
-        try invariant(writer.bytes.count == frame.byteCount, "\(frame) says its own size")
+        try invariant(writer.bytes.count == frame.byteCount, "\(frame) has its announced size")
         var reader = FrameReader(writer.bytes[...])
         let again = reader.next()
-        try invariant(again == .frame(frame), "\(frame) is read as \(String(describing: again))")
+        try invariant(again == .frame(frame), "\(frame) is decoded as \(String(describing: again))")
         try invariant(reader.next() == nil, "\(frame) is one frame")
         switch frame {
         case .appStart(let hello), .selfInfo(let hello): try isWithinLimits(hello)
@@ -54,11 +54,11 @@ enum FrameTarget {
         try invariant(name.count <= Limits.nameCharacters, "a name has at most 64 characters")
         try invariant(!name.unicodeScalars.contains(where: UntrustedText.isHidden), "a name can be shown")
         let standing = hello.resumption
-        try invariant(standing.epoch != 0, "0 is no epoch")
-        try invariant((1...Limits.largestNumber + 1).contains(standing.first), "first is a number")
-        try invariant(standing.delivered <= Limits.largestNumber, "delivered is a number, or 0")
+        try invariant(standing.epoch != 0, "an epoch is not 0")
+        try invariant((1...Limits.largestNumber + 1).contains(standing.first), "`first` is a message number")
+        try invariant(standing.delivered <= Limits.largestNumber, "`delivered` is a message number, or 0")
         try invariant(
-            (Limits.pongTimeout...Limits.longestSilence).contains(hello.silence), "silence has its bounds")
+            (Limits.pongTimeout...Limits.longestSilence).contains(hello.silence), "`silence` is within its bounds")
         try invariant(hello.proof?.data.count ?? 0 <= Limits.proofBytes, "a proof fits the smallest channel")
     }
 
@@ -67,8 +67,8 @@ enum FrameTarget {
     private static func packet(_ bytes: ArraySlice<UInt8>) throws {
         guard let packet = HandshakePacket(bytes) else { return }
         let written = packet.bytes
-        try invariant(HandshakePacket(written[...]) == packet, "\(packet) is read again")
-        try invariant(bytes.starts(with: written), "a packet is written as it was read")
+        try invariant(HandshakePacket(written[...]) == packet, "\(packet) is decoded again")
+        try invariant(bytes.starts(with: written), "a packet is encoded as it was received")
     }
 
     private static func unit(_ bytes: ArraySlice<UInt8>) throws {
@@ -76,14 +76,13 @@ enum FrameTarget {
         try invariant((1...Limits.largestNumber).contains(unit.number), "a unit has a number")
         try invariant(unit.body.count <= Limits.messageBytes, "a message has at most 65,535 bytes")
         let written = unit.bytes
-        try invariant(written.count <= bytes.count, "a unit is written in its shortest form")
-        try invariant(MessageUnit(written[...]) == unit, "a unit is read again")
+        try invariant(written.count <= bytes.count, "a unit is encoded in its shortest form")
+        try invariant(MessageUnit(written[...]) == unit, "a unit is decoded again")
     }
 
     // MARK: Fragments
 
-    /// A unit that is cut for rooms of any size is whole again at the other end; one that is not cut by us never grows
-    /// beyond the limit.
+    /// A unit is reassembled from fragments for rooms of any size. Arbitrary fragments never grow beyond the limit.
     private static func fragments(_ input: ArraySlice<UInt8>) throws {
         var script = Script(input)
         let count = 1 + script.number(below: 256) * script.number(below: 256)
@@ -93,11 +92,11 @@ enum FrameTarget {
         var outcome = Reassembler.Outcome.incomplete
         var rooms = 0
         while !fragmenter.isDone {
-            // At the script's end, rooms that are large enough.
+            // At the script's end the rooms are large enough.
             let room = script.isAtEnd ? Limits.sduBytes : script.number(below: 256) << script.number(below: 4)
             rooms += 1
             guard let frame = fragmenter.next(fitting: room) else {
-                try invariant(room < 64, "\(room) bytes are room for a fragment")
+                try invariant(room < 64, "\(room) bytes have room for a fragment")
                 continue
             }
             try invariant(frame.byteCount <= room, "a frame of \(frame.byteCount) bytes was made for \(room)")
@@ -107,15 +106,15 @@ enum FrameTarget {
             case .fragment(let fragment):
                 outcome = reassembler.add(fragment)
                 try isTakenOnce(fragment, reassembler)
-            default: try invariant(false, "a fragmenter makes messages and fragments")
+            default: try invariant(false, "a fragmenter makes only messages and fragments")
             }
         }
-        try invariant(outcome == .complete(unit), "a unit is whole again after \(rooms) rooms")
+        try invariant(outcome == .complete(unit), "a unit is complete after \(rooms) rooms")
     }
 
-    /// The same fragment again overlaps what is there, or continues nothing.
+    /// A repeated fragment overlaps an earlier one, or continues nothing.
     private static func isTakenOnce(_ fragment: Fragment, _ reassembler: Reassembler) throws {
         var again = reassembler
-        try invariant(again.add(fragment) == .broken, "\(fragment.position) is taken twice")
+        try invariant(again.add(fragment) == .broken, "the fragment at \(fragment.position) is accepted twice")
     }
 }

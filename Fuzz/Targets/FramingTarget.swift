@@ -2,8 +2,8 @@
 
 @testable import MeshProtocol
 
-/// SDUs over streams and over chunks: what is cut is whole again however it is cut, and what anybody else writes never grows, and
-/// is nothing any more once it has made no sense.
+/// SDUs over streams and over chunks. A cut SDU is reassembled from pieces of any size. Arbitrary bytes fill no more than
+/// the buffer, and the reader stops at the first malformed data.
 enum FramingTarget {
     static func run(_ input: [UInt8]) throws {
         guard let kind = input.first else { return }
@@ -17,7 +17,7 @@ enum FramingTarget {
         }
     }
 
-    /// As long as the script says, with bytes that tell where they were.
+    /// An SDU of the length that the script gives. Each byte shows its position.
     private static func sdu(_ script: inout Script) -> [UInt8] {
         let count = min(1 + script.number(below: 256) * script.number(below: 10), Limits.sduBytes)
         return (0..<count).map { UInt8(truncatingIfNeeded: $0) }
@@ -25,7 +25,7 @@ enum FramingTarget {
 
     // MARK: Streams
 
-    /// Bytes of anybody, in pieces of any size.
+    /// Arbitrary bytes, in pieces of any size.
     private static func stream(_ script: inout Script) throws {
         var reader = StreamReader()
         var isBroken = false
@@ -34,7 +34,7 @@ enum FramingTarget {
             reading: while true {
                 switch reader.next() {
                 case .sdu(let sdu):
-                    try invariant(!isBroken, "nothing is read of a broken stream")
+                    try invariant(!isBroken, "the reader ignores a broken stream")
                     try invariant((1...Limits.sduBytes).contains(sdu.count), "an SDU of \(sdu.count) bytes")
                 case .incomplete:
                     try invariant(!isBroken, "a stream stays broken")
@@ -56,19 +56,19 @@ enum FramingTarget {
         var reader = StreamReader()
         var read: [[UInt8]] = []
         while !rest.isEmpty {
-            // At the script's end, all that is left.
+            // At the script's end, all remaining bytes.
             let piece = script.isAtEnd ? rest : rest.prefix(1 + script.number(below: 256))
             rest = rest.dropFirst(piece.count)
             reader.append(piece)
             while case .sdu(let sdu) = reader.next() { read.append(sdu) }
         }
-        try invariant(read == sdus, "SDUs are whole again in order")
-        try invariant(reader.byteCount == 0, "nothing is left of them")
+        try invariant(read == sdus, "SDUs arrive complete and in order")
+        try invariant(reader.byteCount == 0, "the buffer is empty after the last SDU")
     }
 
     // MARK: Chunks
 
-    /// Chunks of anybody, at any time.
+    /// Arbitrary chunks, at arbitrary times.
     private static func chunks(_ script: inout Script) throws {
         var reader = ChunkReader()
         var now = MeshInstant.zero
@@ -80,11 +80,11 @@ enum FramingTarget {
             switch outcome {
             case .sdu(let sdu):
                 try invariant((1...Limits.sduBytes).contains(sdu.count), "an SDU of \(sdu.count) bytes")
-                try invariant(reader.deadline == nil && reader.byteCount == 0, "a whole SDU leaves nothing")
+                try invariant(reader.deadline == nil && reader.byteCount == 0, "a complete SDU leaves no bytes")
             case .incomplete:
                 try invariant(reader.byteCount < Limits.sduBytes, "\(reader.byteCount) bytes are kept")
                 let deadline = reader.deadline ?? .zero
-                try invariant(deadline > now && deadline <= now + Limits.chunkTimeout, "what is kept has its time")
+                try invariant(deadline > now && deadline <= now + Limits.chunkTimeout, "buffered bytes have a deadline")
             case .ended: try invariant(reader.byteCount == 0 && reader.deadline == nil, "an ended link keeps nothing")
             case .broken(let new):
                 fault = new
@@ -93,11 +93,11 @@ enum FramingTarget {
         }
     }
 
-    /// Two ends of a link that send, take and say anything: what both keep to is never more than may be under way, and comes to no
-    /// standstill; what one of them makes up ends it.
+    /// Two ends of a link that send, take and deliver in any order. If both keep to the window, the chunks in flight stay
+    /// within the limit and the link never stalls. A forged value ends the link.
     private static func window(_ script: inout Script) throws {
         var ends = [ChunkWindow(), ChunkWindow()]
-        // What is on the way to each, and what has arrived and is not taken.
+        // The values in transit to each end, and the chunks that have arrived and wait.
         var onTheWay: [[[UInt8]]] = [[], []]
         var waiting: [[[UInt8]]] = [[], []]
         var isForged = false
@@ -113,10 +113,10 @@ enum FramingTarget {
             case .chunk: waiting[end].append(value)
             case .acknowledgement: break
             case .broken:
-                try invariant(isForged, "a link on which both keep to the window ends")
+                try invariant(isForged, "a link ends although both sides keep to the window")
                 return false
             }
-            // The end waits beside the others.
+            // The end of the link waits with the chunks.
             try invariant(waiting[end].count <= Limits.chunkWindow + 1, "\(waiting[end].count) chunks wait")
             return true
         }
@@ -141,10 +141,10 @@ enum FramingTarget {
                 try take(at: end)
             }
         }
-        try invariant(ends.allSatisfy(\.hasRoom), "where all is taken, there is room again")
+        try invariant(ends.allSatisfy(\.hasRoom), "an end has room again once all chunks are taken")
     }
 
-    /// SDUs cut for packets of one size after another; a chunk that is left out or doubled ends the link.
+    /// SDUs cut for packets of changing sizes. A missing or repeated chunk ends the link.
     private static func cutChunks(_ script: inout Script) throws {
         var writer = ChunkWriter()
         var reader = ChunkReader()
@@ -155,18 +155,18 @@ enum FramingTarget {
             var damaged = reader
             var outcome = ChunkReader.Outcome.incomplete
             for chunk in chunks {
-                try invariant(outcome == .incomplete, "an SDU is whole with its last chunk")
+                try invariant(outcome == .incomplete, "an SDU is complete only with its last chunk")
                 try invariant(chunk.count <= room, "a chunk of \(chunk.count) bytes was made for \(room)")
                 outcome = reader.add(chunk, now: .zero)
             }
-            try invariant(outcome == .sdu(sdu), "an SDU of \(sdu.count) bytes is whole again")
+            try invariant(outcome == .sdu(sdu), "an SDU of \(sdu.count) bytes is reassembled")
             let place = script.number(below: chunks.count)
             let isDoubled = script.flag()
             let wrong = chunks[..<place] + (isDoubled ? [chunks[place], chunks[place]] : []) + chunks[(place + 1)...]
             let outcomes = wrong.map { damaged.add($0, now: .zero) }
-            // The last one alone is missed when the next SDU begins.
+            // A missing last chunk is noticed only when the next SDU begins.
             let isSeen = isDoubled || place + 1 < chunks.count
-            try invariant(!isSeen || outcomes.last == .broken(.gap), "a chunk is missed, or told from its twin")
+            try invariant(!isSeen || outcomes.last == .broken(.gap), "a missing or repeated chunk is noticed")
         }
     }
 }

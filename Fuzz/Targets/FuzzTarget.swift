@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Something that is fuzzed: bytes go in, and what must hold whatever they are is looked at.
+/// A fuzzed piece of code. Takes any bytes, and checks its invariants.
 public struct FuzzTarget: Sendable {
-    /// What it is called on the command line, and its folders in `Corpus` and `Failures`.
+    /// The name on the command line, and of the folders in `Corpus` and `Failures`.
     public let name: String
-    /// The longest input that makes sense, in bytes.
+    /// The longest useful input, in bytes.
     public let longestInput: Int
-    /// Takes an input. Throws the invariant that it has broken.
+    /// Runs an input. Throws the invariant that it has broken.
     public let run: @Sendable ([UInt8]) throws -> Void
 
-    /// All there are.
+    /// All targets.
     public static let all: [FuzzTarget] = [
         FuzzTarget(name: "frame", longestInput: 2_400, run: FrameTarget.run),
         FuzzTarget(name: "framing", longestInput: 4_096, run: FramingTarget.run),
@@ -20,13 +20,13 @@ public struct FuzzTarget: Sendable {
     ]
 }
 
-/// Something that must hold, and did not.
+/// An invariant that an input has broken.
 public struct BrokenPromise: Error, CustomStringConvertible {
-    /// What must hold.
+    /// The invariant.
     public let description: String
 }
 
-/// Says what must hold at this place, whatever the input is.
+/// Throws `what` unless the invariant holds.
 func invariant(_ holds: Bool, _ what: @autoclosure () -> String) throws {
     if !holds { throw BrokenPromise(description: what()) }
 }

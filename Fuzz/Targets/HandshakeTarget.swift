@@ -2,8 +2,8 @@
 
 @testable import MeshProtocol
 
-/// One node in a handshake, and at the other end a puppet that can do everything rightly and says what the script
-/// wants, in each phase of both patterns.
+/// A node in a handshake, in each phase of both patterns. At the other end is a puppet that follows the protocol
+/// correctly and sends what the script says.
 enum HandshakeTarget {
     private static let steps = 12
 
@@ -16,16 +16,16 @@ enum HandshakeTarget {
 
     private static let scenes = Result { try Scene.Beginning.allCases.map { try Scene($0) } }
 
-    /// The node that is looked at, and whom it talks with.
+    /// The node under test and its peer.
     struct Scene {
-        /// Where the script begins.
+        /// The phase in which the script starts.
         enum Beginning: CaseIterable {
             case hostListens, hostIdentifies, hostConfirms, guestGreets, guestRecognises, guestWaitsForAnswer
         }
 
         private var node: LinkedNode
         private var puppet: Puppet
-        /// Whether the node has been dialled.
+        /// Whether the node was dialled.
         private var isCalled: Bool { node.role == .responder }
         private let knownBefore: [ConversationKey: MeshCore.Remembered]
 
@@ -67,7 +67,7 @@ enum HandshakeTarget {
 
         mutating func step(_ script: inout Script) throws {
             let wasConnected = node.peer != nil
-            // Only what is sealed rightly can connect anybody.
+            // Only a correctly sealed packet can connect the node.
             var isRight = false
             switch script.number(below: 8) {
             case 0: try give(script.chunk())
@@ -84,23 +84,23 @@ enum HandshakeTarget {
             default: try node.pass(.milliseconds(25 * Int(script.byte())))
             }
             if !wasConnected, node.peer != nil {
-                try invariant(isRight, "a link is up by something that nobody has sealed")
-                try invariant(node.peer?.id == puppet.id, "the peer is who has proved its key")
+                try invariant(isRight, "only a sealed packet connects a node")
+                try invariant(node.peer?.id == puppet.id, "the peer is the node that has proved its key")
             }
             if node.peer == nil { try isUntouched() }
         }
 
-        /// Nobody waits for ever, and who was not connected has moved nothing.
+        /// A handshake ends in time, and a node without a connection has changed no number.
         mutating func finish() throws {
             guard node.peer == nil else { return }
             try node.pass(Limits.handshakeTimeout)
-            try invariant(node.end != nil, "a handshake has five seconds")
+            try invariant(node.end != nil, "a handshake ends within five seconds")
             try isUntouched()
         }
 
         private func isUntouched() throws {
-            try invariant(node.core.remembered == knownBefore, "who is not connected moves no number")
-            try invariant(node.core.connectedPeers.isEmpty, "nobody is connected")
+            try invariant(node.core.remembered == knownBefore, "a node without a connection changes no number")
+            try invariant(node.core.connectedPeers.isEmpty, "no peer is connected")
         }
 
         private mutating func give(_ sdu: [UInt8]?) throws {
@@ -120,7 +120,7 @@ enum HandshakeTarget {
             }
         }
 
-        /// A good frame where the script says so, and anything else.
+        /// A valid frame or arbitrary bytes, as the script says.
         private func payload(_ script: inout Script) -> [UInt8] {
             let kind = script.number(below: 5)
             guard kind > 0 else { return script.chunk() }
@@ -129,7 +129,7 @@ enum HandshakeTarget {
                 theirEpoch: UInt32(script.byte()), delivered: script.counter())
             let name = String(decoding: script.chunk().prefix(80), as: UTF8.self)
             var hello = Hello(name: name, resumption: standing)
-            // What has to be known and is not.
+            // A critical part that the node does not know.
             if kind == 4 { hello.unknownPart = 200 }
             var writer = WireWriter()
             (kind == 1 || kind == 4 && isCalled ? Frame.appStart(hello) : .selfInfo(hello)).write(into: &writer)

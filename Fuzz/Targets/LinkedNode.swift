@@ -2,25 +2,25 @@
 
 @testable import MeshProtocol
 
-/// A node with one link, and what it has told about it. Every action that it wants carried out is held against what
-/// must hold on any link, whoever is at its other end.
+/// A node with one link, and the events that it has reported. Checks each action of the node against the invariants that
+/// hold on any link, with any peer.
 struct LinkedNode {
     static let link: MeshCore.LinkID = 1
 
     var core: MeshCore
     let role: LinkRole
-    /// The link is up, with this peer.
+    /// The peer, once the link is up.
     private(set) var peer: Peer?
-    /// The conversation with it.
+    /// The conversation with the peer.
     var key: ConversationKey? { peer.map { core.key($0.id, as: role) } }
     private(set) var end: LinkEnd?
     private(set) var heldUntil: MeshInstant?
-    /// The numbers of the last messages that were given to the application.
+    /// The numbers of the last messages that the application received.
     private(set) var lastReliable: ReceivedMessage?
     private var lastLatest: UInt64 = 0
     private var lastAcknowledged: UInt64 = 0
     private(set) var now: MeshInstant = .zero
-    /// The application's bytes that have arrived, class by class.
+    /// The application's received bytes, by class.
     private(set) var bodies: [MessageClass: [[UInt8]]] = [:]
 
     init(_ role: LinkRole, seed: UInt8, remembered: [ConversationKey: MeshCore.Remembered] = [:]) throws {
@@ -47,7 +47,7 @@ struct LinkedNode {
         }
     }
 
-    /// An SDU arrives. Nothing is read from a link that is held: the time passes first.
+    /// An SDU arrives. Nothing is read from a paused link, so the pause passes first.
     mutating func receive(_ sdu: [UInt8]) throws {
         if let until = heldUntil {
             now = max(now, until)
@@ -63,7 +63,7 @@ struct LinkedNode {
             guard let due = core.deadline(of: Self.link), due <= now else { return }
             try act { [now] in $0.tick(Self.link, now: now) }
         }
-        try invariant(false, "a link wants eight ticks at one time")
+        try invariant(false, "a timer fires eight times at one time")
     }
 
     mutating func send(_ body: [UInt8], as messageClass: MessageClass) throws {
@@ -71,7 +71,7 @@ struct LinkedNode {
         try act { $0.send(body, as: messageClass, to: key).1 }
     }
 
-    /// Makes everything safe that has arrived.
+    /// Reports all received messages as stored.
     mutating func accept() throws {
         guard let message = lastReliable else { return }
         try act { $0.accept(upTo: message) }
@@ -82,13 +82,13 @@ struct LinkedNode {
         try isBounded()
     }
 
-    /// What leaves now.
+    /// The SDUs that the node sends now.
     mutating func drain() throws -> [[UInt8]] {
         var sdus: [[UInt8]] = []
         while let (sdu, actions) = core.nextSDU(for: Self.link, limit: Limits.sduBytes) {
             try invariant(!sdu.isEmpty && sdu.count <= Limits.sduBytes, "an SDU has 1 to 2,221 bytes")
             sdus.append(sdu)
-            try invariant(sdus.count < 2_048, "a link has an end to say")
+            try invariant(sdus.count < 2_048, "a link sends fewer than 2,048 SDUs at once")
             for action in actions { try carryOut(action) }
         }
         return sdus
@@ -101,37 +101,37 @@ struct LinkedNode {
         case .wake(let id): try invariant(id == Self.link, "there is one link")
         case .tell(let id, let event):
             try invariant(id == Self.link, "there is one link")
-            try invariant(end == nil, "\(event) is told of a link that has ended with \(String(describing: end))")
+            try invariant(end == nil, "\(event) after the link has ended with \(String(describing: end))")
             try take(event)
         case .heed(let id, let note):
-            try invariant(id == Self.link && end == nil, "a note is of the link, which is up")
+            try invariant(id == Self.link && end == nil, "a note concerns the link, which is up")
             try invariant(
                 [note.intervals?.brisk, note.intervals?.calm].compactMap(\.self).allSatisfy(
-                    Limits.intervalUnits.contains), "intervals have their bounds")
+                    Limits.intervalUnits.contains), "intervals are within their bounds")
         case .holdReading(_, let until):
-            // The frames of one record, and what came before at the highest rate.
+            // A record full of frames, after earlier ones at the highest rate.
             try invariant(until > now && until < now + .seconds(4), "\(until) is a pause at \(now)")
             heldUntil = until
-        case .close: try invariant(end != nil, "a channel is closed without a word of why")
-        case .circuitOffered, .circuitEnded: try invariant(false, "this node takes no circuits")
+        case .close: try invariant(end != nil, "a channel is closed without a reason")
+        case .circuitOffered, .circuitEnded: try invariant(false, "this node accepts no circuits")
         case .forgot(let peer): try invariant(false, "\(peer) is forgotten while there is room for many")
         }
     }
 
     private mutating func take(_ event: LinkEvent) throws {
         switch event {
-        case .asked: try invariant(false, "this is no carrier, and in no circuit")
-        case .admitted: try invariant(self.peer == nil, "a link is answered before it is up")
+        case .asked: try invariant(false, "this node is neither a carrier nor in a circuit")
+        case .admitted: try invariant(self.peer == nil, "a link is admitted only before it is up")
         case .connected(let peer):
             try invariant(self.peer == nil, "a link connects once")
             self.peer = peer
         case .received(let message): try take(message)
         case .acknowledged(let number, let key):
-            try invariant(key == self.key, "a peer acknowledges for itself")
+            try invariant(key == self.key, "a peer acknowledges only its own messages")
             try invariant(number > lastAcknowledged, "\(number) was acknowledged before")
             lastAcknowledged = number
         case .ended(let peer, let end):
-            try invariant(peer == self.peer, "who ends was connected")
+            try invariant(peer == self.peer, "only a connected peer can disconnect")
             self.end = end
         case .failed(_, _, let end): self.end = end
         case .guessedWrong, .invitationUsed, .unansweredProofs: try invariant(false, "this node has no PIN")
@@ -141,7 +141,7 @@ struct LinkedNode {
     }
 
     private mutating func take(_ message: ReceivedMessage) throws {
-        try invariant(message.peer == peer?.id, "who is not connected says nothing")
+        try invariant(message.peer == peer?.id, "only a connected peer sends messages")
         try invariant(message.body.count <= Limits.messageBytes, "a message has \(message.body.count) bytes")
         bodies[message.messageClass, default: []].append(message.body)
         switch message.messageClass {
@@ -150,7 +150,7 @@ struct LinkedNode {
             try invariant(isNext, "\(message.number) comes after \(String(describing: lastReliable?.number))")
             lastReliable = message
         case .latest:
-            try invariant(message.number > lastLatest, "an old state update is told")
+            try invariant(message.number > lastLatest, "an old state update is delivered")
             lastLatest = message.number
         }
     }
@@ -162,7 +162,7 @@ struct LinkedNode {
         } else {
             try invariant(misbehaved == 0, "misbehaviour ends a link, but \(core.misbehaviours) was counted")
         }
-        try invariant((end != nil) == (core.deadline(of: Self.link) == nil), "a link that lives has a deadline")
+        try invariant((end != nil) == (core.deadline(of: Self.link) == nil), "a link has a deadline until it ends")
         try invariant(core.halfOpenLinks() <= 1, "there is one link")
         if let key, let conversation = core.conversation(key) {
             try invariant(conversation.unacknowledged <= Limits.outboxMessages, "an outbox is full at 512")

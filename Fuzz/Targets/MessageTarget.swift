@@ -4,8 +4,8 @@ import MeshProtocol
 
 @testable import DemocracyDJ
 
-/// The application's bodies: what can be read is within its limits, and what is written of it is read the same; a change
-/// leads to a state that a host can have, or nowhere.
+/// The application's bodies. A decoded body is within its limits, and decodes to the same value after encoding. A change
+/// results in a valid state, or is refused.
 enum MessageTarget {
     private static let steps = 8
 
@@ -20,48 +20,48 @@ enum MessageTarget {
 
     // MARK: Bytes
 
-    /// What the bytes say, if they say something.
+    /// The decoded message, if the bytes are one.
     @discardableResult
     private static func message(_ bytes: [UInt8]) throws -> MeshMessage? {
         guard let message = MeshMessage(encoded: bytes) else { return nil }
         if case .stateUpdate(let snapshot) = message {
-            try invariant(snapshot.isWithinLimits, "a state that was read is one that a host can have")
+            try invariant(snapshot.isWithinLimits, "a decoded state is one that a host can have")
         }
         let written = message.encoded
-        // The numbers of peers may take more room in another order, and then the tail of a queue is left out.
+        // A different order of peers can make their numbers longer, and then the end of a queue is left out.
         if written.count > bytes.count { return message }
-        try invariant(MeshMessage(encoded: written) == message, "\(message) is read again")
+        try invariant(MeshMessage(encoded: written) == message, "\(message) is decoded again")
         return message
     }
 
     // MARK: Changes
 
-    /// Changes that somebody makes up, one after another, to a state that a host had.
+    /// A series of forged changes to a valid state.
     private static func changes(_ script: inout Script) throws {
         var state = car
         for _ in 0..<steps where !script.isAtEnd {
             guard case .stateChange(var change) = try message(script.chunk()) else { continue }
-            // A change to another state leads nowhere, so it is made one to this state.
+            // A change to another state is refused, so make it fit this one.
             (change.epoch, change.base, change.revision) = (state.epoch, state.revision, state.revision + 1)
             guard let next = state.applying(change) else { continue }
-            try invariant(next.isWithinLimits, "a change leads to a state that a host can have")
-            try invariant(next.supersedes(state), "a change leads to a newer state")
+            try invariant(next.isWithinLimits, "a change results in a state that a host can have")
+            try invariant(next.supersedes(state), "a change results in a newer state")
             try leads(from: state, to: next)
             state = next
         }
     }
 
-    /// The change that we make of two states leads from one to the other, also over the air.
+    /// The change that we compute turns one state into the other, also after encoding.
     private static func leads(from state: HostSnapshot, to next: HostSnapshot) throws {
         guard let change = HostChange(from: state, to: next) else {
             throw BrokenPromise(description: "there is a change from \(state.revision) to \(next.revision)")
         }
-        try invariant(state.applying(change) == next, "\(change) leads to the state that it was made of")
+        try invariant(state.applying(change) == next, "\(change) results in the state that it was computed from")
         let carried = MeshMessage(encoded: MeshMessage.stateChange(change).encoded)
         try invariant(carried == .stateChange(change), "\(change) arrives as it was sent")
     }
 
-    /// Two states that somebody makes up.
+    /// Two arbitrary states.
     private static func states(_ script: inout Script) throws {
         guard case .stateUpdate(var first) = try message(script.chunk()),
             case .stateUpdate(var second) = try message(script.chunk())
@@ -72,7 +72,7 @@ enum MessageTarget {
         var feed = StateFeed(first)
         for event in [.guestConnected("ana"), .stateChanged(second), .updateHasLeft("ana")] as [StateFeed.Event] {
             let sent = feed.handle(event)
-            try invariant(sent.count <= 1, "one update is under way to one guest")
+            try invariant(sent.count <= 1, "at most one update is in flight to a guest")
             for case .send(let update, _) in sent {
                 try invariant(update.encoded.count <= DJLimits.messageBytes, "an update fits a message")
             }
@@ -81,7 +81,7 @@ enum MessageTarget {
 
     // MARK: A state
 
-    /// A car with a few people and songs, one of whose names is no identifier of ours.
+    /// A car with a few people and songs. One peer's identifier is not in our format.
     static let car = HostSnapshot(
         epoch: 7, revision: 3, nowPlaying: QueueItem(song: song(0), addedBy: people[0].id, voters: voters(2)),
         isPlaying: true,

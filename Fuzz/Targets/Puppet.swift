@@ -2,8 +2,8 @@
 
 @testable import MeshProtocol
 
-/// The other end of a handshake. It has a good key, speaks Noise rightly, and puts into its packets and records
-/// whatever it is told to.
+/// The other end of a handshake. It has a valid key, follows Noise correctly, and puts any content into its packets and
+/// records.
 struct Puppet {
     private let identity: Identity
     private let role: LinkRole
@@ -16,7 +16,7 @@ struct Puppet {
 
     let id: Peer.ID
 
-    /// Whom a node meets. As a host it has the key that the guest is after.
+    /// The peer of a node. As a host it has the key that the guest expects.
     init(_ role: LinkRole, of node: MeshCore) throws {
         self.role = role
         identity = try LinkedNode.identity(role == .responder ? 7 : 3)
@@ -35,9 +35,9 @@ struct Puppet {
         return next(payload: payload)
     }
 
-    /// The packet that is due, with this payload.
+    /// The next packet of the handshake, with this payload.
     mutating func next(payload: [UInt8]) -> [UInt8]? {
-        // A first packet without room for its payload is still a first packet: XX-1 has its payload in the clear.
+        // XX-1 carries its payload in cleartext, so a first packet is valid even without room for its payload.
         guard isMyTurn, let noise = handshake?.write(payload: payload) else { return nil }
         isMyTurn = false
         split()
@@ -48,7 +48,7 @@ struct Puppet {
         sealed?.seal(plaintext)
     }
 
-    /// What the node has answered.
+    /// Reads the node's answer.
     mutating func hear(_ sdu: [UInt8]) {
         guard sealed == nil, let packet = HandshakePacket(sdu[...]) else { return }
         switch packet {

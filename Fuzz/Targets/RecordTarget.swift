@@ -2,8 +2,8 @@
 
 @testable import MeshProtocol
 
-/// Two nodes on a link that is up. A script has them send, wait and leave, and says things in between that neither
-/// would: in records that are sealed rightly, and in SDUs that are none.
+/// Two nodes on a link that is up. A script lets them send, wait and leave, and injects correctly sealed records and
+/// forged SDUs that neither would send.
 enum RecordTarget {
     private static let steps = 64
 
@@ -33,7 +33,7 @@ struct ConnectedPair {
         try host.open(entropy: 11)
         try guest.open(expecting: host.core.local.id, entropy: 12)
         try settle()
-        try invariant(guest.peer != nil && host.peer != nil, "a guest and a host find together")
+        try invariant(guest.peer != nil && host.peer != nil, "a guest and a host connect")
     }
 
     // MARK: Steps
@@ -59,17 +59,17 @@ struct ConnectedPair {
         }
     }
 
-    /// What both have to say arrives, whatever was said in their names.
+    /// All messages arrive, whatever was injected.
     mutating func finish() throws {
         try settle()
         for node in [guest, host] {
             guard let key = node.key, let conversation = node.core.conversation(key) else {
-                throw BrokenPromise(description: "whoever was connected is remembered")
+                throw BrokenPromise(description: "a node remembers its peer")
             }
             let durable = conversation.durable
             let bytes = durable.outbox.reduce(0) { $0 + $1.count }
             try invariant(bytes <= Limits.outboxBytes, "\(bytes) bytes wait for one peer")
-            try invariant(node.core.remembered.count == 1, "one peer was met")
+            try invariant(node.core.remembered.count == 1, "a node has met one peer")
         }
     }
 
@@ -81,7 +81,7 @@ struct ConnectedPair {
             for sdu in toHost { try host.receive(sdu) }
             for sdu in toGuest { try guest.receive(sdu) }
         }
-        try invariant(false, "two nodes talk without end")
+        try invariant(false, "two nodes become quiet")
     }
 
     private mutating func pass(_ time: Duration) throws {
@@ -89,13 +89,13 @@ struct ConnectedPair {
         try host.pass(time)
     }
 
-    // MARK: What nobody would say
+    // MARK: Injected records
 
-    /// A record that the other side has sealed rightly arrives.
+    /// A record arrives that is sealed with the other side's key.
     private mutating func say(_ plaintext: [UInt8], to side: WritableKeyPath<Self, LinkedNode>) throws {
         let other = side == \.host ? \Self.guest : \Self.host
         let plaintext = Array(plaintext.prefix(Limits.sduBytes - NoiseCipher.tagBytes))
-        // What the other side has to say first is sealed already.
+        // Records that the other side has already sealed go first.
         for sdu in try self[keyPath: other].drain() { try self[keyPath: side].receive(sdu) }
         let link = LinkedNode.link
         guard let record = self[keyPath: other].core.links[link]?.machine.sealed?.seal(plaintext) else { return }
@@ -104,10 +104,10 @@ struct ConnectedPair {
         guard !wasOver else { return }
         let end = self[keyPath: side].end
         if Self.isMalformed(plaintext) { try invariant(end != nil, "a malformed frame ends a link") }
-        if let end { try invariant(Self.canEnd(in: end), "what is said in a record ends in \(end)") }
+        if let end { try invariant(Self.canEnd(in: end), "a sealed record ends the link as \(end)") }
     }
 
-    /// How a sealed record can end a link that is up.
+    /// Whether a sealed record can end a link in this way.
     private static func canEnd(in end: LinkEnd) -> Bool {
         switch end {
         case .goodbye, .refused: true
@@ -126,16 +126,16 @@ struct ConnectedPair {
         return false
     }
 
-    /// An SDU arrives that nobody has sealed.
+    /// A forged SDU arrives.
     private mutating func forge(_ sdu: [UInt8], to side: WritableKeyPath<Self, LinkedNode>) throws {
         let wasOver = self[keyPath: side].end != nil
         try self[keyPath: side].receive(sdu)
         guard !wasOver else { return }
         let end = self[keyPath: side].end
-        try invariant(end == .misbehaved(.forgedRecord), "a forged record ends in \(String(describing: end))")
+        try invariant(end == .misbehaved(.forgedRecord), "a forged record ends the link as \(String(describing: end))")
     }
 
-    /// A unit of any size, in as many records as it takes.
+    /// A unit of any size, in as many records as it needs.
     private mutating func sayLong(_ script: inout Script, to side: WritableKeyPath<Self, LinkedNode>) throws {
         let body = [UInt8](repeating: 5, count: Int(script.byte()) << 8 + Int(script.byte()))
         let messageClass: MessageClass = script.flag() ? .latest : .reliable
@@ -149,7 +149,7 @@ struct ConnectedPair {
         }
     }
 
-    /// A record that is full of one small frame.
+    /// A record full of copies of one small frame.
     private func flood(_ script: inout Script) -> [UInt8] {
         let frame: [UInt8] =
             switch script.number(below: 4) {

@@ -2,8 +2,7 @@
 
 @testable import MeshProtocol
 
-/// Conversations across links, restarts, lost and restored disks, as a script has it; and what was stored or announced
-/// by somebody who makes it up.
+/// Conversations across links, restarts, lost and restored disks, as a script says; and forged disks and hellos.
 enum ResumeTarget {
     private static let steps = 200
 
@@ -19,13 +18,13 @@ enum ResumeTarget {
         }
     }
 
-    // MARK: What was stored
+    // MARK: Disks
 
-    /// Whatever a disk holds, a conversation goes on from it, or there is none; and announced is only what can be read.
+    /// From any contents of a disk, a conversation either continues or does not exist. Its announcement can be decoded.
     private static func stored(_ script: inout Script) throws {
         let restored: Conversation? = Conversation(restoring: durable(&script))
         guard var conversation = restored else { return }
-        try invariant(Conversation(restoring: conversation.durable) == conversation, "what is stored comes back")
+        try invariant(Conversation(restoring: conversation.durable) == conversation, "a disk is restored unchanged")
         for _ in 0..<8 where !script.isAtEnd {
             let theirs = Resumption(
                 epoch: UInt32(truncatingIfNeeded: script.counter()), first: script.counter(),
@@ -39,7 +38,7 @@ enum ResumeTarget {
             let messageClass: MessageClass = script.flag() ? .latest : .reliable
             _ = conversation.send([UInt8](repeating: 1, count: script.number(below: 200)), as: messageClass)
             let unit = messageClass == .reliable ? conversation.nextReliable() : conversation.nextLatest()
-            if let unit { try invariant(MessageUnit(unit.bytes[...]) == unit, "what leaves can be read") }
+            if let unit { try invariant(MessageUnit(unit.bytes[...]) == unit, "a sent unit can be decoded") }
             _ = conversation.acknowledge(upTo: script.counter())
             let number = min(max(script.counter(), 1), Limits.largestNumber)
             _ = conversation.receive(MessageUnit(messageClass, number: number, body: []))
@@ -48,7 +47,7 @@ enum ResumeTarget {
         }
     }
 
-    /// Nodes that remember anything find together, or end their link with a reason.
+    /// Nodes with any memory connect, or end their link with a reason.
     private static func remembered(_ script: inout Script) throws {
         let (guest, host) = (try LinkedNode.identity(2), try LinkedNode.identity(1))
         let guestKnows = MeshCore.Remembered(publicKey: host.publicKey, conversation: durable(&script))
@@ -69,34 +68,34 @@ enum ResumeTarget {
             theirEpoch: UInt32(truncatingIfNeeded: script.counter()), accepted: script.counter())
     }
 
-    // MARK: What always holds
+    // MARK: Invariants
 
     static func isSound(_ conversation: Conversation) throws {
         let durable = conversation.durable
         try invariant(durable.outbox.count <= Limits.outboxMessages, "\(durable.outbox.count) messages wait")
         let bytes = durable.outbox.reduce(0) { $0 + $1.count }
         try invariant(bytes <= Limits.outboxBytes, "\(bytes) bytes wait")
-        try invariant(durable.lastNumber <= Limits.largestNumber, "\(durable.lastNumber) is no number")
-        try invariant(durable.accepted <= Limits.largestNumber, "\(durable.accepted) is no number")
-        try invariant((0...durable.outbox.count + 1).contains(conversation.waiting), "what waits is in the outbox")
+        try invariant(durable.lastNumber <= Limits.largestNumber, "\(durable.lastNumber) is too large")
+        try invariant(durable.accepted <= Limits.largestNumber, "\(durable.accepted) is too large")
+        try invariant((0...durable.outbox.count + 1).contains(conversation.waiting), "the outbox has what waits")
         try invariant(
             (try? announced(conversation.resumption)) == conversation.resumption, "\(conversation.resumption) is read")
     }
 
-    /// What the other side has of this numbering is acknowledged when a link begins.
+    /// When a link begins, what the other side has of this numbering counts as acknowledged.
     static func isCaughtUp(_ conversation: Conversation, with theirs: Resumption) throws {
         let ours = conversation.resumption
         guard theirs.theirEpoch == ours.epoch else { return }
-        try invariant(ours.first > theirs.delivered, "\(ours.first) is sent again to who has \(theirs.delivered)")
+        try invariant(ours.first > theirs.delivered, "\(ours.first) is sent again after \(theirs.delivered)")
     }
 
-    /// A standing as the other side reads it in an hello.
+    /// A standing as the other side decodes it from a hello.
     static func announced(_ standing: Resumption) throws -> Resumption {
         var writer = WireWriter()
         Frame.appStart(Hello(name: "Ana", resumption: standing)).write(into: &writer)
         var reader = FrameReader(writer.bytes[...])
         guard case .frame(.appStart(let hello)) = reader.next() else {
-            throw BrokenPromise(description: "\(standing) cannot be read")
+            throw BrokenPromise(description: "\(standing) cannot be decoded")
         }
         return hello.resumption
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An input that is read as a script: which step comes next, and with what. At its end everything is 0, so that each
-/// input is a script and each change of one is a change of some step.
+/// Reads an input as a script: the next step, and its arguments. After its end every value is 0, so every input is a script
+/// and each mutation changes a step.
 struct Script {
     private var rest: ArraySlice<UInt8>
 
@@ -15,10 +15,10 @@ struct Script {
 
     mutating func flag() -> Bool { byte() & 1 == 1 }
 
-    /// Below a limit that is at most 256.
+    /// A number below a limit of at most 256.
     mutating func number(below limit: Int) -> Int { Int(byte()) % limit }
 
-    /// A number of a few digits, a large one, or one at an edge: the ways in which counters go wrong.
+    /// A small number, a large one, or one at a boundary: the values at which counters fail.
     mutating func counter() -> UInt64 {
         let kind = byte()
         switch kind >> 6 {
@@ -29,13 +29,13 @@ struct Script {
         }
     }
 
-    /// So many bytes, as far as there are any.
+    /// The next bytes, fewer at the end.
     mutating func bytes(_ count: Int) -> [UInt8] {
         defer { rest = rest.dropFirst(count) }
         return Array(rest.prefix(count))
     }
 
-    /// Bytes behind their number.
+    /// A length, and as many bytes.
     mutating func chunk() -> [UInt8] {
         let count = Int(byte())
         return bytes(count < 128 ? count : (count - 128) << 8 | Int(byte()))

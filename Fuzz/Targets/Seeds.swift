@@ -3,7 +3,7 @@
 @testable import DemocracyDJ
 @testable import MeshProtocol
 
-/// Where each target begins: what two nodes really say to one another, as inputs. `scripts/fuzz --corpus` writes them.
+/// The initial inputs of each target: what two nodes really send each other. `scripts/fuzz --corpus` writes them.
 public enum Seeds {
     /// The inputs for a target.
     public static func make(for target: String) throws -> [[UInt8]] {
@@ -40,7 +40,7 @@ public enum Seeds {
             [0] + chunk([0x80, 0, 9, 1]) + [1, 120] + chunk([0x41, 2]), [0] + chunk([0xC0, 9, 9, 1]), [0, 0],
         ]
         let cuts: [[UInt8]] = [[2, 9, 3, 200, 9, 5, 30, 1, 1, 7, 0, 90], [0, 255, 9], [5, 1, 1, 2, 1, 3, 1, 4, 1]]
-        // Sent, delivered and taken until an acknowledgement is delivered; and values that somebody makes up.
+        // Chunks that are sent, delivered and taken until an acknowledgement is delivered; and forged values.
         let windows: [[UInt8]] = [
             (0..<20).flatMap { _ in [0, 0, 1, 3, 1, 5] } + [0, 3],
             (0..<40).flatMap { _ in [0, 0] as [UInt8] } + [1, 3],
@@ -95,7 +95,7 @@ public enum Seeds {
             + [[3, 0, 0] + chunk([1, 2, 3]), [3, 200, 200, 0, 90, 0, 255, 3, 40, 1, 17, 0]]
     }
 
-    /// The packets of both handshakes, as they were on the air.
+    /// The packets of both handshakes, as on the air.
     private static func packets() throws -> [[UInt8]] {
         var packets: [[UInt8]] = [HandshakePacket.clearRefusal(major: ProtocolVersion.major, .busy).bytes]
         var known: [ConversationKey: MeshCore.Remembered] = [:]
@@ -121,7 +121,7 @@ public enum Seeds {
 
     // MARK: Scripts
 
-    /// Steps of `ConnectedPair`: what each frame does on a link that is up, and what nodes do by themselves.
+    /// Steps of `ConnectedPair`: the effect of each frame on a link that is up, and what nodes do without input.
     private static func records() -> [[UInt8]] {
         let chunks = someFrames.map { chunk(bytes($0)) }
         let said: [[UInt8]] = chunks.map { [0] + $0 } + chunks.map { [0x80] + $0 }
@@ -134,7 +134,7 @@ public enum Seeds {
         return said + built + [talk, long, hostile, silence, leaving]
     }
 
-    /// Steps of `HandshakeTarget.Scene`, in each of its beginnings.
+    /// Steps of `HandshakeTarget.Scene`, from each phase.
     private static func handshakes() -> [[UInt8]] {
         let introduced: [UInt8] = [9, 1, 0, 0, 3] + Array("Ana".utf8)
         let hello: [UInt8] = [2, 0, 0, 0, 3, 1] + introduced + [4, 0, 2, 7, 0]
@@ -163,7 +163,7 @@ public enum Seeds {
         later.revision += 1
         later.nowPlaying = later.queue.removeFirst()
         later.isPlaying = false
-        // No host has a song twice.
+        // A queue with the same song twice is invalid.
         var twice = car
         twice.revision += 1
         twice.queue.append(twice.queue[0])

@@ -2,20 +2,20 @@
 
 @testable import MeshProtocol
 
-/// Both sides of a conversation, and a model of what must come of it: each message has a serial number of its own, and
-/// what is delivered is compared with what was sent.
+/// Both sides of a conversation, and a model of the correct result: each message has a serial number, and the delivered
+/// messages are compared with the sent ones.
 struct TwoConversations {
-    /// One side: what it says, and what it has heard.
+    /// One side: what it has sent and received.
     private struct Side {
         var conversation: Conversation
-        /// Serial numbers of what was taken to be sent and may still arrive, in order.
+        /// Serial numbers of accepted messages that may still arrive, in order.
         var said: [UInt64] = []
-        /// Serial numbers of what was delivered here, in order, and how many of them are safe.
+        /// Serial numbers of delivered messages, in order, and how many of them are stored.
         var heard: [UInt64] = []
         var safe = 0
-        /// What the other side is to be told on the present link.
+        /// The acknowledgement that the present link has yet to send.
         var acknowledgement: UInt64?
-        /// What it has said of itself on the link that is coming up.
+        /// Its announcement for the next link.
         var announced: Resumption?
         /// A copy of its disk.
         var copy: (durable: Conversation.Durable, heard: [UInt64])?
@@ -26,9 +26,9 @@ struct TwoConversations {
     private var isLinked = false
     private var lastSerial: UInt64 = 0
     private var lastEpoch: UInt32 = 100
-    /// No disk was put back: nothing at all is lost.
+    /// Whether no disk was put back, so that no message is lost.
     private var isComplete = true
-    /// No disk was put back over a new beginning: nothing comes twice.
+    /// Whether no disk was put back across a new epoch, so that no message is delivered twice.
     private var isOrdered = true
 
     init() {
@@ -59,7 +59,7 @@ struct TwoConversations {
         for side in sides { try ResumeTarget.isSound(side.conversation) }
     }
 
-    /// With a link that lasts, everything arrives and is acknowledged.
+    /// On a link that lasts, every message arrives and is acknowledged.
     mutating func finish() throws {
         cut()
         try announce()
@@ -86,7 +86,7 @@ struct TwoConversations {
             let durable = sides[side].conversation.durable
             let waiting = durable.outbox.reduce(0) { $0 + $1.count }
             let isFull = durable.outbox.count == Limits.outboxMessages || waiting + body.count > Limits.outboxBytes
-            try invariant(isFull || body.count > Limits.messageBytes, "an outbox with room takes a message")
+            try invariant(isFull || body.count > Limits.messageBytes, "an outbox with room accepts a message")
             return
         }
         lastSerial = serial
@@ -95,21 +95,21 @@ struct TwoConversations {
 
     private mutating func carry(from side: Int) throws {
         guard isLinked, let sent = sides[side].conversation.nextReliable() else { return try carryLatest(from: side) }
-        guard let unit = MessageUnit(sent.bytes[...]) else { throw BrokenPromise(description: "\(sent) is read") }
+        guard let unit = MessageUnit(sent.bytes[...]) else { throw BrokenPromise(description: "\(sent) is decoded") }
         switch sides[1 - side].conversation.receive(unit) {
         case .new: try heard(unit, on: 1 - side)
         case .duplicate: break
-        case .gap: try invariant(false, "message \(unit.number) leaves one out")
+        case .gap: try invariant(false, "a message before \(unit.number) is missing")
         }
     }
 
     private mutating func heard(_ unit: MessageUnit, on side: Int) throws {
         let serial = Self.serial(unit.body)
         let last = sides[side].heard.last ?? 0
-        if isOrdered { try invariant(serial > last, "message \(serial) comes again, or after \(last)") }
+        if isOrdered { try invariant(serial > last, "message \(serial) arrives again, or after \(last)") }
         if isComplete {
             let next = sides[1 - side].said.first { $0 > last }
-            try invariant(serial == next, "message \(serial) comes instead of \(String(describing: next))")
+            try invariant(serial == next, "message \(serial) arrives instead of \(String(describing: next))")
         }
         sides[side].heard.append(serial)
     }
@@ -125,7 +125,7 @@ struct TwoConversations {
         let heard = sides[side].heard.count
         let safe = max(sides[side].safe, heard - count)
         guard safe > sides[side].safe else { return }
-        // The application names the number of the last one: those that are not safe yet come after it.
+        // The application reports the number of the last stored message. Those that are not stored yet come after it.
         let number = sides[side].conversation.durable.accepted + UInt64(safe - sides[side].safe)
         let epoch = sides[side].conversation.peerEpoch
         guard let accepted = sides[side].conversation.accept(upTo: number, of: epoch) else { return }
@@ -137,7 +137,7 @@ struct TwoConversations {
         guard isLinked, let number = sides[side].acknowledgement else { return }
         sides[side].acknowledgement = nil
         guard sides[1 - side].conversation.acknowledge(upTo: number) == .impossible else { return }
-        // A disk that was put back may not know what it has sent: the link ends, and the next one mends it.
+        // A disk that was put back may lack what it has sent. The link ends, and the next one repairs this.
         try invariant(!isComplete, "\(number) is acknowledged and was never sent")
         cut()
     }
@@ -159,11 +159,11 @@ struct TwoConversations {
             sides[side].conversation.begin(with: theirs)
             try ResumeTarget.isCaughtUp(sides[side].conversation, with: theirs)
             let after = sides[side].conversation.durable
-            // A numbering that goes on elsewhere goes on with nothing that is not safe.
+            // A side that continues in another numbering has stored everything of the old one.
             if (before.theirEpoch, before.accepted) != (after.theirEpoch, after.accepted) {
                 sides[side].safe = sides[side].heard.count
             }
-            // What was made safe since it was announced.
+            // Messages that were stored after the announcement.
             let told = (side == 0 ? first : second).delivered
             sides[side].acknowledgement = after.accepted > told ? after.accepted : nil
         }
@@ -178,7 +178,7 @@ struct TwoConversations {
         }
     }
 
-    /// Some leave, and the link breaks before they arrive.
+    /// Some messages are sent, and the link breaks before they arrive.
     private mutating func lose(from side: Int, count: Int) {
         guard isLinked else { return }
         for _ in 0..<count { _ = sides[side].conversation.nextReliable() }
@@ -187,17 +187,17 @@ struct TwoConversations {
 
     // MARK: Programs and disks
 
-    /// What was delivered and is not safe comes again.
+    /// Delivered messages that are not stored are sent again.
     private mutating func restart(_ side: Int) throws {
         cut()
         for side in 0...1 { sides[side].announced = nil }
         let restored: Conversation? = Conversation(restoring: sides[side].conversation.durable)
-        try invariant(restored != nil, "what is stored comes back")
+        try invariant(restored != nil, "a stored conversation is restored")
         sides[side].conversation = restored ?? sides[side].conversation
         sides[side].heard = Array(sides[side].heard.prefix(sides[side].safe))
     }
 
-    /// A disk is lost, and with it what only this side knew.
+    /// A disk is lost, with everything that only this side had.
     private mutating func forget(_ side: Int) {
         cut()
         lastEpoch += 1
@@ -211,7 +211,7 @@ struct TwoConversations {
         sides[side].copy = (sides[side].conversation.durable, Array(heard))
     }
 
-    /// A disk is put back to an earlier state: what has come of it since is forgotten here, and not at the other side.
+    /// A disk is put back to an earlier state: this side forgets everything since, and the other side does not.
     private mutating func putBack(_ side: Int) {
         let restored: Conversation? = sides[side].copy.flatMap { Conversation(restoring: $0.durable) }
         guard let copy = sides[side].copy, let conversation = restored else { return }

@@ -3,10 +3,10 @@
 import FoundationEssentials
 import Testing
 
-/// Every input of the corpus, and every one that has once broken an invariant, again in each run of the tests.
-@Suite("What was fuzzed")
+/// Runs every input of the corpus, and every one that has ever broken an invariant, in each run of the tests.
+@Suite("Kept inputs of the fuzzers")
 struct ReplayTests {
-    @Test("breaks no invariant again", arguments: FuzzTarget.all.map(\.name))
+    @Test("break no invariant again", arguments: FuzzTarget.all.map(\.name))
     func replay(name: String) throws {
         let target = try #require(FuzzTarget.all.first { $0.name == name })
         let corpus = try inputs("Corpus/\(name)")
@@ -16,7 +16,7 @@ struct ReplayTests {
         }
     }
 
-    @Test("is kept small enough to be read with the code", arguments: FuzzTarget.all.map(\.name))
+    @Test("stay small enough for the repository", arguments: FuzzTarget.all.map(\.name))
     func sizes(name: String) throws {
         let target = try #require(FuzzTarget.all.first { $0.name == name })
         for input in try inputs("Corpus/\(name)") {
@@ -25,7 +25,7 @@ struct ReplayTests {
         #expect(try inputs("Corpus/\(name)").count < 200)
     }
 
-    /// The files of a folder beside this one. A folder without files is not in the checkout.
+    /// The files of a folder next to this one. Git does not store folders without files.
     private func inputs(_ folder: String) throws -> [(path: String, bytes: [UInt8])] {
         let fuzz = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         let path = fuzz.appending(path: folder).path

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MeshProtocol
 
-/// The targets themselves: a script reaches what it is for, and an invariant that is broken is noticed.
+/// The targets themselves: a script reaches its steps, and a broken invariant is noticed.
 @Suite("The fuzzers' targets")
 struct TargetTests {
     @Test("an input of any length is a script", arguments: FuzzTarget.all.map(\.name))
@@ -17,7 +17,7 @@ struct TargetTests {
         }
     }
 
-    @Test("what two nodes really say breaks no invariant", arguments: FuzzTarget.all.map(\.name))
+    @Test("real messages of two nodes break no invariant", arguments: FuzzTarget.all.map(\.name))
     func seeds(name: String) throws {
         let target = try #require(FuzzTarget.all.first { $0.name == name })
         let seeds = try Seeds.make(for: name)
@@ -27,7 +27,7 @@ struct TargetTests {
         }
     }
 
-    @Test("what is changed a little on its way breaks no invariant", arguments: FuzzTarget.all.map(\.name))
+    @Test("slightly mutated messages break no invariant", arguments: FuzzTarget.all.map(\.name))
     func changed(name: String) throws {
         let target = try #require(FuzzTarget.all.first { $0.name == name })
         let seeds = try Seeds.make(for: name)
