@@ -3,8 +3,8 @@
 
 import PackageDescription
 
-/// What the parts that compute cost (`docs/benchmarks.md`). `scripts/benchmarks` builds and runs them. Without the traits:
-/// they count allocations by means that are not needed here.
+/// Benchmarks of the parts that compute (`docs/benchmarks.md`). `scripts/benchmarks` builds and runs them, without the
+/// package's traits: these count allocations with libraries that the benchmarks do not need.
 let package = Package(
     name: "RoadMeshBenchmarks",
     dependencies: [

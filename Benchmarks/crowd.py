@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a crowd costs its host: guests vote on virtual radios of this machine, and the host's processor time, memory and answers
-are measured. Prints a line for each quantity.
+"""Measures the cost of a crowd for its host: guests on virtual radios of this machine vote, and the script measures the
+host's processor time, memory and response times. Prints a line for each quantity.
 
-ROADMESH_BINARY=~/.cache/roadmesh/build-release/release/roadmesh Benchmarks/crowd.py
-ROADMESH_BINARY=... Benchmarks/crowd.py --endure 100000 --rate 140     whether its memory grows with the votes
+  ROADMESH_BINARY=~/.cache/roadmesh/build-release/release/roadmesh Benchmarks/crowd.py
+  ROADMESH_BINARY=... Benchmarks/crowd.py --endure 100000 --rate 140     does its memory grow with the votes?
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ CONFIRMED = re.compile(rb'"event":"vote"[^\n]*"songID":"([^"]+)"[^\n]*"state":"c
 
 
 class Guest:
-    """A guest's program, which is told to vote. Of what it prints only confirmations are looked at: the rest is a lot."""
+    """A guest's program, and the votes that it casts. Reads only the confirmations of its large output."""
 
     def __init__(self, command: list[str]) -> None:
-        # A pipe that is read late would hold up the guest.
+        # A full pipe would block the guest.
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0
         )
@@ -68,16 +68,16 @@ class Guest:
 
 
 class Viewer:
-    """An open page: a browser's stream of views, which are counted and not looked at."""
+    """An open page: a browser's stream of views. Counts the views without parsing them."""
 
     def __init__(self, printed: Path) -> None:
         deadline = time.monotonic() + START
         while not (found := PAGE.search(printed.read_text())):
             if time.monotonic() > deadline:
-                raise SystemExit("the host has printed no page's address")
+                raise SystemExit("the host has not printed the address of its page")
             time.sleep(0.1)
         self.socket = socket.create_connection(found[1].split(":"))
-        # On the device itself nobody is asked for a token.
+        # A browser on the same machine needs no token.
         self.socket.sendall(f"GET /events HTTP/1.1\r\nHost: {found[1]}\r\n\r\n".encode())
         self.views = self.bytes = 0
 
@@ -85,13 +85,13 @@ class Viewer:
         chunk = self.socket.recv(1 << 20)
         if not chunk:
             raise SystemExit("a page's stream has ended")
-        # A view that is cut between its first letters is not counted; there are few.
+        # Does not count a view if its first letters are split over two reads, which is rare.
         self.views += chunk.count(b"event: view")
         self.bytes += len(chunk)
 
 
 def processor(pid: int) -> float:
-    """Seconds of processor time that a process has had, in all its threads."""
+    """Seconds of processor time that a process has used, in all its threads."""
     total = 0
     for task in Path(f"/proc/{pid}/task").iterdir():
         total += int((task / "schedstat").read_text().split()[0])
@@ -99,7 +99,7 @@ def processor(pid: int) -> float:
 
 
 def resident(pid: int) -> float:
-    """Megabytes of memory of a process that are in RAM."""
+    """Resident memory of a process, in megabytes."""
     status = Path(f"/proc/{pid}/status").read_text()
     return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024  # type: ignore[index]
 
@@ -149,13 +149,13 @@ class Crowd:
             self.read(time.monotonic() + 0.2)
 
     def idle(self, seconds: float) -> float:
-        """The share of a core that the host takes while nobody does anything."""
+        """The share of a core that the host uses without votes."""
         began, used = time.monotonic(), processor(self.host.pid)
         self.read(began + seconds)
         return (processor(self.host.pid) - used) / (time.monotonic() - began)
 
     def vote(self, count: int) -> tuple[float, float]:
-        """Casts votes in turn, each guest for one song after another. Seconds of processor time, and of time."""
+        """Casts votes in turn, each guest for one song after another. Returns seconds of processor and of elapsed time."""
         for guest in self.guests:
             guest.times, guest.waits = [], {}
         for viewer in self.viewers:
@@ -170,13 +170,13 @@ class Crowd:
         return processor(self.host.pid) - used, elapsed
 
     def wish(self, number: int) -> tuple[Guest, str]:
-        """Who votes, and for what. The song that plays takes no votes."""
+        """The guest that casts a vote, and its song. The song that plays takes no votes."""
         guest = number % len(self.guests)
         turn = number // len(self.guests)
         return self.guests[guest], f"n{1 + (turn + 7 * guest) % (self.options.songs - 1)}"
 
     def endure(self, count: int) -> None:
-        """Casts this many votes. When each guest has voted for each song, all of it is taken back."""
+        """Casts this many votes. When each guest has voted for each song, all guests take their votes back."""
         began, cast, number = time.monotonic(), 0, 0
         round_of_votes, told = self.options.votes, 0
         while cast < count:
@@ -238,18 +238,18 @@ def main() -> None:
     parser.add_argument("--guests", type=int, default=16)
     parser.add_argument("--songs", type=int, default=100)
     parser.add_argument("--rate", type=float, default=100, help="votes a second, of all guests together")
-    parser.add_argument("--votes", type=int, default=1_500, help="in a round: each guest has one for each song at most")
-    parser.add_argument("--rounds", type=int, default=1, help="a further round begins with a new host")
-    parser.add_argument("--idle", type=float, default=20, help="seconds")
-    parser.add_argument("--endure", type=int, default=0, metavar="VOTES", help="this many, instead of rounds")
-    parser.add_argument("--viewers", type=int, default=0, help="browsers that show the host's page meanwhile, 16 at most")
-    parser.add_argument("--json", action="store_true", help="the host prints what a program reads")
+    parser.add_argument("--votes", type=int, default=1_500, help="per round; each guest votes for each song at most once")
+    parser.add_argument("--rounds", type=int, default=1, help="each round starts a new host")
+    parser.add_argument("--idle", type=float, default=20, help="seconds without votes")
+    parser.add_argument("--endure", type=int, default=0, metavar="VOTES", help="casts this many votes instead of rounds")
+    parser.add_argument("--viewers", type=int, default=0, help="browsers that show the host's page, 16 at most")
+    parser.add_argument("--json", action="store_true", help="the host prints JSON")
     options = parser.parse_args()
     every = options.guests * (options.songs - 1)
     options.votes = every if options.endure else min(options.votes, every)
     binary = os.environ.get("ROADMESH_BINARY", "")
     if not os.access(binary, os.X_OK):
-        sys.exit("ROADMESH_BINARY has to name the roadmesh to measure")
+        sys.exit("Set ROADMESH_BINARY to the roadmesh to measure.")
     for number in range(1, options.rounds + 1):
         with tempfile.TemporaryDirectory() as folder:
             crowd = Crowd(binary, Path(folder), options)
@@ -260,7 +260,7 @@ def main() -> None:
                     crowd.endure(options.endure)
                     continue
                 share, memory = crowd.idle(options.idle), resident(crowd.host.pid)
-                print(f"round {number}: {options.guests} guests, {options.songs} songs, nobody votes: "
+                print(f"round {number}: {options.guests} guests, {options.songs} songs, no votes: "
                       f"{share:.2%} of a core, {memory:.1f} MiB resident", flush=True)
                 report(crowd, number)
             finally:

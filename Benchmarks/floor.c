@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a vote costs a host that does nothing but what no host can do without: the system calls, the cipher and the commits of
-// Benchmarks/crowd.py's host, in one thread of C. Guests are another process, on sockets like those of a virtual radio.
+// The minimum cost of a vote for any host: the system calls, the encryption and the commits of Benchmarks/crowd.py's host, in
+// one thread of C. The guests are another process, on sockets like those of a virtual radio.
 //
 // cc -O2 Benchmarks/floor.c -lsodium -lsqlite3 -o FILE && FILE [GUESTS [VOTES [VOTES-A-SECOND [WRITES-A-SECOND]]]]
 //
-// A vote is read and opened. With the next write all that have come since are committed, each in a row of its own, and then
-// acknowledged, and every guest is sent the change, sealed for it.
+// The host reads and decrypts each vote. The next write commits all votes that have arrived since the last one, each in its
+// own row. Then the host acknowledges them and sends each guest the change, encrypted for it.
 #include <errno.h>
 #include <signal.h>
 #include <sodium.h>
@@ -24,7 +24,7 @@
 
 enum {
     MOST_GUESTS = 64,
-    // A record with a vote, one with an acknowledgement, and one with a change, of one vote and of each further one: docs/protocol.md.
+    // Sizes of a record with a vote, with an acknowledgement, with a change of one vote, and of each further vote: docs/protocol.md.
     VOTE_BYTES = 28,
     ACKNOWLEDGEMENT_BYTES = 21,
     CHANGE_BYTES = 40,
@@ -55,7 +55,7 @@ static void send_sealed(int channel, uint64_t number, size_t bytes) {
     must(send(channel, sealed, length, MSG_NOSIGNAL) == (ssize_t)length, "send");
 }
 
-// The guests: votes at a steady rate, each guest in turn, and all that comes is read.
+// The guests cast votes at a steady rate, in turn, and read all that the host sends.
 static void vote(const int *channels, int guests, int votes, int rate) {
     unsigned char room[ROOM];
     struct timespec at;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds what was measured against what it may cost, by ratios: seconds are the machine's.
+"""Checks the measured costs by ratios, since absolute times depend on the machine.
 
-    ratios.py FOLDER    the folder that the benchmarks were exported to (JMH's JSON)
+    ratios.py FOLDER    the folder of the exported benchmarks (JMH's JSON)
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-# Benchmarks that do a thousand of what they measure in one turn.
+# Benchmarks that run the measured operation a thousand times per iteration.
 BY_THE_THOUSAND = ("seal", "open", "message", "vote")
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """One median is at most so many times another."""
+    """An upper limit for the ratio of two medians."""
 
     of: str
     to: str
@@ -26,7 +26,7 @@ class Ratio:
     why: str
 
 
-# What grows with the queue, and up to how many songs it is measured.
+# Operations that cost more with a longer queue, and the longest measured queue.
 GROWING = {
     "encode a state of": 1_000,
     "decode a state of": 100,
@@ -35,26 +35,26 @@ GROWING = {
 }
 
 RATIOS = [
-    Ratio("seal 1200 bytes", "seal 30 bytes", 8, "a record's cost is mostly its own, not its bytes'"),
-    Ratio("open 1200 bytes", "open 30 bytes", 8, "the same for reading it"),
-    Ratio("known handshake", "first handshake", 1.35, "who is known joins in one round trip, at the price of one"),
+    Ratio("seal 1200 bytes", "seal 30 bytes", 8, "the fixed cost of a record dominates"),
+    Ratio("open 1200 bytes", "open 30 bytes", 8, "the same for opening it"),
+    Ratio("known handshake", "first handshake", 1.35, "a known guest joins in one round trip at about the same cost"),
     *(
-        Ratio(f"{what} {10 * songs} songs", f"{what} {songs} songs", 20, "ten times the songs, no hundred times the work")
+        Ratio(f"{what} {10 * songs} songs", f"{what} {songs} songs", 20, "the work is not quadratic in the songs")
         for what, most in GROWING.items()
         for songs in (10, 100)
         if 10 * songs <= most
     ),
-    Ratio("encode a vote's change, 1000 songs", "encode a vote's change, 10 songs", 3, "a vote is as small in any queue"),
-    Ratio("build a vote's change, 100 songs", "encode a state of 100 songs", 1, "a change costs less than the whole"),
-    Ratio("vote, 16 guests, 100 songs", "vote, 1 guest, 100 songs", 16, "no guest costs more for the others"),
-    Ratio("vote, 16 guests, 100 songs", "vote, 16 guests, 10 songs", 4, "what all guests share is made once"),
-    Ratio("vote, 16 guests, 10 songs", "seal 30 bytes", 400, "sixteen updates, of which each is sealed once"),
-    Ratio("commit a vote, 100 songs", "commit a vote, 10 songs", 3, "only what has changed is written"),
+    Ratio("encode a vote's change, 1000 songs", "encode a vote's change, 10 songs", 3, "the queue does not affect a vote"),
+    Ratio("build a vote's change, 100 songs", "encode a state of 100 songs", 1, "a change costs less than a state"),
+    Ratio("vote, 16 guests, 100 songs", "vote, 1 guest, 100 songs", 16, "a guest costs no more if there are others"),
+    Ratio("vote, 16 guests, 100 songs", "vote, 16 guests, 10 songs", 4, "work for all guests is done once"),
+    Ratio("vote, 16 guests, 10 songs", "seal 30 bytes", 400, "sixteen updates, each sealed once"),
+    Ratio("commit a vote, 100 songs", "commit a vote, 10 songs", 3, "a commit writes only the changes"),
 ]
 
 
 def measured(folder: Path) -> dict[str, tuple[float, float, float]]:
-    """Median, least and 90th percentile of each benchmark, in microseconds for each time."""
+    """Median, least and 90th percentile of each benchmark, in microseconds per operation."""
     found = {}
     for path in folder.glob("*.json"):
         for one in json.loads(path.read_text()):

@@ -2,7 +2,7 @@
 
 import Benchmark
 
-// The tool looks for this name.
+// package-benchmark looks for a variable of this name.
 let benchmarks: @Sendable () -> Void = {
     Benchmark.defaultConfiguration = .init(
         metrics: [.wallClock, .throughput], warmupIterations: 3, scalingFactor: .one, maxDuration: .milliseconds(600),

@@ -5,7 +5,7 @@ import MeshNode
 import MeshProtocol
 import NodeStore
 
-/// Two nodes' protocols on a link that carries at once.
+/// The protocols of two nodes on a link without latency.
 struct LinkedPair {
     private var cores: [MeshCore]
     private let now = MeshInstant.zero
@@ -18,7 +18,7 @@ struct LinkedPair {
             cores[0].opened(1, as: .initiator, sendMTU: sdu, expected: expected, entropy: entropy(1), now: now), of: 0)
     }
 
-    /// The first says something, which the other takes and acknowledges.
+    /// The first node sends a message, and the second delivers and acknowledges it.
     mutating func say(_ body: [UInt8]) {
         let key = cores[0].key(cores[1].local.id, as: .initiator)
         perform(cores[0].send(body, as: .reliable, to: key).1, of: 0)
@@ -41,12 +41,12 @@ struct LinkedPair {
     }
 }
 
-/// A host, and guests of whom the protocol is there and nothing else. Its disk takes everything at once.
+/// A host, and guests that consist only of the protocol. The host's disk writes at once.
 struct Party {
     private var host: NodeCore
     private var guests: [MeshCore]
     private var now = MeshInstant.zero
-    /// What has left for guests, in bytes.
+    /// Bytes sent to guests.
     private(set) var sentBytes = 0
 
     init(guests count: Int, songs: Int) {
@@ -63,11 +63,11 @@ struct Party {
         for guest in guests.indices { link(guest) }
     }
 
-    /// One of the guests votes for a song of the queue, or takes that back.
+    /// One of the guests votes for a song of the queue, or takes its vote back.
     mutating func vote(_ number: Int) {
         let (guest, round) = (number % guests.count, number / guests.count)
         let intent: GuestIntent = round.isMultiple(of: 2) ? .vote(songID: "s2") : .takeBackVote(songID: "s2")
-        // Slower than a host holds votes back.
+        // Longer than the host delays votes.
         now += .milliseconds(200)
         let key = guests[guest].key(car, as: .initiator)
         take(guests[guest].send(MeshMessage.intent(intent).encoded, as: .reliable, to: key).1, of: guest)
@@ -121,10 +121,10 @@ struct Party {
 
 private let sdu = Limits.sduBytes
 
-/// The same one for the same number.
+/// The same identity for the same number.
 func identity(_ number: Int) -> Identity {
     guard let identity = Identity(stored: [UInt8](repeating: UInt8(number), count: Identity.storedBytes)) else {
-        fatalError("a key is none")
+        fatalError("the key is invalid")
     }
     return identity
 }

@@ -4,7 +4,7 @@ import Benchmark
 import DemocracyDJ
 import MeshProtocol
 
-/// The state for everybody, whole and as a change, with queues of several lengths. A host's own has at most a hundred songs;
+/// The state as a snapshot and as a change, with queues of several lengths. A host's own queue has at most a hundred songs;
 /// a thousand show how the cost grows.
 func stateBenchmarks() {
     for songs in [10, 100, 1_000] {
@@ -21,7 +21,7 @@ func stateBenchmarks() {
         Benchmark("encode a vote's change, \(songs) songs") { benchmark in
             for _ in benchmark.scaledIterations { blackHole(MeshMessage.stateChange(change).encoded) }
         }
-        // What a guest takes: nobody believes in a longer queue.
+        // A guest rejects a longer queue.
         if songs <= DJLimits.queuedSongs { guestBenchmarks(before, change, whole) }
     }
 }
@@ -30,7 +30,7 @@ private func guestBenchmarks(_ before: HostSnapshot, _ change: HostChange, _ who
     let songs = before.queue.count
     Benchmark("decode a state of \(songs) songs") { benchmark in
         for _ in benchmark.scaledIterations {
-            guard let message = MeshMessage(encoded: whole) else { fatalError("a state is none") }
+            guard let message = MeshMessage(encoded: whole) else { fatalError("the state is invalid") }
             blackHole(message)
         }
     }
@@ -42,7 +42,7 @@ private func guestBenchmarks(_ before: HostSnapshot, _ change: HostChange, _ who
     }
 }
 
-/// A state in which one song has a vote more than in the one before.
+/// A state in which one song has a vote more than in the previous one.
 private func snapshot(songs: Int, revision: UInt64, voted: Int) -> HostSnapshot {
     let guests = (0..<16).map { Peer(id: identity(2 + $0).peerID, name: "Guest \($0)") }
     let queue = (0..<songs).map { number in

@@ -34,7 +34,7 @@ private func recordBenchmarks(_ size: Int) {
         let sealed = benchmark.scaledIterations.map { _ in sender.seal(plain) }
         benchmark.startMeasurement()
         for record in sealed {
-            guard let opened = receiver.open(record[...]) else { fatalError("a record does not open") }
+            guard let opened = receiver.open(record[...]) else { fatalError("the record does not open") }
             blackHole(opened)
         }
     }
@@ -43,7 +43,7 @@ private func recordBenchmarks(_ size: Int) {
 private let alice = [UInt8](repeating: 0x11, count: 32)
 private let bob = [UInt8](repeating: 0x22, count: 32)
 
-/// Both sides of a handshake. Returns what the initiator seals with and what the responder opens with.
+/// Runs a handshake. Returns the initiator's sending cipher and the responder's receiving cipher.
 private func handshake(_ pattern: NoiseHandshake.Pattern) -> (NoiseCipher, NoiseCipher) {
     let known = pattern == .ik ? Identity(stored: bob)?.publicKey : nil
     guard
@@ -52,7 +52,7 @@ private func handshake(_ pattern: NoiseHandshake.Pattern) -> (NoiseCipher, Noise
             ephemeralKey: [UInt8](repeating: 3, count: 32), remoteStatic: known),
         var other = NoiseHandshake(
             pattern, as: .responder, prologue: [1], staticKey: bob, ephemeralKey: [UInt8](repeating: 4, count: 32))
-    else { fatalError("a key is none") }
+    else { fatalError("the key is invalid") }
     var isFirst = true
     while !one.isComplete || !other.isComplete {
         let message = isFirst ? one.write(payload: []) : other.write(payload: [])
