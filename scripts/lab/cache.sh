@@ -1,9 +1,9 @@
-# Shared by build-kernel, build-bluetoothd and build-venv: where built things are kept, and how the scripts speak.
-# Everything that is built lives outside the checkout, named by a hash of what it was built from.
+# Shared by build-kernel, build-bluetoothd and build-venv: the paths of built things, and messages.
+# All build products are outside the checkout. Their names have a hash of their inputs.
 
 lab_cache=${ROADMESH_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/roadmesh}/lab
 
-# What the boxes run on: pair.conf, unless the environment says otherwise.
+# The boxes' kernel and bluetoothd: from the environment, else from pair.conf.
 source "$(dirname "${BASH_SOURCE[0]}")/pair.conf"
 chosen_kernel=${ROADMESH_LAB_KERNEL:-$KERNEL}
 chosen_bluetoothd=${ROADMESH_LAB_BLUETOOTHD:-$BLUETOOTHD}
@@ -19,13 +19,13 @@ die() {
 
 short_hash() { cat "$@" | sha256sum | cut -c1-12; }
 
-# Holds an exclusive lock on a file until the script ends. The kernel frees it whatever happens to us.
+# Holds an exclusive lock on a file until the script ends. The kernel releases it in any case.
 lock() {
     exec 9>"$1"
     flock 9
 }
 
-# The apt packages that a kernel build lacks here, each with a blank in front.
+# Missing apt packages for building a kernel, each after a space.
 missing_packages() {
     local command package
     while read -r command package; do

@@ -1,15 +1,15 @@
-# Shared by build-kernel and build-bluetoothd, after cache.sh: packages of three releases of Debian, downloaded by apt with
-# settings, lists and a status of the lab's own. The machine's sources and packages stay as they are.
+# Shared by build-kernel and build-bluetoothd, after cache.sh. Downloads packages of three releases of Debian by apt, with
+# the lab's own settings, lists and status. The machine's sources and packages do not change.
 
 readonly debian_suites=(bookworm trixie sid)
 readonly debian_mirror=http://deb.debian.org
 readonly debian_keys=/usr/share/keyrings/debian-archive-keyring.gpg
 readonly debian_folder=$lab_cache/debian
 
-# Lists of packages that are older than this, in minutes, are renewed.
+# Package lists older than this, in minutes, are updated.
 readonly debian_lists_age=720
 
-# in_suite SUITE COMMAND ARGUMENT...: apt-get or apt-cache with the packages of one release, on a machine with none installed.
+# in_suite SUITE COMMAND ARGUMENT...: runs apt-get or apt-cache with the packages of one release, as if no package were installed.
 in_suite() {
     local folder=$debian_folder/$1 command=$2
     shift 2
@@ -20,7 +20,7 @@ in_suite() {
         -o Acquire::Languages=none "$@"
 }
 
-# Makes a release's settings, and renews its list of packages where it is old.
+# Writes a release's settings, and updates its package list if it is old.
 prepare_suite() {
     local suite=$1 folder=$debian_folder/$1 options="[signed-by=$debian_keys]"
     [[ -z $(find "$folder/renewed" -mmin "-$debian_lists_age" 2>/dev/null) ]] || return 0
@@ -35,10 +35,10 @@ prepare_suite() {
     touch "$folder/renewed"
 }
 
-# versions SUITE PACKAGE: the versions that a release has, the newest first.
+# versions SUITE PACKAGE: the versions in a release, the newest first.
 versions() { in_suite "$1" apt-cache madison "$2" | awk '{ print $3 }' | sort -Vru; }
 
-# find_version PACKAGE PATTERN: the newest such version of it in the three releases, after the name of its release.
+# find_version PACKAGE PATTERN: the release and the version of the newest matching package in the three releases.
 find_version() {
     local suite one
     for suite in "${debian_suites[@]}"; do
@@ -47,7 +47,7 @@ find_version() {
     done | grep -E " $2" | sort -Vrk 2,2 -s | head -n 1 | grep .
 }
 
-# The kernel and the bluetoothd that are newest in Debian, by the names that the lab has for them.
+# Debian's newest kernel and bluetoothd, as the lab names them.
 newest_kernel() {
     prepare_suite sid
     in_suite sid apt-cache search --names-only '^linux-source-[0-9.]+$' | awk '{ print $1 }' | sed 's/linux-source-//' |

@@ -1,8 +1,8 @@
-"""pytest's way into the radio lab: `pytest -p pytest_lab`, as scripts/radio-lab test does it.
+"""The pytest plugin of the radio lab: `pytest -p pytest_lab`, as in `scripts/radio-lab test`.
 
-A test that takes the `lab` fixture gets a lab of its own: no boxes yet, a fresh air. A test that needs boxes and finds
-a machine that cannot run them is skipped with the reason; with ROADMESH_LAB=required it fails instead, so that a
-continuous integration server does not skip everything in silence.
+Each test with the `lab` fixture has a new lab: without boxes, and with a new air. If the machine cannot run boxes, such
+a test is skipped with the reason. With ROADMESH_LAB=required it fails instead, so that a
+continuous integration server does not silently skip all tests.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ REPORT = pytest.StashKey[pytest.TestReport]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("radio lab")
     group.addoption("--binary", type=Path, help="the roadmesh to test; default: ROADMESH_BINARY")
-    group.addoption("--keep", action="store_true", help="keep the folders of tests that pass as well")
-    group.addoption("--air-seed", type=int, help="of the air's chances: delays and losses")
+    group.addoption("--keep", action="store_true", help="also keep the folders of tests that pass")
+    group.addoption("--air-seed", type=int, help="seed of the air's random delays and losses")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -52,7 +52,7 @@ def lab(request: pytest.FixtureRequest, lab_machine: None) -> Iterator[Lab]:
         report = request.node.stash.get(REPORT, None)
         died = list(made.deaths)
         if made.close(failed=report is None or report.failed or bool(died)):
-            # Printed in the teardown's section of the report, next to the failure.
+            # Appears in the teardown section of the report, next to the failure.
             print(f"the run's folder: {made.folder.path}")
     if died:
         pytest.fail(f"these boxes died: {', '.join(died)}", pytrace=False)

@@ -1,4 +1,4 @@
-"""The commands of scripts/radio-lab that are written in Python."""
+"""The Python commands of scripts/radio-lab."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def load(path: Path) -> Callable[[Lab], None]:
     specification = importlib.util.spec_from_file_location(path.stem.replace("-", "_"), path)
     assert specification and specification.loader
     module: ModuleType = importlib.util.module_from_spec(specification)
-    # A scenario may import what lies beside it.
+    # A scenario may import modules of its own folder.
     sys.path.insert(0, str(path.parent))
     specification.loader.exec_module(module)
     scenario = getattr(module, "scenario", None)
@@ -71,7 +71,7 @@ def run_once(path: Path, scenario: Callable[[Lab], None], arguments: argparse.Na
 
 
 def where(error: BaseException, path: Path) -> str:
-    """The line of the scenario that failed: what a reader needs, without the lab's own frames."""
+    """The line of the scenario that failed, without the lab's own frames."""
     frames = [one for one in traceback.extract_tb(error.__traceback__) if Path(one.filename) == path]
     return "\n".join(f"{path.name}:{one.lineno}: {one.line}" for one in frames)
 
@@ -98,8 +98,8 @@ def main() -> int:
     for name in ("run", "shell"):
         command = commands.add_parser(name)
         command.add_argument("--binary", type=Path, help="the roadmesh to test; default: ROADMESH_BINARY")
-        command.add_argument("--keep", action="store_true", help="keep the run's folder, whatever comes out")
-        command.add_argument("--seed", type=int, help="of the air's chances: delays and losses")
+        command.add_argument("--keep", action="store_true", help="keep the run's folder even if the run passes")
+        command.add_argument("--seed", type=int, help="seed of the air's random delays and losses")
         if name == "run":
             command.add_argument("scenario", type=Path, nargs="+")
             command.add_argument("--repeat", type=int, default=1, metavar="N")
@@ -109,7 +109,7 @@ def main() -> int:
     if reasons := missing():
         print("\n".join(reasons), file=sys.stderr)
         return EX_UNAVAILABLE
-    # A polite kill cleans up as Ctrl-C does; after an impolite one the kernel does.
+    # SIGTERM cleans up as Ctrl-C does. After a SIGKILL the kernel cleans up.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return run(arguments) if arguments.command == "run" else shell(arguments)

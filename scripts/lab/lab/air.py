@@ -1,4 +1,4 @@
-"""What a scenario does to the air, and what it learns from it."""
+"""A scenario's interface to the air."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ START_TIMEOUT = 20.0
 
 
 class Radio(Protocol):
-    """A box, one of its controllers, or a stranger: something that has controllers on the air."""
+    """Anything with controllers on the air: a box, one of its controllers, or a stranger."""
 
     @property
     def controllers(self) -> list[Controller]: ...
@@ -41,7 +41,7 @@ class Air:
         self._next_id = 0
         self._dead = False
         self.events: list[Event] = []
-        """`linkUp`, `linkDown`, `advertising`, `airChanged`, and what strangers meet with."""
+        """`linkUp`, `linkDown`, `advertising`, `airChanged`, and the strangers' events."""
         self._cursor = Cursor(self.events)
         folder = lab.folder.path
         self._lines, lines = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -66,7 +66,7 @@ class Air:
         self._channel = JSONLines(lab.hub, self._socket.fileno(), self._on_object, self._on_end)
 
     def _connect(self, folder: Path) -> socket.socket:
-        # The path of a Unix socket holds 108 bytes, and a run's folder may lie deep: go by way of a descriptor.
+        # The path of a Unix socket holds 108 bytes, and a run's folder may have a longer one, so use a descriptor.
         directory = os.open(folder, os.O_PATH)
         deadline = time.monotonic() + START_TIMEOUT
         connection = socket.socket(socket.AF_UNIX)
@@ -76,7 +76,7 @@ class Air:
                     connection.connect(f"/proc/self/fd/{directory}/air.socket")
                     return connection
                 except (FileNotFoundError, ConnectionRefusedError):
-                    # The socket's appearance is all that tells; this is the one place that polls, once a run.
+                    # Only the socket's appearance shows that the air is ready. The lab polls nowhere else.
                     time.sleep(0.01)
         finally:
             os.close(directory)
@@ -105,7 +105,7 @@ class Air:
         self._dead = True
 
     def request(self, operation: str, timeout: float = START_TIMEOUT, **fields: Any) -> Any:
-        """Has the air do something; see air/server.py for what it can. Waits for the answer."""
+        """Sends the air a request (air/server.py lists them) and waits for the answer."""
         with self._lab.hub.changed:
             self._next_id += 1
             identity = self._next_id
@@ -124,18 +124,18 @@ class Air:
         return answer["result"]
 
     def add_controller(self, name: str, profile: str, is_acknowledged: bool) -> tuple[str, socket.socket]:
-        """Makes a controller. Returns its address and the host's end of its serial line. `is_acknowledged`: whoever
-        reads that says how much has been taken."""
+        """Makes a controller. Returns its address and the host's end of its serial line. `is_acknowledged`: the reader
+        of the line reports how much it has read."""
         ours, theirs = socket.socketpair()
         with theirs:
             socket.send_fds(self._lines, [b"!"], [theirs.fileno()])
         answer = self.request("add_controller", name=name, profile=profile, is_acknowledged=is_acknowledged)
         return answer["address"], ours
 
-    # Who hears whom
+    # Reception
 
     def cut(self, one: Radio, other: Radio | None = None) -> None:
-        """Neither hears the other any more; without a second one, nobody and `one` hear each other."""
+        """Neither receives the other any more. Without `other`, cuts `one` off from all others."""
         self._change(one, other, cut=True)
 
     def heal(self, one: Radio | None = None, other: Radio | None = None) -> None:
@@ -146,38 +146,38 @@ class Air:
             self._change(one, other, cut=False)
 
     def cut_all(self) -> None:
-        """A tunnel through a Faraday cage: nobody hears anybody."""
+        """A tunnel through a Faraday cage: no controller receives another."""
         self.request("change", cut=True)
 
     def line(self, *nodes: Radio) -> None:
-        """Each of them hears its neighbours in this order, and none of the others. `heal()` undoes it."""
+        """Arranges nodes so that each receives only its neighbours in this order. `heal()` undoes it."""
         self.ladder(*([node] for node in nodes))
 
     def ladder(self, *rungs: Sequence[Radio]) -> None:
-        """Nodes in rows: each hears those of its own row and of the neighbouring ones, and none of the others. Between a
-        host and a guest two relays: `ladder([host], [left, right], [guest])`. `heal()` undoes it."""
+        """Arranges nodes in rows: each receives only its own and the neighbouring rows. Two relays between a
+        host and a guest: `ladder([host], [left, right], [guest])`. `heal()` undoes it."""
         placed = [(row, node) for row, rung in enumerate(rungs) for node in rung]
         for (row, node), (other_row, other) in itertools.combinations(placed, 2):
             self._change(node, other, cut=abs(row - other_row) > 1)
 
     def loss(self, share: float, one: Radio | None = None, other: Radio | None = None) -> None:
-        """This share (0 to 1) of packets is lost: adverts for good, data to be sent again one interval later."""
+        """Loses this share (0 to 1) of packets. Lost adverts are gone; lost data is sent again one interval later."""
         if one is None:
             self.request("change", loss=share)
         else:
             self._change(one, other, loss=share)
 
     def lose_connects(self, count: int, one: Radio, other: Radio) -> None:
-        """So many of the next dials between the two fail as they do on real air: the one who dialled believes in a link
-        for six intervals (Linux says ENOSYS then), the other never hears of it."""
+        """Lets the next `count` dials between the two fail as on real air: the initiator reports a link for six
+        intervals (then Linux reports ENOSYS), and the other side never receives anything."""
         self._change(one, other, lost_connects=count)
 
     def rssi(self, one: Radio, other: Radio, dbm: int) -> None:
-        """The signal strength that either has of the other: in advertising reports, and on Read RSSI."""
+        """Sets the signal strength between the two, for advertising reports and Read RSSI."""
         self._change(one, other, rssi=dbm)
 
     def drop(self, one: Radio, other: Radio) -> int:
-        """Ends links between the two as a supervision timeout does, without the waiting. Returns how many."""
+        """Ends links between the two as a supervision timeout does, without the delay. Returns how many."""
         return int(self.request("drop", between=self._between(one, other)))
 
     def _change(self, one: Radio, other: Radio | None, **changes: Any) -> None:
@@ -189,22 +189,22 @@ class Air:
             return [names, [controller.name for controller in other.controllers]]
         return [names, [name for name in self._lab.controller_names() if name not in names]]
 
-    # What goes wrong with a controller, without a word to its host
+    # Faults of a controller that it does not report to its host
 
     def stall(self, radio: Radio, resets: int | None = None) -> None:
-        """It answers nothing any more: until `wake`, or until it has been sent HCI Reset this often."""
+        """The controller stops answering, until `wake` or until it has received this many HCI Resets."""
         self.request("stall", names=_names(radio), resets=resets)
 
     def wake(self, radio: Radio) -> None:
-        """Ends `stall`; what the controller was told before is forgotten."""
+        """Ends `stall`. The controller drops all earlier commands."""
         self.request("wake", names=_names(radio))
 
     def forget_advertising(self, radio: Radio) -> None:
-        """It advertises no more, and its sets are gone."""
+        """The controller stops advertising and loses its advertising sets."""
         self.request("forget_advertising", names=_names(radio))
 
     def go_deaf(self, radio: Radio) -> None:
-        """It neither scans nor dials any more, until it is told to anew."""
+        """The controller stops scanning and dialling, until its next command to do so."""
         self.request("go_deaf", names=_names(radio))
 
     def refuse_scans_while_linked(self, radio: Radio, on: bool = True) -> None:
@@ -214,38 +214,38 @@ class Air:
     # How the air behaves
 
     def filter_duplicates(self, mode: str) -> None:
-        """What controllers that are asked to filter duplicates leave out: `leaky` (the default), `data`, `address` or
-        `off`; DUPLICATE_FILTERS in air/scanner.py says what each means."""
+        """Sets how controllers filter duplicates if asked to: `leaky` (the default), `data`, `address` or
+        `off`. DUPLICATE_FILTERS in air/scanner.py describes them."""
         self.request("filter_duplicates", mode=mode)
 
     def connection_events(self, on: bool) -> None:
-        """Off: data need not wait for the link's next connection event. Faster, and no longer like radio."""
+        """Off: data does not wait for the link's next connection event. Faster, but unlike radio."""
         self.request("connection_events", on=on)
 
     def events_collide(self, on: bool) -> None:
-        """On: a connection event that falls into another one's time at either controller is skipped, as on real
-        controllers, instead of waiting for its turn."""
+        """On: a connection event that overlaps another one at either controller is skipped, as on real
+        controllers, instead of delayed."""
         self.request("events_collide", on=on)
 
     def crystal(self, radio: Radio, ppm: float) -> None:
-        """How many millionths its clock is faster than the true time. A link's events follow the central's clock."""
+        """Sets how many ppm the controller's clock is fast. A link's events follow the central's clock."""
         self.request("crystal", names=_names(radio), ppm=ppm)
 
-    # What it knows
+    # Queries
 
     def links(self) -> list[dict[str, Any]]:
-        """The links that are up: who, interval, timeout, PHY, data length, encryption and traffic; and how many of their
-        events were held and skipped, where events collide."""
+        """The links that are up: controllers, interval, timeout, PHY, data length, encryption and traffic; and if
+        events collide, how many events were held and skipped."""
         return list(self.request("links"))
 
     def counters(self) -> dict[str, dict[str, Any]]:
-        """What each controller has sent and received since it was made, and what it is doing now."""
+        """Each controller's totals of sent and received data since its creation, and its current state."""
         return dict(self.request("counters"))
 
     def expect(
         self, event: str, predicate: Predicate | None = None, timeout: float = DEFAULT_TIMEOUT, **fields: Any
     ) -> Event:
-        """As Program.expect, for the air's own events."""
+        """Like Program.expect, for the air's own events."""
 
         __tracebackhide__ = True
         find = self._cursor.finder(lambda one: one if matches(one, event, predicate, fields) else None)

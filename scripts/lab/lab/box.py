@@ -1,4 +1,4 @@
-"""A box: a Linux of its own, with its own controllers, dbus-daemon and bluetoothd."""
+"""A box: a small Linux system with its own controllers, dbus-daemon and bluetoothd."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 INIT = Path(__file__).resolve().parent.parent / "box" / "init"
 
-# On an idle machine a box is ready in little over a second. This is for one whose cores are all busy compiling, and
-# for a controller that has to be attached once more.
+# A box on an idle machine is ready in little over a second. The limit allows for a machine with all cores busy
+# compiling, and for a controller that has to be attached again.
 BOOT_TIMEOUT = 90.0
 
 KERNEL_COMPLAINTS = ("BUG:", "WARNING:", "Oops", "Kernel panic", "Out of memory")
@@ -37,16 +37,16 @@ FOLDER_IN_BOX = "/run/lab"
 
 POWER_OFF_TIMEOUT = 5.0
 
-# One serial line is the agent's. User-mode Linux has 64.
+# The agent uses one serial line. User-mode Linux has 64.
 MAXIMUM_CONTROLLERS = 63
 
-# The kernel's drivers that a controller can be attached by. With `serial` the kernel does not dial while others are
-# linked to the adapter, as with many dongles; with `vhci` it does, as with many others.
+# The kernel's drivers for controllers. With `serial` the kernel does not dial while the adapter has incoming links, as
+# with many dongles; with `vhci` it does, as with many others.
 DRIVERS = ("serial", "vhci")
 
-# Experimental interfaces on: MinInterval and MaxInterval of an advertisement need it before BlueZ 5.77.
-# With -E bluetoothd 5.66 loads its experimental volume control plugin as well, and that crashes now and then when a link
-# breaks while its services are looked through: what a lab for broken links does all day.
+# -E enables experimental interfaces: MinInterval and MaxInterval of an advertisement need it before BlueZ 5.77.
+# With -E bluetoothd 5.66 also loads its experimental volume control plugin, which sometimes crashes when a link
+# breaks during service discovery. Links break in this lab all the time.
 BLUETOOTHD_OPTIONS = ("-E", "--noplugin=vcp")
 
 
@@ -57,11 +57,11 @@ class Controller:
     box: Box
     index: int
     name: str
-    """What the air calls it, such as `car:hci0`."""
+    """The air's name for it, such as `car:hci0`."""
     driver: str
     address: str
     line: socket.socket
-    """The box's end of the serial line that it sits on."""
+    """The box's end of the controller's serial line."""
 
     @property
     def adapter(self) -> str:
@@ -101,10 +101,10 @@ class Box:
         self.programs: dict[str, Program] = {}
         self.tunnels = Tunnels(self)
         self.boot_seconds: float | None = None
-        """How long the last boot took, from the start of its kernel to all controllers up."""
+        """Duration of the last boot, from the start of the kernel until all controllers were up."""
         self.controllers = [self._add_controller(*one, profile) for one in enumerate(drivers)]
-        # Its kernel and the processes that its programs run in take turns, at every system call and every page that is touched.
-        # Where each of these wakes another processor, the box takes twice as long.
+        # The kernel and the processes that run its programs alternate at every system call and every page fault.
+        # If each switch wakes another processor, the box takes twice as long.
         usable = sorted(os.sched_getaffinity(0))
         self._processor = usable[len(lab.boxes) % len(usable)]
         self._process: subprocess.Popen[bytes] | None = None
@@ -125,10 +125,10 @@ class Box:
     def hci(self, index: int) -> Controller:
         return self.controllers[index]
 
-    # Its life
+    # Boot and power
 
     def boot(self) -> None:
-        """Starts it. Returns at once: whatever needs the box waits until it is ready."""
+        """Starts the box and returns at once. Operations that need the box wait until it is ready."""
         if self.alive:
             raise LabError(f"{self.name} is running already")
         self.programs = {}
@@ -150,7 +150,7 @@ class Box:
                 stdout=console,
                 stderr=console,
                 pass_fds=[line.fileno() for line in lines],
-                # Ctrl-C in the runner's terminal is the runner's to handle.
+                # Ctrl-C in the runner's terminal is for the runner alone.
                 start_new_session=True,
             )
         self._death = os.pidfd_open(self._process.pid)
@@ -158,19 +158,19 @@ class Box:
 
     def _command(self, lines: list[socket.socket]) -> list[str]:
         return [
-            # A process namespace of its own: when its first process, a shell, is killed, so are the kernel and the
-            # processes that it runs its programs in. And that is killed when the runner ends, however that ends. The
-            # kernel is not the first process itself, for that one cannot abort, as it does in a panic.
+            # A process namespace: when its first process, a shell, is killed, the kernel and the processes that run its
+            # programs end as well. The shell is killed when the runner ends for any reason. The kernel cannot be the
+            # first process, since the first process cannot abort, as the kernel does in a panic.
             *("setpriv", "--pdeathsig", "KILL"),
             *(("taskset", "--cpu-list", str(self._processor)) if self.lab.pinned else ()),
             *("unshare", "--pid", "--fork", "--kill-child=KILL"),
             *("/bin/sh", "-c", 'ulimit -c 0; "$@" & wait $!', "box"),
             str(self.kernel),
             f"mem={self.memory}M",
-            # With more than one, processes are not traced: their system calls are caught by a filter, which is faster as well.
+            # With several processors a seccomp filter intercepts system calls instead of ptrace, which is also faster.
             *([f"ncpus={self.lab.processors}", "seccomp=on"] if self.lab.processors > 1 else []),
             *("rootfstype=hostfs", "rootflags=/", "ro", f"init={INIT}"),
-            # Sockets rather than pseudo-terminals: they hold far more, and a full one would stall the line for good.
+            # Sockets rather than pseudo-terminals: they buffer far more, and a full line would stall for good.
             *(f"ssl{number}=fd:{line.fileno()}" for number, line in enumerate(lines)),
             *("con=null", "con0=null,fd:1", "con1=null,fd:1", "quiet"),
             *("uml_dir=uml/", f"umid={self.name}"),
@@ -185,7 +185,7 @@ class Box:
 
     def why_dead(self) -> str:
         lines = self._console.read_text(errors="replace").splitlines()
-        # From the kernel's first complaint on, if it made one: a trace can be long.
+        # From the kernel's first complaint on, since a trace can be long.
         first = next((at for at, line in enumerate(lines) if is_complaint(line)), len(lines) - CONSOLE_TAIL)
         last = lines[max(first, 0) :][:CONSOLE_TAIL]
         return f"the box {self.name} has died; its console:\n" + "\n".join(f"  {line}" for line in last)
@@ -195,7 +195,7 @@ class Box:
         return [line for line in lines if is_complaint(line)]
 
     def await_ready(self, timeout: float = BOOT_TIMEOUT) -> None:
-        """Waits until all controllers are up. Whatever uses a box calls this first."""
+        """Waits until all controllers are up. Every operation on a box calls this first."""
 
         def look() -> bool | None:
             if not self.alive:
@@ -208,7 +208,7 @@ class Box:
             raise LabError(f"the box {self.name} was not ready within {timeout:g} s; its console is {self._console}")
 
     def power_cut(self) -> None:
-        """Pulls the plug: nothing is written to disk any more, its controllers fall silent. `boot` starts it again."""
+        """Cuts the power: disk writes stop, and the controllers fall silent. `boot` starts the box again."""
         self._expected_death = True
         if self._process and self.alive:
             _kill_kernel(self._process)
@@ -216,7 +216,7 @@ class Box:
         self.lab.air.request("power_off", names=[one.name for one in self.controllers])
 
     def power_off(self) -> None:
-        """Shuts it down as an orderly system does: what has been written is on disk afterwards."""
+        """Shuts the box down cleanly: all written data is on disk afterwards."""
         self._expected_death = True
         if self.alive and self._channel:
             self.ask("power_off", check=False)
@@ -237,7 +237,7 @@ class Box:
         if not self._expected_death:
             self.lab.deaths.append(self.name)
 
-    # What its agent tells, in the hub's thread
+    # Messages of the agent, in the hub's thread
 
     def _on_event(self, event: dict[str, Any]) -> None:
         kind = event["event"]
@@ -287,14 +287,14 @@ class Box:
         return program
 
     def _controller_changed(self, change: str, index: int) -> None:
-        # Without bluetoothd nobody else would.
+        # Without bluetoothd no other program does this.
         if change == "added" and self.bluetoothd_options is None:
             self.ask("power", controller=index, on=True)
 
-    # What a scenario does with it
+    # Operations for scenarios
 
     def ask(self, operation: str, check: bool = True, **fields: Any) -> None:
-        """Has the agent do something; see box/agent.py for what it can."""
+        """Sends the agent a request (box/agent.py lists them)."""
         if check and not self.alive:
             raise BoxDied(self.why_dead())
         assert self._channel
@@ -321,11 +321,11 @@ class Box:
         uid: int | None = None,
         env: dict[str, str] | None = None,
     ) -> Program:
-        """Runs `roadmesh` with these arguments, plus --json, the BlueZ radio on that adapter (None: it chooses itself;
-        `hci0,hci1`: the one that dials, and the one that is dialled) and a state folder of its own, or the one given.
+        """Runs `roadmesh` with these arguments, plus --json, the BlueZ radio on that adapter (None: the program
+        chooses; `hci0,hci1`: the one that dials, and the one that advertises) and a state folder of its own, or the given one.
 
-        State is kept in the run's folder, so it survives a power cut as it would on a disk. As another user than root
-        it is kept in the box's memory instead: files on hostfs belong to root whoever made them.
+        The state is in the run's folder, so it survives a power cut as on a disk. For a user other than root
+        it is in the box's memory instead: root owns all files on hostfs, whichever user made them.
         """
         name = slug(name or "-".join(str(one) for one in arguments[:2]))
         if isinstance(adapter, Controller):
@@ -351,7 +351,7 @@ class Box:
         return path
 
     def run(self, command: str, timeout: float = DEFAULT_TIMEOUT, check: bool = True, **options: Any) -> str:
-        """Runs a shell command and returns its output. Fails if it does, unless told not to check."""
+        """Runs a shell command and returns its output. Raises if the command fails, unless `check` is false."""
         program = self.spawn(["/bin/sh", "-c", command], name="sh", **options)
         code = program.wait(timeout)
         if check and code != 0:
@@ -373,7 +373,7 @@ class Box:
         self.bluetoothd.wait()
 
     def start_bluetoothd(self, *options: str) -> Program:
-        """Starts it again after `stop_bluetoothd`, or after it was killed; with other options if some are given."""
+        """Starts bluetoothd again after `stop_bluetoothd` or a kill; with new options if some are given."""
         if options:
             self.bluetoothd_options = options
         elif self.bluetoothd_options is None:
@@ -381,12 +381,12 @@ class Box:
         return self._start_bluetoothd(self.bluetoothd_options)
 
     def unplug(self, index: int) -> None:
-        """Pulls a controller out: its host sees it vanish, the air hears it no more."""
+        """Unplugs a controller: it disappears from its host and from the air."""
         self.ask("detach", controller=index)
         self.lab.air.request("power_off", names=[self.hci(index).name])
 
     def plug(self, index: int) -> None:
-        # What the host that it was pulled from had not read.
+        # Discard data that the former host has not read.
         drain(self.hci(index).line)
         self.ask("attach", controller=index, driver=self.hci(index).driver)
 
@@ -400,7 +400,7 @@ def is_complaint(line: str) -> bool:
 
 
 def drain(line: socket.socket) -> None:
-    """Throws away what a kernel that has lost power had not read."""
+    """Discards data that a kernel had not read when it lost power."""
     line.setblocking(False)
     try:
         while line.recv(64 * 1024):
@@ -410,14 +410,14 @@ def drain(line: socket.socket) -> None:
 
 
 def _seen_in_box(argument: str | Path, folder: Path) -> str:
-    """The run's folder is at /run/lab too, where every user can get at it."""
+    """The run's folder is also mounted at /run/lab, where every user can read it."""
     text = str(argument)
     return f"{FOLDER_IN_BOX}{text.removeprefix(str(folder))}" if text.startswith(f"{folder}/") else text
 
 
 def _kill_kernel(unshare: subprocess.Popen[bytes]) -> None:
-    """Kills the box's first process rather than the `unshare` around it, which ends when all of the box has ended: from
-    then on nothing of it writes to its files."""
+    """Kills the box's first process instead of `unshare`. `unshare` ends after all processes of the box, so nothing
+    writes to the box's files afterwards."""
     children = Path(f"/proc/{unshare.pid}/task/{unshare.pid}/children").read_text().split()
     if children:
         os.kill(int(children[0]), signal.SIGKILL)

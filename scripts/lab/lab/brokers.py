@@ -15,7 +15,7 @@ from pathlib import Path
 
 from .errors import LabError
 
-# A cluster agrees on its leaders in some seconds, on a busy machine in some ten.
+# A cluster elects its leaders within seconds, or in some ten seconds on a busy machine.
 READY = 60.0
 
 MOSQUITTO = """listener {port} 127.0.0.1
@@ -45,10 +45,10 @@ def free_port() -> int:
 
 
 def installed(name: str) -> str:
-    # A daemon's folder is in nobody's search path but root's.
+    # Daemons are in folders that only root has in its search path.
     path = shutil.which(name, path="/usr/sbin:/usr/bin:/usr/local/bin")
     if path is None:
-        raise LabError(f"this takes the package {name}")
+        raise LabError(f"this needs the package {name}: apt install {name}")
     return path
 
 
@@ -68,7 +68,7 @@ def wait(holds: Callable[[], bool], what: str) -> None:
 
 
 class Server:
-    """A process that can be killed and started again."""
+    """A process that can be killed and restarted."""
 
     def __init__(self, command: list[str], log: Path) -> None:
         self._command = command
@@ -80,14 +80,14 @@ class Server:
             self.process = subprocess.Popen(self._command, stdout=log, stderr=log)
 
     def kill(self) -> None:
-        """As a power cut does it."""
+        """Kills the process with SIGKILL, as a power cut would."""
         if self.process:
             self.process.kill()
             self.process.wait()
             self.process = None
 
     def resident(self) -> int:
-        """Bytes of memory."""
+        """Resident memory in bytes."""
         assert self.process
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return 1024 * next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS"))
@@ -120,7 +120,7 @@ class Mosquitto(Server):
 
 
 class NatsCluster:
-    """Three servers, any of which takes any client."""
+    """A cluster of three servers. A client may connect to any of them."""
 
     def __init__(self, folder: Path) -> None:
         routes = [free_port() for _ in range(3)]
@@ -148,7 +148,7 @@ class NatsCluster:
         wait(self._has_leader, "the cluster")
 
     def leads_sessions(self, number: int) -> bool:
-        """Whether a server leads the group that keeps MQTT's sessions."""
+        """Whether this server leads the raft group of the MQTT sessions."""
         url = f"http://127.0.0.1:{self._http[number]}/jsz?accounts=1&streams=1"
         with urllib.request.urlopen(url, timeout=5) as answer:
             told = json.load(answer)
@@ -169,7 +169,7 @@ class NatsCluster:
             server.kill()
 
     def stop(self, number: int) -> None:
-        """One of them hangs."""
+        """Stops one of the servers with SIGSTOP, so that it hangs."""
         process = self.servers[number].process
         assert process
         process.send_signal(signal.SIGSTOP)

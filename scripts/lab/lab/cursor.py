@@ -1,4 +1,4 @@
-"""Looking through what comes in, one after the other."""
+"""Sequential search in a growing list."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Found = TypeVar("Found")
 
 
 class Cursor(Generic[Item]):
-    """A place in a list that grows: what stands before it has been dealt with."""
+    """A position in a growing list. The items before it are done."""
 
     def __init__(self, items: list[Item]) -> None:
         self._items = items
@@ -20,8 +20,8 @@ class Cursor(Generic[Item]):
         self._position = len(self._items)
 
     def finder(self, fits: Callable[[Item], Found | None]) -> Callable[[], Found | None]:
-        """A function that looks at what it has not looked at yet, until something fits; then it moves the cursor past
-        that and returns what `fits` returned. For waiting: it is called again whenever more has come."""
+        """Returns a function that searches the new items for the first that fits. It moves the cursor past the item and
+        returns the result of `fits`. A waiter calls it again whenever items have arrived."""
         looked_at = self._position
 
         def find() -> Found | None:

@@ -1,4 +1,4 @@
-"""Drives the air along a road: a recorded drive, or a model of one."""
+"""Changes the air along a road: a recorded drive, or a model of one."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from .air import Radio
     from .lab import Lab
 
-# Below this signal packets get lost, with each dB so many more, and at most so many: a model, the simulator's
-# (Sources/MeshSimulator/Road.swift), but for the most. Eight lost in a row end a link, and here it is the road's gaps
-# that are to end it.
+# Below this signal packets are lost, more with each dB up to a maximum. Apart from the maximum, the model is the
+# simulator's (Sources/MeshSimulator/Road.swift). Eight losses in a row end a link, and here only the road's gaps
+# should end links.
 AUDIBLE_DBM, LOSS_PER_DB, MOST_LOST = -80, 0.04, 0.20
 
 
@@ -35,8 +35,8 @@ class Step:
 
 
 def recorded(lab: Lab, drive: Path, fast: bool = False) -> list[Step]:
-    """The steps of a recorded drive's file, as `roadmesh fieldtest replay --steps` gives them. `fast`: gaps back to
-    back."""
+    """The steps of a recorded drive's file, from `roadmesh fieldtest replay --steps`. `fast`: leaves out the time
+    between gaps."""
     command = [str(lab.binary()), "fieldtest", "replay", str(drive), "--steps", *(["--fast"] if fast else [])]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode != 0:
@@ -51,8 +51,8 @@ def step(line: dict[str, Any]) -> Step:
 def follow(
     lab: Lab, steps: Iterable[Step], one: Radio, other: Radio, told: Callable[[Step], None] | None = None
 ) -> None:
-    """Does to the air between the two what the steps say, each at its time. `told` is called with each of them: votes
-    and marks are its to carry out. Returns at the end of the road, with the air healed."""
+    """Applies the steps to the air between the two, each at its time. Calls `told` with each step, to carry out votes
+    and marks. Returns at the end of the road, with the air healed."""
     began = time.monotonic()
     deaths = list(lab.deaths)
     for step in steps:

@@ -1,17 +1,17 @@
-"""What can go wrong in a scenario. Each message says what was awaited and what was seen instead."""
+"""Errors of a scenario. Each message says what was expected and what happened instead."""
 
 
 class LabError(Exception):
-    """The lab itself could not do what it was asked to."""
+    """The lab could not perform a request."""
 
 
 class BoxDied(LabError):
-    """A box has panicked, been killed or powered off while it was needed."""
+    """A box that was needed has panicked, been killed or been powered off."""
 
 
 class NotExpected(AssertionError):
-    """What a scenario waited for has not happened."""
+    """An expected event has not happened."""
 
 
 class Closed(NotExpected):
-    """The channel on which a scenario waited for something is closed."""
+    """The channel closed while a scenario waited for data on it."""

@@ -1,4 +1,4 @@
-"""Where things are: the cache with what has been built, and the folder that each run leaves its traces in."""
+"""Paths: the cache of built things, and the folder with the traces of each run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import shutil
 import time
 from pathlib import Path
 
-# Failed runs beyond this are thrown away, oldest first. One takes some megabytes.
+# More failed runs than this are deleted, oldest first. A run takes some megabytes.
 KEPT_RUNS = 20
 
 LOCK = "lock"
@@ -24,7 +24,7 @@ def cache() -> Path:
 
 
 def slug(text: str) -> str:
-    """A name as a file name."""
+    """Turns a name into a file name."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-") or "x"
 
 
@@ -34,14 +34,14 @@ class RunFolder:
         parent = parent or cache() / "runs"
         parent.mkdir(parents=True, exist_ok=True)
         _prune(parent)
-        # The process id keeps two runs that start in one second apart.
+        # The process id distinguishes two runs that start in the same second.
         self.path = parent / f"{time.strftime('%Y%m%d-%H%M%S')}-{slug(name)}-{os.getpid()}"
         suffix = 1
         while self.path.exists():
             suffix += 1
             self.path = self.path.with_name(f"{self.path.name.split('~')[0]}~{suffix}")
         self.path.mkdir()
-        # Held while the run goes on, so that nobody prunes it. The kernel lets go of it whatever happens to us.
+        # Held during the run, so that no other run deletes the folder. The kernel releases it when the process ends.
         self._lock = (self.path / LOCK).open("w")
         fcntl.flock(self._lock, fcntl.LOCK_EX)
 
@@ -49,7 +49,7 @@ class RunFolder:
         return self.path / name
 
     def clock(self) -> float:
-        """Seconds since the run began."""
+        """Seconds since the start of the run."""
         return time.monotonic() - self.started
 
     def close(self, keep: bool) -> None:

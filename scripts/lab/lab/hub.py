@@ -1,6 +1,6 @@
-"""One thread reads all that comes from the boxes and the air; a scenario waits for what it wants to see.
+"""One thread reads all data from the boxes and the air. A scenario waits for the events that it expects.
 
-Everything that arrives changes state under one condition, and waiting is waiting for that condition: nothing polls.
+All arriving data changes state under one condition variable, and waiters wait on it: nothing polls.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ READ_SIZE = 256 * 1024
 
 class Hub:
     def __init__(self) -> None:
-        # Reentrant: what handles an event may well ask for something that takes the lock again.
+        # Reentrant: the handler of an event may send a request, which takes the lock again.
         self.changed = threading.Condition(threading.RLock())
         self._selector = selectors.DefaultSelector()
         self._wake_reader, self._wake_writer = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
@@ -55,8 +55,8 @@ class Hub:
                 self._selector.unregister(descriptor)
 
     def wait_for(self, look: Callable[[], Value | None], timeout: float) -> Value | None:
-        """Waits until `look` returns something, and returns that; None when the time is up. An exception that `look`
-        raises ends the waiting as well."""
+        """Waits until `look` returns a value, and returns it; None after the timeout. An exception of `look`
+        also ends the waiting."""
         deadline = time.monotonic() + timeout
         with self.changed:
             while True:
@@ -71,7 +71,7 @@ class Hub:
                 self.changed.wait(left)
 
     def _wake(self) -> None:
-        # Full: it will wake up anyway. Closed: nobody is left to wake.
+        # Full: the thread wakes up anyway. Closed: the thread has ended.
         with contextlib.suppress(OSError):
             os.write(self._wake_writer, b"!")
 
@@ -84,18 +84,18 @@ class Hub:
                 ready = self._selector.select()
                 with self.changed:
                     for key, _ in ready:
-                        # An earlier callback of this round may have closed it.
+                        # An earlier callback of this round may have closed the descriptor.
                         if key.fd in self._selector.get_map():
                             key.data()
                     self.changed.notify_all()
-        except BaseException as error:  # a scenario that waits has to learn of it
+        except BaseException as error:  # passed on to the waiting scenario
             with self.changed:
                 self._failure = error
                 self.changed.notify_all()
 
 
 class JSONLines:
-    """JSON objects, one a line, over a descriptor that is read and written by the hub."""
+    """JSON objects, one per line, over a descriptor that the hub reads and writes."""
 
     def __init__(
         self,
@@ -152,7 +152,7 @@ class JSONLines:
         except BlockingIOError:
             blocked = True
         except OSError:
-            return  # reading will tell that the other side has gone
+            return  # the next read reports that the other side has gone
         if blocked != self._blocked:
             self._blocked = blocked
             events = selectors.EVENT_READ | (selectors.EVENT_WRITE if blocked else 0)

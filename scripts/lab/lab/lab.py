@@ -17,7 +17,7 @@ from .program import describe_exit
 from .requirements import bluetoothd_path, kernel_path, not_built, processors, strict_kernel_path
 from .stranger import Stranger
 
-# Enough to vote on, and every list in a test fits on a screen.
+# Enough songs to vote on, and few enough for every list in a test to fit on a screen.
 SONGS = [
     ("Roadhouse Blues", "The Doors", 244),
     ("Autobahn", "Kraftwerk", 1364),
@@ -33,7 +33,7 @@ DAEMONS = ("bluetoothd", "dbus-daemon")
 
 
 class Lab:
-    """Use it as a context manager: it leaves nothing running, and keeps the run's folder if something failed."""
+    """A context manager: ends all processes, and keeps the run's folder if something failed."""
 
     def __init__(
         self,
@@ -43,12 +43,12 @@ class Lab:
         seed: int | None = None,
         pinned: bool = False,
     ) -> None:
-        """`pinned`: each box stays on one of the machine's processors."""
+        """`pinned`: pins each box to one of the machine's processors."""
         if reasons := not_built():
             raise LabError("\n".join(reasons))
         self.kernel = kernel_path()
         self.processors = 1 if pinned else processors(self.kernel)
-        """How many a box has."""
+        """The number of processors of a box."""
         self.bluetoothd = bluetoothd_path()
         self._binary = binary
         self.keep = keep
@@ -56,7 +56,7 @@ class Lab:
         self.boxes: dict[str, Box] = {}
         self.strangers: dict[str, Stranger] = {}
         self.deaths: list[str] = []
-        """Boxes that died without being told to."""
+        """Boxes that died unexpectedly."""
         self.folder = RunFolder(name)
         self._notes = (self.folder / "lab.log").open("w", buffering=1)
         (self.folder / "uml").mkdir()
@@ -91,7 +91,7 @@ class Lab:
         driver: str | Sequence[str] = "serial",
         strict: bool = False,
     ) -> Box:
-        """Starts a box and returns at once, so that several boot at the same time.
+        """Starts a box and returns at once, so that several can boot at the same time.
 
         `bluetoothd`: its options, or None for a box without it. `main_conf`: the text of its main.conf, instead of the
         system's. `profile`: the kind of controllers (air/profiles.py). `memory`: in megabytes. `driver`: the
@@ -108,7 +108,7 @@ class Lab:
         return box
 
     def stranger(self, name: str, profile: str = "modern") -> Stranger:
-        """A Bluetooth host that shares no code with ours, on a controller of its own."""
+        """A Bluetooth host on a controller of its own that shares no code with ours."""
         stranger = self.strangers[name] = Stranger(self, name, profile)
         return stranger
 
@@ -116,18 +116,18 @@ class Lab:
         """The `roadmesh` to test."""
         chosen = self._binary or os.environ.get("ROADMESH_BINARY")
         if not chosen:
-            raise LabError("which roadmesh? Set ROADMESH_BINARY, or give --binary")
+            raise LabError("no roadmesh to test: set ROADMESH_BINARY, or use --binary")
         path = Path(chosen).resolve()
         if not os.access(path, os.X_OK):
-            raise LabError(f"{path} is no program")
+            raise LabError(f"{path} is not a program")
         return path
 
     def shared_binary(self) -> Path:
-        """The `roadmesh` to test, where every user of a box can read it: builds lie in somebody's home."""
+        """A copy of the `roadmesh` to test that every user of a box can read: builds are usually in a home folder."""
         return self.shared_file(self.binary())
 
     def shared_file(self, path: Path) -> Path:
-        """A copy of a program where every user of a box can read it."""
+        """A copy of a program that every user of a box can read."""
         shared = self.folder / "bin" / path.name
         if not shared.exists():
             shared.parent.mkdir(exist_ok=True)
@@ -136,7 +136,7 @@ class Lab:
         return shared
 
     def new_state_folder(self, name: str) -> Path:
-        """An empty folder of the run, for a program to keep its state in. Boxes can write to it."""
+        """An empty folder of the run for a program's state. Boxes can write to it."""
         base = self.folder / "state"
         base.mkdir(exist_ok=True)
         path = base / name
@@ -152,7 +152,7 @@ class Lab:
         return names + list(self.strangers)
 
     def oddities(self) -> list[str]:
-        """What a reader of a failure should know as well: a daemon that has ended, a kernel that complained."""
+        """Other problems to show with a failure: daemons that have ended, complaints of kernels."""
         found = [f"the box {name} died" for name in self.deaths]
         for box in self.boxes.values():
             for program in box.programs.values():
@@ -162,17 +162,17 @@ class Lab:
         return found
 
     def note(self, text: str) -> None:
-        """Writes a line to the run's own log."""
+        """Writes a line to the run's log."""
         self._notes.write(f"{self.folder.clock():9.3f} {text}\n")
 
     def close(self, failed: bool) -> bool:
-        """Ends everything. Returns whether the folder was kept."""
+        """Ends all processes. Returns whether the folder was kept."""
         keep = failed or self.keep or bool(self.deaths)
         try:
             if keep:
                 self._save_counters()
             for box in self.boxes.values():
-                # Whoever looks into a failed run wants what the programs had written.
+                # A failed run is kept with all data that the programs have written.
                 box.power_off() if keep else box.power_cut()
         finally:
             self.air.close()

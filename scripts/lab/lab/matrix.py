@@ -1,4 +1,4 @@
-"""Chosen tests of Tests/LabTests on every pair of a kernel and a bluetoothd, and a Markdown table of what came out."""
+"""Runs selected tests of Tests/LabTests on every pair of a kernel and a bluetoothd, and tabulates the results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent.parent
 LAB_TESTS = HERE.parent.parent / "Tests/LabTests"
 
-# A few tests for each thing that people do. A name without brackets is a test with all its parameters.
+# A few tests for each thing that people do. A name without brackets covers all parameters of a test.
 TOPICS = {
     "start": ["test_joining.py::test_a_guest_that_is_there_first_joins_when_the_host_starts"],
     "joining": ["test_joining.py::test_a_guest_joins_the_host_in_reach_unasked_and_both_know_each_other"],
@@ -46,12 +46,12 @@ TOPICS = {
     ],
 }
 
-# A test that hangs ends after this many seconds, and then its pair goes on.
+# A test that hangs is stopped after this many seconds. Then its pair continues.
 TEST_LIMIT = 900
 
 REASON_LENGTH = 240
 
-# As Tests/LabTests/conftest.py says it.
+# The message of Tests/LabTests/conftest.py.
 CRASH = re.compile(r"\S+ in \S+ crashed with SIG[A-Z]+")
 
 EX_FAILED = 1
@@ -74,13 +74,13 @@ class Cell:
 
 @dataclass
 class Pair:
-    """A kernel with a bluetoothd, and what came out."""
+    """A kernel, a bluetoothd, and the results."""
 
     kernel: str
     bluetoothd: str
     cells: dict[str, Cell] = field(default_factory=dict)
     unusable: str | None = None
-    """Why nothing could be run."""
+    """The reason why no test could run."""
     measured: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
@@ -92,7 +92,7 @@ class Pair:
 
 
 def run(pair: Pair, workers: int, folder: Path) -> None:
-    """Builds what the pair needs, runs the tests and notes what came out."""
+    """Builds the pair's kernel and bluetoothd, runs the tests and records the results."""
     environment = {**os.environ, "ROADMESH_LAB": "required"}
     environment |= {"ROADMESH_LAB_KERNEL": pair.kernel, "ROADMESH_LAB_BLUETOOTHD": pair.bluetoothd}
     radio_lab = HERE.parent / "radio-lab"
@@ -116,7 +116,7 @@ def run(pair: Pair, workers: int, folder: Path) -> None:
 
 
 def read(results: Path) -> dict[str, Cell]:
-    """The topics' cells, of what pytest has written."""
+    """Reads the cell of each topic from pytest's result file."""
     cells = {topic: Cell() for topic in TOPICS}
     for case in xml.parse(results).iter("testcase"):
         test = f"{Path(case.get('file', '')).name}::{case.get('name', '')}"
@@ -128,15 +128,15 @@ def read(results: Path) -> dict[str, Cell]:
         name = test.partition("::")[2]
         cells[topic].ran.add(name)
         for trouble in (one for one in case if one.tag in ("failure", "error")):
-            # A test is listed twice if its fixtures fail as well. A crash explains the failure of the test.
+            # pytest lists a test twice if its fixtures fail as well. A crash explains the failure of the test.
             if name not in cells[topic].failures or CRASH.search(reason(trouble)):
                 cells[topic].failures[name] = reason(trouble)
     return cells
 
 
 def reason(trouble: xml.Element) -> str:
-    """In one line: the crash of a program; or the assertion, without the output that it shows, and the last error that a
-    program has printed."""
+    """The reason in one line: the crash of a program; or the assertion, without the output that it shows, and a program's
+    last error."""
     if crash := CRASH.search((trouble.get("message") or "") + (trouble.text or "")):
         return crash[0]
     lines = [line[1:].strip() for line in (trouble.text or "").splitlines() if line.startswith("E ")]
@@ -151,7 +151,7 @@ def shortened(text: str) -> str:
 
 
 def measured(output: str) -> list[str]:
-    """The lines of pytest's section of figures."""
+    """The lines of pytest's section of measurements."""
     lines = iter(output.splitlines())
     for line in lines:
         if line.strip("= ") == "measured":
@@ -176,7 +176,7 @@ def table(pairs: Sequence[Pair]) -> str:
 
 
 def reasons(pairs: Sequence[Pair]) -> str:
-    """Why something does not work: for each topic the first test that failed, and pairs with the same reason in one line."""
+    """The reasons of failures: for each topic the first test that failed. Pairs with the same reason share a line."""
     found: dict[str, list[str]] = {}
     for pair in pairs:
         if pair.unusable:
@@ -199,7 +199,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="radio-lab matrix")
     parser.add_argument("--kernels", nargs="+", required=True, metavar="NAME")
     parser.add_argument("--bluetoothds", nargs="+", required=True, metavar="NAME")
-    parser.add_argument("--workers", type=int, default=3, help="how many tests run at a time")
+    parser.add_argument("--workers", type=int, default=3, help="number of tests to run at a time")
     parser.add_argument("--output", type=Path, help="a folder for results and logs")
     arguments = parser.parse_args()
     folder = arguments.output or Path(tempfile.mkdtemp(prefix="matrix."))

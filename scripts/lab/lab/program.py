@@ -1,4 +1,4 @@
-"""A program in a box, as a scenario sees it: what it says, what it is told, and how it ends."""
+"""A program in a box: its output, its input, and its end."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 DEFAULT_TIMEOUT = 10.0
 
-# How much of a program's output an error shows.
+# The number of output lines that an error shows.
 TAIL_LINES = 20
 TAIL_WIDTH = 400
 
@@ -34,11 +34,11 @@ class Line:
     """`out` or `err`."""
     text: str
     received: float
-    """When it reached us: time.monotonic()."""
+    """When it arrived here: time.monotonic()."""
     at: float
     """When the box's agent read it, by the box's clock: seconds since 1970."""
     clock: float
-    """When it reached us, as seconds since the run began."""
+    """When it arrived here, in seconds since the start of the run."""
 
 
 class Program:
@@ -51,9 +51,9 @@ class Program:
         self.state: Path | None = None
         self.lines: list[Line] = []
         self.events: list[Event] = []
-        """Every JSON object with an `event` that it printed. `_received` is when (time.monotonic())."""
+        """Every printed JSON object with an `event`. `_received` is the time of arrival (time.monotonic())."""
         self.prompt = ""
-        """The unfinished line at the end of its output: a question, perhaps."""
+        """The unfinished line at the end of its output, such as a question."""
         self.exit_code: int | None = None
         self.failure: str | None = None
         self.pid: int | None = None
@@ -82,7 +82,7 @@ class Program:
         try:
             event = json.loads(text)
         except ValueError:
-            return  # a line like any other
+            return  # an ordinary line
         if isinstance(event, dict) and "event" in event:
             event["_received"] = now
             self.events.append(event)
@@ -92,15 +92,15 @@ class Program:
         self._log.write(f"{self.box.lab.folder.clock():9.3f} --- {describe_exit(code)}\n")
         self._log.close()
 
-    # Looking at what it says
+    # Reading its output
 
     def expect(
         self, event: str, predicate: Predicate | None = None, timeout: float = DEFAULT_TIMEOUT, **fields: Any
     ) -> Event:
         """Waits for the next event of this kind that has these fields and satisfies the predicate, and returns it.
 
-        Events are taken in order: what stands before the one found has been passed over and is not found by a later
-        call. Fails when the time is up, and at once when the program or its box has ended.
+        Events are read in order: a later call does not return events before the found one.
+        Fails after the timeout, and at once when the program or its box has ended.
         """
 
         __tracebackhide__ = True
@@ -111,7 +111,7 @@ class Program:
     def expect_seen(
         self, event: str, predicate: Predicate | None = None, timeout: float = DEFAULT_TIMEOUT, **fields: Any
     ) -> Event:
-        """As `expect`, but counts everything since the program started, and passes over nothing. Returns the latest."""
+        """Like `expect`, but searches all events so far and does not move the cursor. Returns the latest."""
 
         __tracebackhide__ = True
 
@@ -121,22 +121,21 @@ class Program:
         return self._await(latest, describe(event, predicate, fields), timeout)
 
     def seen(self, event: str, predicate: Predicate | None = None, **fields: Any) -> list[Event]:
-        """All such events up to now. Does not wait."""
+        """All matching events so far. Does not wait."""
         with self._hub.changed:
             return [one for one in self.events if matches(one, event, predicate, fields)]
 
     def never(self, event: str, predicate: Predicate | None = None, during: float = 1.0, **fields: Any) -> None:
-        """Fails if such an event comes within that time. It does wait the whole time: nothing tells of an absence."""
+        """Fails if such an event arrives within that time. Always waits that long."""
         __tracebackhide__ = True
         news = Cursor(self.events)
         news.skip()
         look = news.finder(lambda one: one if matches(one, event, predicate, fields) else None)
         if found := self._hub.wait_for(look, during):
-            raise NotExpected(f"{self!r}: {describe(event, predicate, fields)} came, and should not have: {found}")
+            raise NotExpected(f"{self!r}: {describe(event, predicate, fields)} arrived, and should not have: {found}")
 
     def expect_line(self, pattern: str, timeout: float = DEFAULT_TIMEOUT, stream: str | None = None) -> re.Match[str]:
-        """Waits for the next line of output with something that the regular expression matches. Lines have a cursor of
-        their own."""
+        """Waits for the next line of output that matches the regular expression. Lines have their own cursor."""
 
         __tracebackhide__ = True
 
@@ -146,18 +145,18 @@ class Program:
         return self._await(self._line_cursor.finder(fits), f"a line with {pattern!r}", timeout)
 
     def expect_prompt(self, pattern: str, timeout: float = DEFAULT_TIMEOUT) -> re.Match[str]:
-        """Waits until its output ends in an unfinished line that the regular expression is found in."""
+        """Waits until the output ends in an unfinished line that matches the regular expression."""
 
         __tracebackhide__ = True
         return self._await(lambda: re.search(pattern, self.prompt), f"a question with {pattern!r}", timeout)
 
     def skip(self) -> None:
-        """Moves both cursors to the end: what has come up to now is not looked at again."""
+        """Moves both cursors to the end, past all output so far."""
         with self._hub.changed:
             self._event_cursor.skip()
             self._line_cursor.skip()
 
-    # Doing something to it
+    # Controlling it
 
     def say(self, line: str) -> None:
         """Writes a line to its standard input."""
@@ -171,7 +170,7 @@ class Program:
         self.box.ask("close_input", program=self.name)
 
     def signal(self, which: str | int) -> None:
-        """Sends a signal, such as "TERM", to it and to what it started."""
+        """Sends a signal, such as "TERM", to the program and its child processes."""
         number = which if isinstance(which, int) else signals.Signals[f"SIG{which.removeprefix('SIG')}"].value
         self.box.ask("signal", program=self.name, number=int(number))
 
@@ -187,13 +186,13 @@ class Program:
         self.signal("CONT")
 
     def wait(self, timeout: float = DEFAULT_TIMEOUT) -> int:
-        """Waits for its end. Returns the exit code; for a signal, the negative of its number."""
+        """Waits until the program ends. Returns the exit code, or the negative number of the signal."""
 
         __tracebackhide__ = True
         return self._await(lambda: self.exit_code, "exit", timeout)
 
     def again(self, **changes: Any) -> Program:
-        """Starts it once more, with the same arguments and the same state. For a program that has ended."""
+        """Starts an ended program again, with the same arguments and the same state."""
         if self.exit_code is None:
             raise LabError(f"{self!r} is still running")
         program = self.box.spawn(self.argv, name=self.name, **{**self.options, **changes})
@@ -206,11 +205,11 @@ class Program:
 
     @property
     def output(self) -> str:
-        """All of its standard output up to now."""
+        """Its complete standard output so far."""
         with self._hub.changed:
             return "".join(line.text + "\n" for line in self.lines if line.stream == "out")
 
-    # Failing well
+    # Failure messages
 
     def _await(self, find: Callable[[], Value | None], wanted: str, timeout: float) -> Value:
         __tracebackhide__ = True

@@ -1,4 +1,4 @@
-"""What a machine must have to run the lab, and whether this one has it."""
+"""The requirements of the lab, and a check of this machine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KERNEL_INPUTS = HERE / "kernel"
 BLUETOOTHD_BUILDER = HERE / "build-bluetoothd"
 REQUIREMENTS = HERE / "requirements.txt"
 
-# A box has that many processors where its kernel can have more than one.
+# The number of processors of a box, if its kernel supports more than one.
 PROCESSORS = 2
 
 # The name of a kernel with the strict check ends so.
@@ -26,18 +26,18 @@ STRICT = "-strict"
 
 EX_UNAVAILABLE = 69
 
-# Memory for a box is taken as it is used; a box with three guests takes about this much.
+# A box allocates memory as it uses it. A box with three guests uses about this much.
 BOX_MEGABYTES = 150
 LEAST_BOXES = 3
 
 
 def short_hash(paths: Iterable[Path]) -> str:
-    """As cache.sh makes it."""
+    """The same hash as in cache.sh."""
     return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:12]
 
 
 def _chosen(what: str) -> str:
-    """The name of the kernel or the bluetoothd that boxes run on: pair.conf's, unless the environment says otherwise."""
+    """The name of the boxes' kernel or bluetoothd: from the environment, else from pair.conf."""
     if own := os.environ.get(f"ROADMESH_LAB_{what}"):
         return own
     settings = dict(line.split("=", 1) for line in PAIR.read_text().splitlines() if "=" in line and line[0] != "#")
@@ -53,7 +53,7 @@ def bluetoothd_name() -> str:
 
 
 def kernel_path() -> Path:
-    """The boxes' kernel: one that build-kernel makes, or the kernel whose path was given."""
+    """The boxes' kernel: built by build-kernel, or given as a path."""
     if "/" in (name := kernel_name()):
         return Path(name).resolve()
     return _built(name)
@@ -71,13 +71,13 @@ def _built(name: str) -> Path:
 
 
 def bluetoothd_path() -> Path:
-    """The folder of the boxes' bluetoothd, as build-bluetoothd makes it."""
+    """The folder of the boxes' bluetoothd, made by build-bluetoothd."""
     return cache() / f"bluetoothd-{bluetoothd_name()}-{short_hash([BLUETOOTHD_BUILDER])}"
 
 
 @functools.cache
 def processors(kernel: Path) -> int:
-    """How many processors a box with this kernel has."""
+    """The number of processors of a box with this kernel."""
     shown = subprocess.run([str(kernel), "--showconfig"], capture_output=True, text=True)
     return PROCESSORS if "\nCONFIG_SMP=y\n" in shown.stdout else 1
 
@@ -87,7 +87,7 @@ def venv_path() -> Path:
 
 
 def missing() -> list[str]:
-    """Sentences, each a reason why the lab cannot run here and what to do about it."""
+    """A list of sentences, each with a reason why the lab cannot run here and the remedy."""
     reasons = []
     if os.uname().machine != "x86_64" or os.uname().sysname != "Linux":
         return [f"The lab needs Linux on x86-64; this is {os.uname().sysname} on {os.uname().machine}."]
@@ -102,20 +102,20 @@ def missing() -> list[str]:
         if not shutil.which(command):
             reasons.append(f"{command} is missing: apt install util-linux.")
     if not reasons and not _can_isolate():
-        reasons.append("Boxes need a process namespace of their own, which takes root (or CAP_SYS_ADMIN).")
+        reasons.append("Boxes need a process namespace, which takes root (or CAP_SYS_ADMIN).")
     reasons += not_built()
     if not (venv_path() / "complete").exists():
-        reasons.append("The lab's Python environment has not been made: run scripts/radio-lab build.")
+        reasons.append("The lab's Python environment is missing: run scripts/radio-lab build.")
     if (free := _free_shared_memory()) < LEAST_BOXES * BOX_MEGABYTES:
         reasons.append(
-            f"/dev/shm, where a box's memory lives, has {free} MB free; {LEAST_BOXES} boxes take some"
+            f"/dev/shm, which holds the memory of boxes, has {free} MB free; {LEAST_BOXES} boxes need some"
             f" {LEAST_BOXES * BOX_MEGABYTES} MB."
         )
     return reasons
 
 
 def not_built() -> list[str]:
-    """A sentence for the kernel and one for the bluetoothd that boxes run on, if it has not been made yet."""
+    """A sentence for the boxes' kernel and one for their bluetoothd, if they have not been built."""
     reasons = []
     if not kernel_path().exists():
         build = f"scripts/radio-lab --kernel {kernel_name()} build"

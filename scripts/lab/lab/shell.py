@@ -1,16 +1,16 @@
-"""`scripts/radio-lab shell`: a box to try things in."""
+"""`scripts/radio-lab shell`: a box with a command line."""
 
 from __future__ import annotations
 
 import argparse
-import readline  # noqa: F401  (gives input() a history and line editing)
+import readline  # noqa: F401  (adds history and line editing to input())
 import sys
 
 from . import Lab, LabError, NotExpected
 from .box import Box
 
-HELP = """Each line is a shell command in the box `box`; its output follows when it has ended.
-  boot NAME [CONTROLLERS]  another box; the following lines go to it
+HELP = """Each line is a shell command in the box `box`. Its output appears when it has ended.
+  boot NAME [CONTROLLERS]  boots another box, which runs the following lines
   NAME: COMMAND            a command in that box
   air cut|heal|links|counters
   exit                     or end of input"""
@@ -22,7 +22,7 @@ def shell(arguments: argparse.Namespace) -> int:
     with Lab("shell", binary=arguments.binary, keep=arguments.keep, seed=arguments.seed) as lab:
         box = lab.box("box")
         box.await_ready()
-        print(f"ready after {box.boot_seconds:.1f} s. `help` tells what else there is.")
+        print(f"ready after {box.boot_seconds:.1f} s. `help` lists the commands.")
         while True:
             try:
                 line = input(f"{box.name}# " if sys.stdin.isatty() else "").strip()
@@ -37,7 +37,7 @@ def shell(arguments: argparse.Namespace) -> int:
 
 
 def handle(lab: Lab, box: Box, line: str) -> Box:
-    """Does what a line asks for. Returns the box that the next one is for."""
+    """Executes a line. Returns the box for the next line."""
     words = line.split()
     if not words:
         return box

@@ -1,4 +1,4 @@
-"""A peer that runs none of our code: a Bluetooth host of its own on the air, for a scenario to misuse."""
+"""A Bluetooth host on the air that runs none of our code, for scenarios to misuse."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Card:
-    """Stands for the stranger's controller where the air is told who hears whom."""
+    """Represents the stranger's controller when a scenario changes the air."""
 
     name: str
 
@@ -38,7 +38,7 @@ class Stranger:
     def _do(self, operation: str, timeout: float = DEFAULT_TIMEOUT, **fields: Any) -> Any:
         return self._lab.air.request(f"stranger.{operation}", timeout, stranger=self.name, **fields)
 
-    # Finding somebody
+    # Scanning and advertising
 
     def find(
         self,
@@ -47,9 +47,9 @@ class Stranger:
         address: str | None = None,
         timeout: float = DEFAULT_TIMEOUT,
     ) -> Event:
-        """Scans until it hears somebody who advertises this service UUID (with or without hyphens), name or address.
+        """Scans until it receives an advertisement with this service UUID (with or without hyphens), name or address.
 
-        Returns what it heard: `address`, `addressType`, `rssi`, `name`, `services`, and in hexadecimal
+        Returns the advertisement: `address`, `addressType`, `rssi`, `name`, `services`, and in hexadecimal
         `manufacturerData` (company first, as on the air) and `data`.
         """
         wanted = service.replace("-", "").lower() if service else None
@@ -65,12 +65,12 @@ class Stranger:
         start = len(self._lab.air.events)
         self._do("scan", on=True)
         try:
-            return self._await("heard", fits, timeout, f"{service or name or address or 'anybody'} on the air", start)
+            return self._await("heard", fits, timeout, f"{service or name or address or 'an advertisement'} on the air", start)
         finally:
             self._do("scan", on=False)
 
     def advertise(self, data: bytes, scan_response: bytes = b"", interval_milliseconds: float = 30) -> None:
-        """Advertises these bytes, connectable, until `hush`."""
+        """Advertises these bytes as connectable until `hush` is called."""
         self._do(
             "advertise",
             data=data.hex(),
@@ -79,7 +79,7 @@ class Stranger:
         )
 
     def offer(self, service: int) -> None:
-        """Has a GATT service of this assigned number, an empty one, from the next link on."""
+        """Offers an empty GATT service with this assigned number, from the next link on."""
         self._do("offer", service=service)
 
     def hush(self) -> None:
@@ -94,8 +94,8 @@ class Stranger:
         mtu: int = 2048,
         timeout: float = DEFAULT_TIMEOUT,
     ) -> int:
-        """Dials a box (its address, a controller of it, or what `find` returned) and opens a channel. Returns the
-        channel's number; the other methods use the latest one unless told otherwise."""
+        """Dials a box (its address, a controller of it, or the result of `find`) and opens a channel. Returns the
+        channel's number. The other methods use the latest channel by default."""
         self._channel = self._do("connect", timeout, **self._address(to), psm=psm, mtu=mtu)
         return self._channel
 
@@ -105,8 +105,8 @@ class Stranger:
         timeout: float = DEFAULT_TIMEOUT,
         interval_milliseconds: float | None = None,
     ) -> None:
-        """Dials a box, as `connect` does, and opens no channel. With an interval it keeps that, as phones do, whatever the box
-        asks for."""
+        """Dials a box like `connect`, but opens no channel. With `interval_milliseconds` it keeps that interval whatever
+        the box requests, as phones do."""
         self._do("link", timeout, **self._address(to), interval_milliseconds=interval_milliseconds)
 
     def expect_disconnected(self, timeout: float = DEFAULT_TIMEOUT) -> None:
@@ -119,17 +119,17 @@ class Stranger:
             return {"address": to["address"], "address_type": to["addressType"]}
         return {"address": to if isinstance(to, str) else to.address, "address_type": "public"}
 
-    # GATT, of the link that it has. Characteristics are known by their UUIDs.
+    # GATT on its current link. UUIDs identify characteristics.
 
     def discover(self, service: str, mtu: int = 247) -> list[str]:
-        """Looks for a service, and returns the UUIDs of its characteristics, without hyphens. `mtu` is for the link."""
+        """Finds a service, and returns the UUIDs of its characteristics, without hyphens. `mtu` applies to the link."""
         return list(self._do("discover", service=service, mtu=mtu)["characteristics"])
 
     def read(self, characteristic: str) -> bytes:
         return decode(self._do("read", uuid=characteristic))
 
     def subscribe(self, characteristic: str) -> None:
-        """What is notified from now on is there for `notified`, until this link ends."""
+        """Subscribes to a characteristic. `notified` returns its values until this link ends."""
         self._subscribed = len(self._lab.air.events)
         self._do("subscribe", uuid=characteristic)
 
@@ -137,11 +137,11 @@ class Stranger:
         self._do("unsubscribe", uuid=characteristic)
 
     def write(self, characteristic: str, value: bytes) -> None:
-        """Without response."""
+        """Writes without response."""
         self._do("write", uuid=characteristic, data=encode(value))
 
     def notified(self, characteristic: str, timeout: float = DEFAULT_TIMEOUT) -> bytes | None:
-        """The next value that was notified, or None where none comes in time. Raises `Closed` where the link has ended."""
+        """The next notified value, or None after the timeout. Raises `Closed` if the link has ended."""
 
         def look() -> Event | None:
             events = self._lab.air.events[self._subscribed :]
@@ -158,11 +158,11 @@ class Stranger:
         return decode(event["data"])
 
     def listen(self, psm: int = 0, mtu: int = 2048) -> int:
-        """Accepts channels from now on, on this PSM or one of its choice, which is returned. See `accepted`."""
+        """Accepts channels from now on, on this PSM or on one that it chooses and returns. See `accepted`."""
         return int(self._do("listen", psm=psm or None, mtu=mtu))
 
     def accepted(self, timeout: float = DEFAULT_TIMEOUT) -> int:
-        """Waits for somebody to open a channel to us. Returns its number."""
+        """Waits until a peer opens a channel to the stranger. Returns the channel's number."""
 
         def fits(event: Event) -> bool:
             return event["stranger"] == self.name and event["channel"] not in self._taken
@@ -172,16 +172,16 @@ class Stranger:
         return self._channel
 
     def send(self, sdu: bytes, channel: int | None = None, timeout: float = DEFAULT_TIMEOUT) -> None:
-        """Sends one SDU, as soon as the other side's credits allow."""
+        """Sends one SDU as soon as the other side's credits allow it."""
         self._do("send", timeout, channel=self._which(channel), data=encode(sdu))
 
     def send_frame(self, frame: bytes, channel: int | None = None) -> None:
-        """Sends one frame as it stands, minding neither credits nor lengths. A frame that begins an SDU starts with
+        """Sends one frame unchanged, regardless of credits and lengths. A frame that begins an SDU starts with
         the SDU's length in two bytes, least significant first."""
         self._do("send_frame", channel=self._which(channel), data=encode(frame))
 
     def receive(self, channel: int | None = None, timeout: float = DEFAULT_TIMEOUT) -> bytes:
-        """Waits for the next SDU of a channel. Raises `Closed` where none will come any more."""
+        """Waits for the next SDU of a channel. Raises `Closed` if the channel has closed."""
         number = self._which(channel)
 
         def look() -> Event | None:

@@ -1,4 +1,4 @@
-"""The machine's ends of the TCP connections that come out of a box (box/tunnels.py)."""
+"""The machine's ends of the TCP connections of a box (box/tunnels.py)."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .box import Box
 
-# Of one read: with base64 around it, it fits into what a line may have on its way.
+# Bytes of one read: encoded in base64 they fit into a line.
 READ_SIZE = 1024
 
 
 class Tunnels:
-    """Those of one box. All but `open` runs in the hub's thread."""
+    """The connections of one box. All methods but `open` run in the hub's thread."""
 
     def __init__(self, box: Box) -> None:
         self._box = box
         self._connections: dict[int, socket.socket] = {}
 
     def open(self, port: int) -> None:
-        """From now on this port of the box's loopback is that of the machine's."""
+        """Forwards this port of the box's loopback to the same port of the machine."""
         self._box.await_ready()
         self._box.ask("loopback")
         self._box.ask("listen", port=port)
@@ -62,6 +62,6 @@ class Tunnels:
             connection.close()
 
     def close(self) -> None:
-        """The box is gone, and what it was connected to is told."""
+        """Closes all connections after the box has ended."""
         for number in list(self._connections):
             self._drop(number)
