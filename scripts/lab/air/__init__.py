@@ -1,1 +1,1 @@
-"""The air: emulated Bluetooth LE controllers and what lies between them. Started as `python -m air`."""
+"""The air: emulated Bluetooth LE controllers and the medium between them. Started as `python -m air`."""

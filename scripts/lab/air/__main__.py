@@ -1,4 +1,4 @@
-"""Runs the air: `python -m air --socket PATH --captures FOLDER --lines DESCRIPTOR [--seed N]`. Its log goes to standard
+"""Runs the air: `python -m air --socket PATH --captures FOLDER --lines DESCRIPTOR [--seed N]`. Logs to standard
 error."""
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PR_SET_PDEATHSIG = 1
 
 
 def die_with_parent() -> None:
-    """Whatever happens to the runner, the air does not outlive it."""
+    """Ends this process when the runner ends for any reason."""
     parent = os.getppid()
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
@@ -36,7 +36,7 @@ def log(message: str) -> None:
 async def run(arguments: argparse.Namespace) -> None:
     server = Server(arguments.captures, socket.socket(fileno=arguments.lines), log, arguments.seed)
     log(f"seed {arguments.seed}")
-    # A collection in the middle of an exchange would be a pause in the air. What there is by now stays for good.
+    # A garbage collection during an exchange would be a pause in the air. All objects so far live until the end.
     gc.collect()
     gc.freeze()
     await server.serve(arguments.socket)

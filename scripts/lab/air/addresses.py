@@ -1,4 +1,4 @@
-"""Device addresses, as the air compares them and as Bumble's commands and events hold them."""
+"""Device addresses, as the air compares them and as Bumble's commands and events represent them."""
 
 from __future__ import annotations
 

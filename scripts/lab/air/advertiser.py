@@ -1,4 +1,4 @@
-"""One advertising set of one controller, and the reports that a scanner makes of it."""
+"""An advertising set of a controller, and its advertising reports for scanners."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .radio import Radio
 # are the advertising event properties of LE Set Extended Advertising Parameters.
 CONNECTABLE, SCANNABLE, DIRECTED, SCAN_RESPONSE, LEGACY = 0x01, 0x02, 0x04, 0x08, 0x10
 
-# The event types of the older LE Advertising Report (7.7.65.2), by the properties of the advertising.
+# The event types of the older LE Advertising Report (7.7.65.2), by advertising properties.
 LEGACY_EVENT_TYPES = {
     CONNECTABLE | SCANNABLE: 0x00,
     CONNECTABLE | DIRECTED: 0x01,
@@ -26,8 +26,8 @@ LEGACY_EVENT_TYPES = {
 }
 LEGACY_SCAN_RESPONSE = 0x04
 
-# A set is heard after its interval plus a random delay (Volume 6, Part B, 4.4.2.2.1): two advertisers with one
-# interval would otherwise collide for ever.
+# An advertising event follows its interval plus a random delay (Volume 6, Part B, 4.4.2.2.1). Without the delay two
+# advertisers with the same interval could collide for ever.
 MAXIMUM_DELAY = 0.010
 
 UNIT = 0.625e-3
@@ -37,7 +37,7 @@ MAXIMUM_DATA = 229
 
 
 class Report:
-    """An advertising report in bytes, ready but for the signal strength. Built once, sent to many, many times."""
+    """The bytes of an advertising report without the signal strength. Built once, sent many times."""
 
     __slots__ = ("_extended", "_legacy", "fingerprint")
 
@@ -61,7 +61,7 @@ class Report:
         return head + bytes((rssi & 0xFF,)) + tail
 
     def legacy(self, rssi: int) -> bytes | None:
-        """None for extended advertising, which a scanner of the older kind cannot hear."""
+        """None for extended advertising, which a legacy scanner cannot receive."""
         return self._legacy + bytes((rssi & 0xFF,)) if self._legacy else None
 
 
@@ -69,7 +69,7 @@ Ended = Callable[["Advertiser", bool], None]
 
 
 class AdvertisingAir(Protocol):
-    """What an advertiser needs of the air."""
+    """The air as an advertiser uses it."""
 
     chances: Random
     events_collide: bool
@@ -81,7 +81,7 @@ class AdvertisingAir(Protocol):
 
 
 class Sender(Protocol):
-    """What an advertiser needs of its controller."""
+    """The controller as an advertiser uses it."""
 
     name: str
     counters: RadioCounters
@@ -93,10 +93,10 @@ class Sender(Protocol):
 
 
 class Advertiser:
-    """Sends its advertising events on time for as long as it is running."""
+    """Sends advertising events on time while it is running."""
 
     def __init__(self, air: AdvertisingAir, sender: Sender, handle: int, ended: Ended) -> None:
-        """`ended`: called when it has reached its duration (True) or its number of events (False)."""
+        """`ended` is called when the duration (True) or the number of events (False) is reached."""
         self.sender = sender
         self.handle = handle
         self._air = air
@@ -130,7 +130,7 @@ class Advertiser:
         return self._report
 
     def response(self) -> Report | None:
-        """What an active scanner gets on asking; None where asking is not allowed."""
+        """The answer to an active scanner; None if the set is not scannable."""
         if not self.properties & SCANNABLE:
             return None
         if self._response is None:
@@ -138,11 +138,11 @@ class Advertiser:
         return self._response
 
     def changed(self) -> None:
-        """To be called when anything that a report shows has changed."""
+        """Call this when a value in the reports has changed."""
         self._report = self._response = None
 
     def start(self, duration: float = 0, events: int = 0) -> None:
-        """Advertises from now on: until stopped, for a duration, or for a number of events (0: no such limit)."""
+        """Advertises until stopped, for a duration, or for a number of events (0: no limit)."""
         self.stop()
         self.running = True
         self.changed()
@@ -168,14 +168,14 @@ class Advertiser:
         if self._events_left:
             self._events_left -= 1
         radio = self.sender.radio
-        # Connection events come first: an advertising event that has no room before the next one is left out.
+        # Connection events have priority: an advertising event that does not fit before the next one is skipped.
         held = not self._air.events_collide or radio.is_free(due, due + ADVERTISING_EVENT)
         if held:
             self.sender.counters.advertising_events += 1
             radio.occupy(due, ADVERTISING_EVENT)
         else:
             self.sender.counters.advertising_events_skipped += 1
-        # The next one is due counted from when this one was due, so that a late timer does not slow us down.
+        # The next event counts from the due time of this one, so a late timer does not slow the set down.
         delay = MAXIMUM_DELAY * self._air.chances.random()
         clock = self._air.clock
         due = max(due + self.interval + delay, clock.time())

@@ -1,4 +1,4 @@
-"""The advertising sets of one controller, and the events that tell its host of their ends."""
+"""The advertising sets of a controller, and the events that notify its host when they end."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Advertising:
         return any(one.running for one in self.sets.values())
 
     def set(self, handle: int) -> Advertiser:
-        """The set with this handle, which is made where there is none yet."""
+        """The set with this handle. Creates it if necessary."""
         if handle not in self.sets:
             self.sets[handle] = Advertiser(self._air, self._sender, handle, self._ended)
         return self.sets[handle]
@@ -35,12 +35,12 @@ class Advertising:
             advertiser.stop()
 
     def forget(self) -> None:
-        """Stops, and has no sets any more."""
+        """Stops and removes all sets."""
         self.stop()
         self.sets.clear()
 
     def connected(self, advertiser: Advertiser, connection_handle: int) -> None:
-        """A connectable set has ended with the connection that it brought."""
+        """A connectable set has ended with a connection."""
         self._terminated(advertiser, Error.SUCCESS, connection_handle)
 
     def _ended(self, advertiser: Advertiser, timed_out: bool) -> None:

@@ -20,7 +20,7 @@ LEGACY_PROPERTIES = {
     0x04: CONNECTABLE | DIRECTED | LEGACY,
 }
 
-# High duty directed advertising stops by itself after 1.28 s (Volume 6, Part B, 4.4.2.4.3).
+# High duty directed advertising stops after 1.28 s (Volume 6, Part B, 4.4.2.4.3).
 HIGH_DUTY_DIRECTED = 0x01
 HIGH_DUTY_INTERVAL, HIGH_DUTY_DURATION = 3.75e-3, 1.28
 
@@ -28,12 +28,12 @@ LEGACY_HANDLE = 0
 
 
 def interval_between(minimum_units: int, maximum_units: int) -> float:
-    """A controller may choose; the middle is as good a guess as any."""
+    """A controller may choose any interval in the range. This one takes the middle."""
     return (minimum_units + maximum_units) / 2 * UNIT
 
 
 class AdvertisingCommands:
-    """What the host's advertising commands do to a controller's sets."""
+    """Applies the host's advertising commands to a controller's sets."""
 
     def __init__(self, advertising: Advertising, profile: Profile) -> None:
         self._advertising = advertising
@@ -57,7 +57,7 @@ class AdvertisingCommands:
             hci.HCI_LE_READ_NUMBER_OF_SUPPORTED_ADVERTISING_SETS_COMMAND: self._read_number_of_sets,
         }
 
-    # The older commands
+    # Legacy commands
 
     def _set_legacy_parameters(self, command: hci.HCI_LE_Set_Advertising_Parameters_Command) -> Status:
         advertiser = self._advertising.set(LEGACY_HANDLE)
@@ -93,7 +93,7 @@ class AdvertisingCommands:
             advertiser.start(duration=HIGH_DUTY_DURATION if self._high_duty else 0)
         return Status(Error.SUCCESS)
 
-    # The extended commands
+    # Extended commands
 
     def _set_random_address(self, command: hci.HCI_LE_Set_Advertising_Set_Random_Address_Command) -> Status:
         advertiser = self._advertising.set(command.advertising_handle)

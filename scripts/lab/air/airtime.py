@@ -1,4 +1,4 @@
-"""How long a link layer packet keeps a channel busy (Core Specification, Volume 6, Part B, sections 2.1 to 4.1)."""
+"""The airtime of link layer packets (Core Specification, Volume 6, Part B, sections 2.1 to 4.1)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import zip_longest
 
 from bumble.hci import Phy
 
-# Between two packets of one connection event; the specification allows no other value.
+# The time between two packets of a connection event; the specification allows no other value.
 INTERFRAME_SPACE = 150e-6
 
 # An advertising event is up to three ADV_IND of 37 payload bytes, each followed by time to listen for an answer.
@@ -25,12 +25,12 @@ def packet_airtime(payload: int, phy: Phy) -> float:
 
 
 def exchange_airtime(down: int, up: int, phy: Phy) -> float:
-    """The central sends a packet, the peripheral answers; an empty packet where there is nothing to say."""
+    """The central sends a packet and the peripheral answers. A side without data sends an empty packet."""
     return packet_airtime(down, phy) + packet_airtime(up, phy) + 2 * INTERFRAME_SPACE
 
 
 def fragments(payload: int, data_length: int, encrypted: bool) -> Iterator[int]:
-    """The packets that a payload is cut into where the link's data length is shorter."""
+    """Splits a payload into packets of at most the link's data length."""
     overhead = MIC_BYTES if encrypted else 0
     while payload > 0:
         piece = min(payload, data_length)
@@ -39,6 +39,6 @@ def fragments(payload: int, data_length: int, encrypted: bool) -> Iterator[int]:
 
 
 def transfer_airtime(down: int, up: int, phy: Phy, data_length: int, encrypted: bool) -> float:
-    """What it takes to get one payload in each direction across, either of which may be 0."""
+    """The airtime of one payload in each direction. Either may be 0."""
     pairs = zip_longest(fragments(down, data_length, encrypted), fragments(up, data_length, encrypted), fillvalue=0)
     return sum(exchange_airtime(one, other, phy) for one, other in pairs)

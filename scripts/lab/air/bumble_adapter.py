@@ -1,14 +1,14 @@
-"""Bumble's controller inside ours: it answers the many HCI commands that only report or store something, and speaks the
-link layer's exchange of features and start of encryption.
+"""Bumble's controller inside ours. It answers the many HCI commands that only report or store a value, and implements
+the link layer's exchange of features and start of encryption.
 
-This is the one file that reaches into Bumble. What it changes there, and why:
+Only this file reaches into Bumble. Its changes to Bumble, with their reasons:
 
-- An event goes to the host at once. Bumble defers it to the loop's next turn, where it could be overtaken by the data
-  and the reports that our own code sends.
-- A link layer message goes over our link, so that it takes its turn and can be lost. Bumble hands it to its own air.
-- The two sides' keys differ: the link breaks for both. Bumble ends one side of it.
-- A command that nobody handles gets an answer that says so. Linux waits two seconds for any answer at all.
-- A channel that has closed is forgotten. Bumble 0.0.236 keeps its number in one of its two lists, and then refuses it
+- An event goes to the host at once. Bumble defers it to the loop's next iteration, where data
+  and reports that our own code sends could overtake it.
+- A link layer message goes over our link, so it waits for a connection event and can be lost. Bumble has its own air.
+- If the two sides' keys differ, the link breaks for both. Bumble ends one side of it.
+- A command without a handler gets an error as its answer. Otherwise Linux waits two seconds for an answer.
+- A closed channel is forgotten. Bumble 0.0.236 keeps its number in one of its two lists, and then refuses the number
   when the peer uses it again.
 """
 
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 MAXIMUM_DATA_LENGTH = 251
 
-# The time that the longest packet takes on 1M, in microseconds.
+# The airtime of the longest packet on 1M, in microseconds.
 MAXIMUM_DATA_TIME = 2120
 
 
 class LinkLayer(Protocol):
-    """What Bumble's link layer procedures need of our links."""
+    """Our links as Bumble's link layer procedures use them."""
 
     def send_control(self, end: End, packet: ll.ControlPdu) -> None: ...
 
@@ -46,7 +46,7 @@ class LinkLayer(Protocol):
 
 
 class ConnectionRecord(Connection):
-    """Bumble's record of a connection, as its command handlers expect it, tied to our end of the link."""
+    """Bumble's record of a connection, as its command handlers expect it, with our end of the link."""
 
     end: End
     link_layer: LinkLayer
@@ -56,7 +56,7 @@ class ConnectionRecord(Connection):
 
 
 class PatchedController(Controller):
-    """Bumble's controller with the changes that this file names. Only BumbleController knows it."""
+    """Bumble's controller with the changes above. Only BumbleController uses it."""
 
     hci_revision = 1
     acl_data_packet_length = MAXIMUM_DATA_LENGTH
@@ -105,16 +105,16 @@ Log = Callable[[str], None]
 
 
 class BumbleController:
-    """What the rest of the air asks of Bumble's controller."""
+    """Bumble's controller as the rest of the air uses it."""
 
     def __init__(self, name: str, address: str, profile: Profile, send: Send, log: Log) -> None:
         self._controller = PatchedController(name, address, profile, send, log)
 
     def answer(self, packet: hci.HCI_Packet) -> None:
-        """Deals with a packet of the host's, and sends what has to be answered."""
+        """Handles a packet of the host and sends the answer."""
         self._controller.on_hci_packet(packet)
 
-    # What the host has told it, or what it is
+    # Properties, and values that the host has set
 
     @property
     def public_address(self) -> Address:
@@ -130,7 +130,7 @@ class BumbleController:
 
     @property
     def suggested_data_length(self) -> int:
-        """Octets in a packet on a new link."""
+        """Octets per packet on a new link."""
         return self._controller.suggested_max_tx_octets
 
     @property
@@ -144,11 +144,11 @@ class BumbleController:
 
     @property
     def version(self) -> tuple[int, int, int]:
-        """Version, manufacturer and subversion, as a peer reads them."""
+        """Version, manufacturer and subversion for a peer."""
         controller = self._controller
         return controller.lmp_version, controller.manufacturer_company_identifier, controller.lmp_subversion
 
-    # Its records of connections
+    # Records of connections
 
     def add_connection(
         self, end: End, handle: int, role: hci.Role, own: Address, peer: Address, link_layer: LinkLayer
@@ -168,7 +168,7 @@ class BumbleController:
         return record
 
     def end_connection(self, record: ConnectionRecord, reason: int) -> None:
-        """Forgets a connection, and tells the host that it is disconnected."""
+        """Removes a connection, and notifies the host that it is disconnected."""
         self._controller.on_le_disconnected(record, reason)
 
     def forget_connections(self) -> None:
@@ -178,11 +178,11 @@ class BumbleController:
         return hci_address(peer) in self._controller.le_connections
 
     def take_control(self, record: ConnectionRecord, packet: ll.ControlPdu) -> None:
-        """A link layer message of the other side has arrived."""
+        """Handles a link layer message of the other side."""
         self._controller.on_ll_control_pdu(record.peer_address, packet)
 
 
 def forget_channel(device: Device, channel: LeCreditBasedChannel) -> None:
-    """To be called when a channel of a Bumble host has closed."""
+    """Call this when a channel of a Bumble host has closed."""
     of_link = device.l2cap_channel_manager.le_coc_channels.get(channel.connection.handle, {})
     of_link.pop(channel.destination_cid, None)

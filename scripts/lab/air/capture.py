@@ -1,4 +1,4 @@
-"""What passed between a host and its controller, in the format that Wireshark and `btmon -r` read."""
+"""The packets between a host and its controller, in the format of Wireshark and `btmon -r`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ RECORD = struct.Struct(">IIIIq")
 # btsnoop counts microseconds from the year 0; this is 1970.
 EPOCH_MICROSECONDS = 0x00DCDDB30F2F8000
 
-# A soak test would fill the disk: beyond this a capture ends, and the log says so.
+# A soak test would fill the disk: a capture ends at this size, and the log reports it.
 MAXIMUM_BYTES = 64 * 1024 * 1024
 
 
 class Capture:
-    """One controller's capture file. Buffered: flush it before somebody reads it."""
+    """The capture file of a controller. Buffered: flush it before reading it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -31,7 +31,7 @@ class Capture:
         self._left -= length + RECORD.size
         if self._left < 0:
             return
-        # Flags: bit 0 is the direction, bit 1 says command or event, as opposed to data.
+        # Flags: bit 0 is the direction; bit 1 is set for commands and events, and clear for data.
         flags = int(to_host) | (0 if packet[0] == 2 else 2)
         now = EPOCH_MICROSECONDS + time.time_ns() // 1000
         self._write(RECORD.pack(length, length, flags, 0, now) + packet)

@@ -1,4 +1,4 @@
-"""What the air needs of time. An asyncio event loop is such a clock; a test has one that moves only as it says."""
+"""The clock interface of the air. An asyncio event loop implements it; tests have a clock that they move."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class Timer(Protocol):
 
 
 class Clock(Protocol):
-    """Seconds, and calls at a time, with the names of asyncio's event loops."""
+    """The time in seconds, and scheduled calls, with the method names of asyncio's event loops."""
 
     def time(self) -> float: ...
 

@@ -1,4 +1,4 @@
-"""When the two sides of a link meet (Core Specification, Volume 6, Part B, 4.5.1)."""
+"""The times of a link's connection events (Core Specification, Volume 6, Part B, 4.5.1)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FIRST_EVENT = 3.75e-3
 
 @dataclass(slots=True)
 class LinkParameters:
-    """Of a link: seconds throughout."""
+    """The parameters of a link, in seconds."""
 
     interval: float
     latency: int
@@ -27,17 +27,17 @@ class LinkParameters:
 
 @dataclass(slots=True)
 class ConnectionEvents:
-    """Meetings one interval apart, counted from an anchor."""
+    """Events one interval apart, counted from an anchor."""
 
     anchor: float
     interval: float
 
     def next(self, now: float) -> float:
-        """The first one that is not over yet: now, where one begins now."""
+        """The next event: now, if one begins now."""
         events = math.ceil((now - self.anchor) / self.interval - 1e-9)
         return self.anchor + max(events, 0) * self.interval
 
     def last(self, now: float) -> float:
-        """The last one that has begun, or the first of all."""
+        """The last event that has begun, or the first of all."""
         events = math.floor((now - self.anchor) / self.interval)
         return self.anchor + max(events, 0) * self.interval

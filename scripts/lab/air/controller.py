@@ -1,4 +1,4 @@
-"""A controller: its parts, and how they are joined."""
+"""A controller and its parts."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 class LabController:
-    """An emulated Bluetooth LE controller. It speaks HCI with its host through `front`, and is heard on a Medium.
+    """An emulated Bluetooth LE controller. It uses HCI with its host through `front`, and a Medium as its air.
 
-    What touches the air (advertising, listening, links and their data) is ours; what only reports or stores something
-    is answered by Bumble's controller.
+    Our code handles the air: advertising, listening, links and their data. Bumble's controller answers commands that
+    only report or store a value.
     """
 
     def __init__(self, name: str, medium: Medium, address: str, profile: str) -> None:
@@ -56,7 +56,7 @@ class LabController:
         medium.add_controller(self)
 
     def own_address(self, own_address_type: int) -> Address:
-        """By the own address type of a command: its lowest bit says random."""
+        """The address for the own address type of a command: its lowest bit means random."""
         return self.bumble.random_address if own_address_type & 1 else self.bumble.public_address
 
     @property
@@ -67,7 +67,7 @@ class LabController:
         self._medium.announce(event, self, **fields)
 
     def power_off(self) -> None:
-        """Falls silent. Who was linked to us finds out after the supervision timeout."""
+        """Falls silent. Linked controllers notice after the supervision timeout."""
         self.advertising.forget()
         self.listening.accept_list.clear()
         self.listening.stop()

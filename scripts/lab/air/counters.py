@@ -1,10 +1,10 @@
-"""What the air counted. Every number is a running total; a scenario takes two readings and subtracts."""
+"""The air's counters. Every number is a running total; a scenario takes two readings and subtracts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-# Channels that carry an application's data start here; below are signalling, ATT and the security manager.
+# Channels from this one on carry application data; those below are signalling, ATT and the security manager.
 FIRST_DYNAMIC_CHANNEL = 0x40
 
 L2CAP_HEADER_BYTES = 4
@@ -19,11 +19,11 @@ class Traffic:
     octets: int = 0
     """Their payload, L2CAP headers included."""
     channel_octets: int = 0
-    """Without those headers, and of dynamic channels alone. Each SDU counts two bytes of length with it."""
+    """Octets of dynamic channels, without L2CAP headers. Each SDU includes its two bytes of length."""
     lost: int = 0
-    """Packets that had to be sent again."""
+    """Packets that were sent again."""
     channel: int = 0
-    """The channel of the fragment that came last: a continuation does not name its own."""
+    """The channel of the last fragment: a continuation does not name its own."""
 
     def count(self, first: bool, payload: bytes) -> None:
         length = len(payload)
@@ -47,7 +47,7 @@ class Traffic:
 
 @dataclass(slots=True)
 class RadioCounters:
-    """What one controller did. Traffic of links that have ended is kept here."""
+    """The totals of one controller, including those of links that have ended."""
 
     advertising_events: int = 0
     advertising_events_skipped: int = 0

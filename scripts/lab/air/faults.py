@@ -1,4 +1,4 @@
-"""What goes wrong with a controller itself: it stops, or forgets what it was told, and says nothing of it."""
+"""Faults of a controller that it does not report: it stalls, or forgets what its host has set."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from box.h4 import COMMAND
 
 
 class Stall:
-    """Whether a controller answers at all."""
+    """Whether a controller answers."""
 
     def __init__(self) -> None:
         self.stalled = False
         self._resets_to_wake: int | None = None
 
     def begin(self, resets: int | None) -> None:
-        """`resets`: so many HCI Resets end it; None: they do not."""
+        """`resets`: how many HCI Resets end the stall; None: no number of resets ends it."""
         self.stalled, self._resets_to_wake = True, resets
 
     def end(self) -> None:
         self.stalled = False
 
     def takes(self, packet: bytes) -> bool:
-        """Whether a packet of the host's gets through. The reset that ends a stall does, and is answered."""
+        """Whether a packet of the host gets through. The reset that ends a stall does, and is answered."""
         if self.stalled and self._resets_to_wake is not None and _is_reset(packet):
             self._resets_to_wake -= 1
             if self._resets_to_wake <= 0:
@@ -34,7 +34,7 @@ class Stall:
 
 
 class Faults:
-    """The faults that a scenario can bring about at one controller."""
+    """The faults that a scenario can cause at a controller."""
 
     def __init__(
         self,
@@ -47,20 +47,20 @@ class Faults:
         self._stall = stall
         self._power_off = power_off
         self.forget_advertising = forget_advertising
-        """Advertises no more, and has no sets any more."""
+        """Stops advertising, and removes all sets."""
         self.go_deaf = stop_listening
         """Neither scans nor dials any more, until it is told to again."""
         self.refuse_scans_while_linked = refuse_scans
         """Refuses each command to scan while it has a link, as RTL8761B is reported to; or no longer."""
 
     def stall(self, resets: int | None) -> None:
-        """Answers nothing, hears nothing and sends nothing any more: until `wake`, or until it has been sent HCI Reset
-        this often. Who was linked to it finds out after the supervision timeout."""
+        """Stops answering, receiving and sending, until `wake` or until this many HCI Resets have
+        arrived. Linked controllers notice after the supervision timeout."""
         self._stall.begin(resets)
         self._power_off()
 
     def wake(self) -> None:
-        """Answers again, with nothing left of what it was told before."""
+        """Answers again, after dropping all earlier settings."""
         self._stall.end()
 
 

@@ -1,4 +1,4 @@
-"""What a stranger does as a GATT client, as a phone's system does it for an app: one link at a time."""
+"""A stranger's GATT client, which behaves like a phone's system for an app: one link at a time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bumble.hci import HCI_ErrorCode as Error
 Emit = Callable[..., None]
 
 SUPERVISION_MILLISECONDS = 720
-"""Of the links that phones make (Apple's Accessory Design Guidelines allow 6 s; the lab need not wait for that)."""
+"""The supervision timeout of phones' links. (Apple's Accessory Design Guidelines allow 6 s, too slow for tests.)"""
 
 
 def preferences(interval_milliseconds: float) -> dict[hci.Phy, ConnectionParametersPreferences]:
@@ -25,7 +25,7 @@ def preferences(interval_milliseconds: float) -> dict[hci.Phy, ConnectionParamet
 
 
 def keep_intervals(device: Device) -> None:
-    """Refuses other parameters from now on, as phones do with those that do not suit them: at the link layer and over L2CAP."""
+    """Refuses other parameters from now on, at the link layer and over L2CAP, as phones refuse unsuitable ones."""
     host, manager = device.host, device.l2cap_channel_manager
 
     def refuse(event: hci.HCI_LE_Remote_Connection_Parameter_Request_Event) -> None:
@@ -48,7 +48,7 @@ def keep_intervals(device: Device) -> None:
 
 
 class GattClient:
-    """Operations of the control socket. Characteristics are known by their UUIDs."""
+    """Operations of the control socket. UUIDs identify characteristics."""
 
     name: str
     device: Device
@@ -61,7 +61,7 @@ class GattClient:
         return Peer(connection)
 
     async def discover(self, service: str, mtu: int) -> dict[str, Any]:
-        """Negotiates the MTU, and looks for the characteristics of a service. Returns both."""
+        """Negotiates the MTU, and discovers the characteristics of a service. Returns both."""
         peer = self._peer()
         negotiated = await peer.request_mtu(mtu)
         found = await peer.discover_service(UUID(service))
@@ -69,7 +69,7 @@ class GattClient:
         for one in found:
             for characteristic in await peer.discover_characteristics(service=one):
                 await peer.discover_descriptors(characteristic)
-                # As they are written: most significant byte first, without hyphens.
+                # In the usual notation: most significant byte first, without hyphens.
                 self._characteristics[bytes(characteristic.uuid)[::-1].hex()] = characteristic
         return {"mtu": negotiated, "characteristics": list(self._characteristics)}
 
@@ -89,5 +89,5 @@ class GattClient:
         await self._characteristic(uuid).unsubscribe(force=True)
 
     async def write(self, uuid: str, data: str) -> None:
-        """Without response, as GATT's client has it."""
+        """Writes without response."""
         await self._characteristic(uuid).write_value(base64.b64decode(data), with_response=False)

@@ -1,4 +1,4 @@
-"""A controller's front to its host: commands and data come in, events and data go out (Volume 4, Part E, section 4)."""
+"""A controller's HCI: reads commands and data, and sends events and data (Volume 4, Part E, section 4)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from box.h4 import ACL_DATA
 from .faults import Stall
 
 Handlers = Mapping[int, Callable[[Any], hci.HCI_ReturnParameters | None]]
-"""By its operation code, what handles a command. It returns what the Command Complete event is to hold, or None where
-it has answered by itself."""
+"""Command handlers by operation code. A handler returns the parameters of the Command Complete event, or None if
+it has sent its answer."""
 
 NUMBER_OF_COMPLETED_PACKETS = 0x13
 
@@ -24,7 +24,7 @@ class HostPort(Protocol):
 
 
 class NoHost:
-    """What a controller is plugged into until it is plugged in."""
+    """The port of a controller that is not plugged in."""
 
     def send(self, packet: bytes) -> None:
         pass
@@ -41,7 +41,7 @@ class HostFront:
     def serve(
         self, *handlers: Handlers, data: Callable[[bytes], None], others: Callable[[hci.HCI_Packet], None]
     ) -> None:
-        """Says who takes what: `others` gets each packet that is neither data nor a command that has a handler."""
+        """Sets the handlers. `others` receives each packet that is neither data nor a command with a handler."""
         for some in handlers:
             self._handlers.update(some)
         self._take_data, self._others = data, others
@@ -66,12 +66,12 @@ class HostFront:
         self.send_bytes(bytes(packet))
 
     def send_bytes(self, packet: bytes) -> None:
-        """For what is sent so often that it is put together by hand."""
+        """Sends a packet as bytes: frequent packets are assembled without Bumble."""
         if not self._stall.stalled:
             self.port.send(packet)
 
     def send_status(self, command: hci.HCI_Command, status: int) -> None:
-        """Answers a command whose result comes later, as an event of its own."""
+        """Answers a command whose result is a later event."""
         self.send(
             hci.HCI_Command_Status_Event(status=status, num_hci_command_packets=1, command_opcode=command.op_code)
         )
@@ -80,7 +80,7 @@ class HostFront:
         self.send_bytes(struct.pack("<BHH", ACL_DATA, handle | flags << 12, len(payload)) + payload)
 
     def send_completed_packet(self, handle: int) -> None:
-        """One of the host's buffers is free again."""
+        """Reports that one of the host's buffers is free again."""
         self.send_bytes(struct.pack("<BBBBHH", 0x04, NUMBER_OF_COMPLETED_PACKETS, 5, 1, handle, 1))
 
 

@@ -1,4 +1,4 @@
-"""`python -m air.hour`: an hour of links whose crystals drift and whose events collide, and what became of them.
+"""`python -m air.hour`: simulates an hour of links with drifting crystals and colliding events, and reports the results.
 
 scripts/radio-lab hour --links 8 --intervals equal:12 --seed 1 2 3
 """
@@ -13,7 +13,7 @@ from .simulated_hour import Guest, Hour, Settings, simulate
 
 
 def report(hour: Hour, still: Hour | None, processor: float) -> str:
-    """A line for each guest, and the sums. `still`: the same hour without drift."""
+    """A line for each guest, and the totals. `still`: the same hour without drift."""
     one = hour.settings
     phy = "2M" if one.two_megabit else "1M"
     heading = "guest    ppm      held  skipped  longest silence  lost  joining  without a link  KB/s"
@@ -70,17 +70,17 @@ def main() -> None:
     parser.add_argument(
         "--intervals", default="own", help="in 1.25 ms: own, equal:UNITS, equal:BRISK/CALM, or BRISK,…/CALM,…"
     )
-    parser.add_argument("--drift", type=float, default=50.0, help="crystals are off by up to this, in ppm")
+    parser.add_argument("--drift", type=float, default=50.0, help="largest error of a crystal, in ppm")
     parser.add_argument("--seed", type=int, nargs="+", default=[1])
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--phy", choices=("1M", "2M"), default="2M")
-    parser.add_argument("--vote-every", type=float, default=120.0, help="seconds, on average, for each guest")
-    parser.add_argument("--own-data", action="store_true", help="a state update makes no link brisk")
-    parser.add_argument("--join-every", type=float, default=2.0, help="seconds from one guest's dial to the next one's")
-    parser.add_argument("--transfer", type=float, default=10.0, help="seconds of each transfer; 0: none")
+    parser.add_argument("--vote-every", type=float, default=120.0, help="seconds between a guest's votes, on average")
+    parser.add_argument("--own-data", action="store_true", help="state updates do not make a link brisk")
+    parser.add_argument("--join-every", type=float, default=2.0, help="seconds between the dials of two guests")
+    parser.add_argument("--transfer", type=float, default=10.0, help="seconds of each transfer; 0: no transfers")
     parser.add_argument("--turns", action="store_true", help="events do not collide: links take turns")
-    parser.add_argument("--alone", action="store_true", help="without the same hour on crystals that do not drift")
-    parser.add_argument("--brief", action="store_true", help="no line for each guest")
+    parser.add_argument("--alone", action="store_true", help="skip the same hour without drift")
+    parser.add_argument("--brief", action="store_true", help="print only the totals")
     arguments = parser.parse_args()
     for seed in arguments.seed:
         hours: list[Hour] = []

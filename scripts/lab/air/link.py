@@ -1,18 +1,18 @@
-"""A link between two controllers: when its packets go over the air, and when it is lost.
+"""A link between two controllers: when its packets are sent, and when it is lost.
 
-Time is kept as the radio keeps it. Both sides meet at connection events, one interval apart; in an event they
-exchange packets for as long as one had more to send; each exchange keeps both controllers busy for its airtime. An
-event loop wakes up to a millisecond late, so every step counts from when the last one should have ended, not from
-when we got to it: late, but never slow.
+Time follows the radio. Both sides meet at connection events, one interval apart. In an event they
+exchange packets while either side has more to send, and each exchange keeps both controllers busy for its airtime. An
+event loop wakes up to a millisecond late. So every step counts from the due end of the previous one, not from
+the actual time: steps may be late, but the link never slows down.
 
-Where events collide (`Medium.collide`), a link has all its events reserved at both radios, idle ones too:
+If events collide (`Medium.collide`), a link reserves all its events at both radios, including idle ones:
 
-- An event that begins while either radio is busy, or within EVENT_OVERHEAD after that, is skipped. The one that began
-  first keeps the radio. Data waits for the next event of its link, and the supervision timer runs on.
-- The first exchange of an event takes place however long it is. Each further one has to be over before the next
+- An event is skipped if it begins while either radio is busy, or within EVENT_OVERHEAD after that. The event that began
+  first keeps the radio. Data waits for the next event of its link, and the supervision timer continues.
+- The first exchange of an event takes place regardless of its length. Each further one must end before the next
   reserved event of any link at either radio.
-- So two links of one interval, once their events overlap, do so until their clocks have drifted apart again: one of the
-  two is silent for that long.
+- So events of two links with one interval, once they overlap, keep overlapping until their clocks have drifted apart.
+  One of the two links is silent for that long.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ SHORT_DATA_LENGTH = 27
 
 @dataclass(slots=True)
 class Pdu:
-    """Something on its way to the other side."""
+    """A packet for the other side."""
 
     size: int
     deliver: Callable[[], None]
     delivered: Callable[[], None] | None = None
-    """Tells the sender's host that a buffer is free again."""
+    """Reports to the sender's host that a buffer is free again."""
 
 
 @dataclass(slots=True)
@@ -62,12 +62,12 @@ class End:
 
     controller: LabController
     connection: ConnectionRecord | None = None
-    """Its host's name for the link; None before the host knows of it, and once the host has been told of the end."""
+    """The record of its host; None before the host knows the link, and after the host was notified of its end."""
     queue: deque[Pdu] = field(default_factory=deque)
     received: Traffic = field(default_factory=Traffic)
     link: Link | None = None
     gone: bool = False
-    """This side will not be told of the end: it has left, or never knew."""
+    """This side is not notified of the end: it has left, or never had the link."""
 
     @property
     def other(self) -> End:
@@ -76,13 +76,13 @@ class End:
 
 
 class LinkAir(Protocol):
-    """What a link needs of the air."""
+    """The air as a link uses it."""
 
     chances: Random
     connection_events: bool
-    """False: data need not wait for the next connection event."""
+    """False: data does not wait for the next connection event."""
     events_collide: bool
-    """True: an event that falls into another one's time is skipped."""
+    """True: an event that overlaps another one is skipped."""
 
     @property
     def clock(self) -> Clock: ...
@@ -94,7 +94,7 @@ class Link:
     def __init__(
         self, air: LinkAir, central: End, peripheral: End, path: Path, parameters: LinkParameters, deaf: bool
     ) -> None:
-        """`deaf`: the peripheral never heard of it."""
+        """`deaf`: the peripheral never received the request to connect."""
         self.central, self.peripheral = central, peripheral
         central.link = peripheral.link = self
         self.controllers = (central.controller, peripheral.controller)
@@ -131,7 +131,7 @@ class Link:
             self._listening = self._clock.call_at(first, self._listen, first)
 
     def _events_from(self, anchor: float) -> ConnectionEvents:
-        """Its events by the central's clock."""
+        """Its events, by the central's clock."""
         speed = 1 + self._radios[0].crystal_ppm * 1e-6
         return ConnectionEvents(anchor, self.parameters.interval / speed)
 
@@ -147,7 +147,7 @@ class Link:
             self._schedule()
 
     def _schedule(self) -> None:
-        """Sees to it that what is queued goes out at the next connection event."""
+        """Schedules an exchange at the next connection event, if data is queued."""
         if self._turn_timer or self._exchange_timer or self._waiting or not self.open or not self.audible:
             return
         if self.central.queue or self.peripheral.queue:
@@ -158,7 +158,7 @@ class Link:
         return self._events.next(now) if self._air.connection_events else now
 
     def _turn(self, due: float) -> None:
-        """One exchange, as soon as both controllers are free. Who has to wait is served in order of asking."""
+        """Performs one exchange as soon as both controllers are free. Links wait in the order of their requests."""
         self._turn_timer = None
         if not self.audible:
             return
@@ -179,7 +179,7 @@ class Link:
         end = start + transfer_airtime(down, up, self.phy, self.data_length, self.encrypted)
         one.begin(self, end)
         other.begin(self, end)
-        # The "more data" bit: what the hosts hand over from now on has to wait for the next event.
+        # The "more data" bit: data that the hosts send from now on waits for the next event.
         more = len(self.central.queue) > 1 or len(self.peripheral.queue) > 1
         self._exchange_timer = self._clock.call_at(end, self._exchanged, end, bool(down), bool(up), more)
 
@@ -206,7 +206,7 @@ class Link:
             elif more and self._has_room(end):
                 self._exchange(end)
             return
-        # A missed packet closes the event; it is sent again in the next one.
+        # A lost packet closes the event, and is sent again in the next one.
         if more and heard:
             self._turn_timer = self._clock.call_at(end, self._turn, end)
         else:
@@ -217,15 +217,15 @@ class Link:
             radio.release(self, now)
 
     def resume(self, now: float) -> None:
-        """A radio that it has waited for is free."""
+        """A radio that the link has waited for is free."""
         if self.open and self._waiting:
             self._waiting = False
             self._turn(now)
 
-    # Where events collide
+    # Colliding events
 
     def rules_changed(self) -> None:
-        """Events collide from now on, or no longer."""
+        """Called when the air changes whether events collide."""
         for timer in (self._turn_timer, self._listening, self._event_timer):
             if timer:
                 timer.cancel()
@@ -249,7 +249,7 @@ class Link:
         self._event_timer = self._clock.call_at(due, self._event, due)
 
     def _event(self, due: float) -> None:
-        """A reserved event, idle or not, is held or skipped."""
+        """Holds or skips a reserved event, idle or not."""
         self._reserve(due + self._events.interval)
         one, other = self._radios
         latest = due - EVENT_OVERHEAD
@@ -273,7 +273,7 @@ class Link:
                 self._missed()
 
     def _has_room(self, start: float) -> bool:
-        """Whether one more exchange is over before any other event begins."""
+        """Whether one more exchange ends before any other event begins."""
         one, other = self._radios
         if one.busy_until > start or other.busy_until > start:
             return False
@@ -287,20 +287,20 @@ class Link:
             end.controller.radio.links.remove(self)
 
     def _missed(self) -> None:
-        """Nothing has been heard in this event: the link may be lost before the next."""
+        """No packet was received in this event: the link may be lost before the next one."""
         deadline = self._supervision.deadline(self.parameters)
         if deadline <= self.next_event and not self._expiry and self.audible:
             self._expiry = self._clock.call_at(deadline, self.expire)
 
     @property
     def longest_silence(self) -> float:
-        """Between two packets that were heard."""
+        """The longest time between two received packets."""
         return self._supervision.longest_silence
 
-    # Hearing one another, or no longer
+    # Reception
 
     def air_changed(self) -> None:
-        """The two have been cut off from one another, or can hear one another again."""
+        """Called when the path between the two is cut or healed."""
         if not self.open:
             return
         if self.audible:
@@ -321,7 +321,7 @@ class Link:
         now = self._clock.time()
         self._release_radios(now)
         if not self._expiry:
-            # Where events collide, too, each was looked at by itself.
+            # If events collide, each event has also been checked individually.
             lossy = bool(self.path.loss) or self._air.events_collide
             expires = self._supervision.expires_at(now, self._events, self.parameters, lossy)
             self._expiry = self._clock.call_at(expires, self.expire)
@@ -331,7 +331,7 @@ class Link:
         self._listening = self._clock.call_at(due, self._listen, due)
 
     def _listen(self, due: float) -> None:
-        """The empty packets of an idle event. They matter where packets get lost: enough of them end the link."""
+        """The empty packets of an idle event. They matter if packets get lost, since enough losses end the link."""
         self._listening = None
         if not self.path.loses(self._air.chances):
             self._supervision.heard(due)
@@ -343,10 +343,10 @@ class Link:
     def expire(self) -> None:
         self.close(self._supervision.reason)
 
-    # The end
+    # The end of a link
 
     def terminate(self, end: End, reason: int, local_reason: int) -> None:
-        """One host disconnects: the other learns it as soon as it can hear it, and this one when it has been heard."""
+        """One host disconnects. The other is notified on reception, and this one on the acknowledgement."""
 
         def deliver() -> None:
             self.close(reason, exempt=end, local_reason=local_reason)
@@ -354,7 +354,7 @@ class Link:
         self.send(end, Pdu(CONTROL_PDU_BYTES, deliver))
 
     def vanish(self, end: End) -> None:
-        """One side is gone without a word (a reset, a power cut): the other misses it after its timeout."""
+        """One side disappears (a reset, a power cut). The other notices after its timeout."""
         self._give_up_reservations(end)
         end.gone = True
         end.connection = None
@@ -375,10 +375,10 @@ class Link:
         self._release_radios(self._clock.time())
         self._air.link_closed(self, reason)
 
-    # Changing the link
+    # Changes of a link
 
     def at_instant(self, end: End, apply: Callable[[], None]) -> None:
-        """Sends the announcement of a change; both sides make it at one instant some events later."""
+        """Sends the announcement of a change. Both sides apply it at one instant some events later."""
 
         def deliver() -> None:
             delay = INSTANT_INTERVALS * self.parameters.interval

@@ -16,13 +16,13 @@ from .host_front import Handlers, HostFront
 from .links import LE_1M_BIT, LE_2M_BIT, NO_PREFERENCE_TX, Links
 
 TRANSMIT_POWER = 4
-"""In dBm: what a dongle of class 2 has."""
+"""In dBm, as a class 2 dongle."""
 
 Handle = hci.HCI_StatusAndConnectionHandleReturnParameters
 
 
 class LinkCommands:
-    """What the host's commands do to a controller's links, and what they tell of them."""
+    """Applies the host's commands to a controller's links, and answers queries about them."""
 
     def __init__(self, clock: Clock, links: Links, front: HostFront, reset: Callable[[], None]) -> None:
         self._clock = clock
@@ -124,7 +124,7 @@ class LinkCommands:
         )
 
     def _read_transmit_power(self, command: hci.HCI_Command) -> None:
-        # Bumble has no class for this one; Linux asks for it along with the signal strength.
+        # Bumble has no class for this command. Linux sends it together with Read RSSI.
         (handle,) = struct.unpack_from("<H", command.parameters)
         status = Error.SUCCESS if self._links.find(handle) else Error.UNKNOWN_CONNECTION_IDENTIFIER_ERROR
         complete = struct.pack("<BBBBHBHb", 0x04, 0x0E, 7, 1, command.op_code, status, handle, TRANSMIT_POWER)

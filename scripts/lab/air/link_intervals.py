@@ -1,15 +1,15 @@
-"""The connection intervals that a node gives the links which others have made with it, in units of 1.25 ms: as `IntervalPlan` in
-BLETransport does.
+"""The connection intervals that a node gives its incoming links, in units of 1.25 ms, like `IntervalPlan` in
+BLETransport.
 
-Two links whose intervals are equal, or of which one is a multiple of the other, once their events overlap, overlap in
-every event of the slower one until their clocks have drifted apart again. So each link of a node has an interval of its
-own: with intervals a and b at most one in a / gcd(a, b) events of the second falls into the first one's.
+If two links have equal intervals, or one interval is a multiple of the other, and their events overlap once, they
+overlap in every event of the slower link until their clocks have drifted apart. So each link of a node has its own interval:
+with intervals a and b, at most one in a / gcd(a, b) events of the second collides with one of the first.
 
-- A link has the numbers of its place: the lowest place that was free when it came up.
-- Among few a link has a number of BRISK while data flows and one of CALM while nothing is said.
-- Once there is a place after the first eight, each has one number of MANY for both: short intervals for many would leave no
-  gap to send in.
-- A link that is alone has one of ALONE.
+- A link has the numbers of its slot: the lowest slot that was free when it came up.
+- With few links, a link has its number of BRISK while data flows and its number of CALM while it is idle.
+- Once a slot after the first eight is in use, each link has one number of MANY for both. Short intervals for many links
+  would leave no airtime to some of them.
+- A single link has the numbers of ALONE.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ ALONE = (7, 29)
 
 
 class IntervalPlan(Protocol):
-    """Decides for all links of a node. A link is known by a number of the caller's."""
+    """Chooses the intervals of all links of a node. The caller numbers the links."""
 
     def opened(self, link: int) -> None: ...
 
     def closed(self, link: int) -> None: ...
 
     def wants_speed(self, link: int, wants: bool) -> None:
-        """Data flows, or no longer."""
+        """Called when data begins to flow (True) or stops (False)."""
 
     def units(self, link: int) -> int:
-        """What this link is to have."""
+        """The interval for this link."""
 
 
 class OwnIntervals:
-    """To each link an interval of its own."""
+    """A different interval for each link."""
 
     def __init__(
         self, brisk: tuple[int, ...] = BRISK, calm: tuple[int, ...] = CALM, many: tuple[int, ...] = MANY
@@ -70,7 +70,7 @@ class OwnIntervals:
 
 
 class EqualIntervals:
-    """The same for all."""
+    """The same interval for all links."""
 
     def __init__(self, brisk: int, calm: int) -> None:
         self._brisk, self._calm = brisk, calm
@@ -93,7 +93,7 @@ class EqualIntervals:
 
 
 def plan(text: str) -> IntervalPlan:
-    """`own`; `equal:UNITS`, or `equal:BRISK/CALM`; or numbers to try instead: `9,11/29,31/19,21,23`, for few links and for many."""
+    """Parses `own`, `equal:UNITS`, `equal:BRISK/CALM`, or other numbers for BRISK/CALM/MANY: `9,11/29,31/19,21,23`."""
     if text == "own":
         return OwnIntervals()
     if text.startswith("equal:"):

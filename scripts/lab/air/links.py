@@ -1,4 +1,4 @@
-"""One controller's links: its end of each, the data that goes over them, and the events that tell its host of them."""
+"""A controller's ends of its links, their data, and their events for its host."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .host_front import HostFront
 from .link import CONTROL_PDU_BYTES, End, Pdu
 from .profiles import Profile
 
-# Packet boundary flags of ACL data: to the controller 0 starts an L2CAP packet, to the host 2 does; 1 continues one.
+# Packet boundary flags of ACL data: 0 starts an L2CAP packet to the controller, 2 one to the host; 1 continues one.
 CONTINUATION, FIRST_TO_HOST = 1, 2
 
 REMOTE_CONNECTION_PARAMETER_REQUEST = 1 << 5
@@ -41,11 +41,11 @@ class Links:
         self._sent = Traffic()
         self._received = Traffic()
 
-    # Links come and go
+    # New and ended links
 
     def add(self, end: End, role: hci.Role, own: Address, peer: Address) -> int:
-        """Puts a new link's end in the list. Returns the handle by which the host is to know it."""
-        # Not the lowest free one: a late command for a link that has ended must not hit the next.
+        """Adds a new link's end. Returns its handle for the host."""
+        # Not the lowest free one: a late command for an ended link must not apply to the next link.
         handle = next(handle for handle in self._handles if handle not in self._ends)
         end.connection = self._bumble.add_connection(end, handle, role, own, peer, self)
         self._ends[handle] = end
@@ -73,7 +73,7 @@ class Links:
             self._bumble.end_connection(connection, reason)
 
     def vanish(self) -> None:
-        """Leaves every link without a word."""
+        """Leaves every link without notice."""
         ends, self._ends = self._ends, {}
         self._bumble.forget_connections()
         for end in ends.values():
@@ -81,7 +81,7 @@ class Links:
                 end.link.vanish(end)
 
     def begin_procedures(self, end: End) -> None:
-        """What controllers do by themselves on a new link: agree on longer packets, and on the PHY asked for."""
+        """The procedures that controllers start on a new link: data length, and the requested PHY."""
         assert end.link
         octets = min(self._bumble.suggested_data_length, MAXIMUM_DATA_LENGTH)
         if octets > end.link.data_length:
@@ -91,7 +91,7 @@ class Links:
             self.ask_for_phy(end, tx_phys, only_faster=True)
 
     def ask_for_phy(self, end: End, wanted: int, only_faster: bool = False) -> None:
-        """2M if the host wants it and both sides can, 1M otherwise; the same in both directions."""
+        """Requests 2M if the host wants it and both sides support it, else 1M; the same in both directions."""
         assert end.link
         both = self._profile.two_megabit and end.other.controller.profile.two_megabit
         phy = Phy.LE_2M if wanted & LE_2M_BIT and both else Phy.LE_1M
@@ -99,7 +99,7 @@ class Links:
             end.link.update_phy(end, phy)
 
     def traffic(self) -> tuple[Traffic, Traffic]:
-        """What was sent (and arrived) and what was received, on links past and present."""
+        """The data that was sent (and arrived) and received, on links past and present."""
         sent, received = Traffic(), Traffic()
         sent.add(self._sent)
         received.add(self._received)
@@ -111,7 +111,7 @@ class Links:
     # Data
 
     def take_data(self, packet: bytes) -> None:
-        """An ACL packet of the host's."""
+        """Handles an ACL packet of the host."""
         field, length = struct.unpack_from("<HH", packet, 1)
         handle = field & 0x0FFF
         end = self._ends.get(handle)
@@ -151,17 +151,17 @@ class Links:
         end.link.encrypted = on
 
     def keys_differ(self, end: End) -> None:
-        """Neither can read the other's packets."""
+        """The two sides cannot decrypt each other's packets."""
         if end.link:
             end.link.close(Error.CONNECTION_TERMINATED_DUE_TO_MIC_FAILURE_ERROR)
 
-    # What the host is told
+    # Events for the host
 
     def made(self, handle: int, role: hci.Role, peer: Address, parameters: LinkParameters) -> None:
         self._connection_complete(Error.SUCCESS, handle, role, peer, parameters.hci())
 
     def not_made(self, peer: Address) -> None:
-        """A dial has been cancelled."""
+        """Reports that a dial has been cancelled."""
         self._connection_complete(Error.UNKNOWN_CONNECTION_IDENTIFIER_ERROR, 0, 0, peer, (0, 0, 0))
 
     def _connection_complete(
@@ -190,7 +190,7 @@ class Links:
             event = hci.HCI_LE_Connection_Complete_Event(**fields)
         self._front.send(event)
 
-    # A peripheral's wish for other parameters (Volume 6, Part B, 5.1.7)
+    # Parameter requests of a peripheral (Volume 6, Part B, 5.1.7)
 
     def ask_central(self, end: End, wanted: tuple[int, int, int, int]) -> None:
         other = end.other
@@ -199,7 +199,7 @@ class Links:
             end.link.send(end, ask)
 
     def asked_by_peripheral(self, end: End, wanted: tuple[int, int, int, int]) -> None:
-        """The central's host decides, unless it does not want to know."""
+        """The central's host decides, unless it has masked this event."""
         if not end.connection or not end.link:
             return
         shortest, longest, latency, timeout = wanted

@@ -1,4 +1,4 @@
-"""What one controller hears of others' advertising: it reports that to its host, or asks for a connection."""
+"""A controller's reception of advertising: reports it to the host, or requests a connection."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ListeningAir(Protocol):
-    """What listening needs of the air."""
+    """The air as listening uses it."""
 
     duplicate_filter: str
 
@@ -24,7 +24,7 @@ class ListeningAir(Protocol):
 
 
 class Listener(Protocol):
-    """What listening needs of its controller."""
+    """The controller as listening uses it."""
 
     counters: RadioCounters
     radio: Radio
@@ -33,7 +33,7 @@ class Listener(Protocol):
 
 
 Connect = Callable[[Initiator, Address, "Advertiser"], None]
-"""Makes a link: what was asked for, our own address, and the advertiser that has been heard."""
+"""Makes a link from the pending command, our own address, and the received advertiser."""
 
 
 class Listening:
@@ -54,14 +54,14 @@ class Listening:
 
     @property
     def share(self) -> float:
-        """How much of the time the receiver is on for advertisements, as it is set now."""
+        """The share of the time in which the receiver is on for advertisements, with the present settings."""
         windows = [self.scanner.window] if self.scanner.enabled else []
         if self.initiator:
             windows.append(self.initiator.window)
         return min(1.0, sum(window.length / window.interval for window in windows))
 
     def dial(self, initiator: Initiator | None) -> None:
-        """Waits for an advertiser to connect to, or (None) for none any more."""
+        """Waits for an advertiser to connect to; None cancels this."""
         self.initiator = initiator
         self._air.listening_changed()
 
@@ -71,12 +71,12 @@ class Listening:
         self._air.listening_changed()
 
     def stop(self) -> None:
-        """Neither scans nor dials any more."""
+        """Stops scanning and dialling."""
         self.scanner.enabled = False
         self.dial(None)
 
     def hear(self, advertiser: Advertiser, rssi: int, now: float) -> None:
-        """Called by the air for each advertising event that reaches us."""
+        """Called by the air for each advertising event that this controller receives."""
         if self._listener.radio.busy_until > now:
             return
         scanner = self.scanner

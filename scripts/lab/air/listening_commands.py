@@ -18,7 +18,7 @@ from .scanner import Initiator, Window
 
 
 class ListeningCommands:
-    """What the host's scan and dial commands do to a controller's listening."""
+    """Applies the host's scan and dial commands to a controller's listening."""
 
     def __init__(
         self, clock: Clock, listening: Listening, links: Links, front: HostFront, bumble: BumbleController
@@ -51,7 +51,7 @@ class ListeningCommands:
         )
 
     def _set_extended_scan(self, command: hci.HCI_LE_Set_Extended_Scan_Parameters_Command) -> Status:
-        # Advertising is on 1M here, so the first of the PHYs' parameters counts.
+        # All advertising here is on 1M, so only the parameters of the first PHY matter.
         return self._set_scan(
             command.scan_types[0], command.scan_intervals[0], command.scan_windows[0], command.scanning_filter_policy
         )
@@ -69,7 +69,7 @@ class ListeningCommands:
         return self._enable_scan(command.le_scan_enable, command.filter_duplicates, extended=False)
 
     def _enable_extended_scan(self, command: hci.HCI_LE_Set_Extended_Scan_Enable_Command) -> Status:
-        # Duration and period are not acted on: Linux leaves them at 0 and stops a scan itself.
+        # Duration and period are ignored: Linux leaves them at 0 and stops a scan itself.
         return self._enable_scan(command.enable, command.filter_duplicates, extended=True)
 
     def _enable_scan(self, on: int, filter_duplicates: int, extended: bool) -> Status:
@@ -130,6 +130,6 @@ class ListeningCommands:
             return Status(Error.COMMAND_DISALLOWED_ERROR)
         peer = self._listening.initiator.peer or (0, bytes(6))
         self._listening.dial(None)
-        # The attempt that was cancelled completes too, after the command (7.8.13): with status 0x02.
+        # After the command, the cancelled attempt completes as well (7.8.13), with status 0x02.
         self._clock.call_soon(self._links.not_made, peer)
         return Status(Error.SUCCESS)

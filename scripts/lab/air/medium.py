@@ -1,4 +1,4 @@
-"""The air itself: it carries advertisements, makes links, and can be cut anywhere."""
+"""The medium: carries advertisements, makes links, and can be cut between any controllers."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Medium:
         self.log = log
         self.links: list[Link] = []
         self.duplicate_filter = "leaky"
-        """What controllers leave out that are asked to filter duplicates: one of DUPLICATE_FILTERS."""
+        """How controllers filter duplicates if asked to: one of DUPLICATE_FILTERS."""
         self.connection_events = True
-        """False: data need not wait for a link's next connection event."""
+        """False: data does not wait for a link's next connection event."""
         self.events_collide = False
-        """A controller serves one connection event at a time, and skips those that fall into it. See `collide`."""
+        """True: a controller serves one connection event at a time, and skips overlapping ones. See `collide`."""
         self._announce = announce
         self._paths: Paths[LabController] = Paths()
         self._controllers: dict[str, LabController] = {}
@@ -41,7 +41,7 @@ class Medium:
             fields["controller"] = controller.name
         self._announce({"event": event, "monotonic": self.clock.time(), **fields})
 
-    # Who is there
+    # Controllers
 
     def add_controller(self, controller: LabController) -> None:
         self._paths.add(controller)
@@ -53,7 +53,7 @@ class Medium:
     # Advertising and connecting
 
     def advertise(self, advertiser: Advertiser) -> None:
-        """One advertising event reaches everybody who listens and is not out of reach."""
+        """Delivers an advertising event to every listening controller in range."""
         sender = self._controllers[advertiser.sender.name]
         paths = self._paths.of(sender)
         now = self.clock.time()
@@ -68,7 +68,7 @@ class Medium:
                 break
 
     def connect(self, central: LabController, initiator: Initiator, own: Address, advertiser: Advertiser) -> None:
-        """The initiator answers an advertisement with CONNECT_IND. If that is lost, it does not know at first."""
+        """The initiator answers an advertisement with CONNECT_IND, and does not notice at first if that is lost."""
         peripheral = self._controllers[advertiser.sender.name]
         path = self._paths.between(central, peripheral)
         lost = path.loses_connect(self.chances) or peripheral.links.is_linked(own)
@@ -95,10 +95,10 @@ class Medium:
         central, peripheral = link.controllers
         self.announce("linkDown", central=central.name, peripheral=peripheral.name, reason=reason)
 
-    # What a scenario does to the air
+    # Operations for scenarios
 
     def change(self, pairs: list[tuple[LabController, LabController]], **changes: Any) -> None:
-        """Sets cut, loss, rssi or lost_connects between these pairs, and tells the links there at once."""
+        """Sets cut, loss, rssi or lost_connects between these pairs, and notifies their links."""
         self._tell(self._paths.change(pairs, **changes))
 
     def change_everywhere(self, **changes: Any) -> None:
@@ -111,8 +111,8 @@ class Medium:
                 link.air_changed()
 
     def collide(self, on: bool) -> None:
-        """On: as on real controllers, a connection event that falls into another one's time at either controller is
-        skipped, not deferred. Off, the default: links that share a controller take turns."""
+        """On: a connection event that overlaps another one at either controller is
+        skipped, as on real controllers. Off, the default: links of one controller take turns."""
         if on == self.events_collide:
             return
         self.events_collide = on
@@ -120,14 +120,14 @@ class Medium:
             link.rules_changed()
 
     def set_crystal(self, controller: LabController, ppm: float) -> None:
-        """From now on this controller's clock is so many millionths faster than the true time, or slower."""
+        """Sets how many ppm this controller's clock is fast, from now on."""
         controller.radio.crystal_ppm = ppm
         for link in self.links:
             if link.controllers[0] is controller:
                 link.crystal_changed()
 
     def drop(self, pairs: list[tuple[LabController, LabController]]) -> int:
-        """Ends the links between these pairs as a supervision timeout does, at once. Returns how many there were."""
+        """Ends the links between these pairs as a supervision timeout does, at once. Returns how many."""
         wanted = {frozenset(pair) for pair in pairs}
         dropped = [link for link in self.links if frozenset(link.controllers) in wanted]
         for link in dropped:

@@ -1,4 +1,4 @@
-"""Who hears whom: what lies between every two controllers, and how that is changed."""
+"""The paths between all controllers: who receives whom, and how that changes."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ Node = TypeVar("Node", bound=Hashable)
 
 @dataclass(slots=True)
 class Path:
-    """What lies between two controllers. It is the same in both directions."""
+    """The path between two controllers, the same in both directions."""
 
     cut: bool = False
     loss: float = 0.0
     """The share of packets that do not arrive."""
     rssi: int = DEFAULT_RSSI
     lost_connects: int = 0
-    """So many of the next requests to connect get lost, each leaving the central with a link that never was."""
+    """How many of the next requests to connect get lost. Each leaves the central with a one-sided link."""
 
     def loses(self, chances: Random) -> bool:
-        """Whether a packet gets lost. Where nothing does, no chance is taken."""
+        """Whether a packet gets lost. Draws no random number on a path without loss."""
         return bool(self.loss) and chances.random() < self.loss
 
     def loses_connect(self, chances: Random) -> bool:
@@ -36,11 +36,11 @@ class Path:
 
 
 class Paths(Generic[Node]):
-    """The paths between all nodes that have been added."""
+    """The paths between all added nodes."""
 
     def __init__(self) -> None:
         self.default = Path()
-        """The state in which a pair starts; a change everywhere changes it as well."""
+        """The initial state of a pair; a change of all pairs changes it as well."""
         self._of: dict[Node, dict[Node, Path]] = {}
 
     def add(self, node: Node) -> None:
@@ -50,14 +50,14 @@ class Paths(Generic[Node]):
         self._of[node] = paths
 
     def of(self, node: Node) -> dict[Node, Path]:
-        """The paths from a node to every other."""
+        """The paths from a node to all others."""
         return self._of[node]
 
     def between(self, one: Node, other: Node) -> Path:
         return self._of[one][other]
 
     def change(self, pairs: Iterable[tuple[Node, Node]], **changes: Any) -> list[Path]:
-        """Sets cut, loss, rssi or lost_connects between these pairs. Returns the paths that it has set."""
+        """Sets cut, loss, rssi or lost_connects between these pairs. Returns their paths."""
         changed = [self.between(one, other) for one, other in pairs]
         for path in changed:
             _set(path, changes)

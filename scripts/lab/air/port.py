@@ -1,4 +1,4 @@
-"""A controller's cable to its host: H4 packets over a socket, whose other end is a box's serial line."""
+"""The line between a controller and its host: H4 packets over a socket, whose other end is a box's serial line."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from box.h4 import ACKNOWLEDGED_BYTES, WINDOW, Splitter
 
 from .capture import Capture
 
-# A host that has stopped reading (a stopped box) must not fill our memory. A real controller drops advertising
-# reports too; events that the host cannot do without are always kept.
+# A host that has stopped reading (a paused box) must not fill our memory. Real controllers drop advertising
+# reports too; events that the host needs are always kept.
 MAXIMUM_BACKLOG = 64 * 1024
 
 ADVERTISING_REPORTS = (0x02, 0x0D)
 
 
 class SerialPort:
-    """Cuts the host's byte stream into packets and writes ours without ever blocking the air."""
+    """Splits the host's byte stream into packets, and writes ours without blocking the air."""
 
     def __init__(
         self,
@@ -28,7 +28,7 @@ class SerialPort:
         capture: Capture | None,
         is_acknowledged: bool = False,
     ) -> None:
-        """`is_acknowledged`: a program in the box reads the line, and says how much it has taken (`box/h4.py`)."""
+        """`is_acknowledged`: a program in the box reads the line, and acknowledges what it has read (`box/h4.py`)."""
         self._line = line
         self._on_packet = on_packet
         self._capture = capture
@@ -36,14 +36,14 @@ class SerialPort:
         self._backlog = bytearray()
         self._full_window = WINDOW if is_acknowledged else math.inf
         self._window = self._full_window
-        """How many bytes may be sent before an acknowledgement must come."""
+        """How many bytes may be sent before the next acknowledgement."""
         self._awaits_room = False
         self._loop = asyncio.get_running_loop()
         line.setblocking(False)
         self._loop.add_reader(line, self._read)
 
     def reset(self) -> None:
-        """The host has lost power: what is half read or half written belongs to nobody."""
+        """The host has lost power: drops partial packets in both directions."""
         self._input.clear()
         self._backlog.clear()
         self._window = self._full_window
@@ -65,7 +65,7 @@ class SerialPort:
             self._capture.record(packet, to_host=True)
 
     def _drain(self) -> None:
-        """Writes what there is, as far as the line has room and the window allows."""
+        """Writes pending bytes as far as the line and the window allow."""
         allowed = int(min(len(self._backlog), self._window))
         try:
             written = self._line.send(self._backlog[:allowed]) if allowed else 0
@@ -73,7 +73,7 @@ class SerialPort:
             written = 0
         del self._backlog[:written]
         self._window -= written
-        # A window that is used up is opened by an acknowledgement, not by room in the line.
+        # An acknowledgement opens a used-up window, room in the line does not.
         self._await_room(written < allowed)
 
     def _await_room(self, wanted: bool) -> None:
@@ -93,7 +93,7 @@ class SerialPort:
                 self._capture.record(packet, to_host=False)
             self._on_packet(packet)
         if self._input.acknowledgements:
-            # There may be more than are due: see `carry`; and after a reset those for what was sent before can come.
+            # More may arrive than expected (see `carry`), and after a reset those of earlier bytes can arrive.
             opened = self._window + self._input.acknowledgements * ACKNOWLEDGED_BYTES
             self._window = min(opened, self._full_window)
             self._input.acknowledgements = 0

@@ -1,4 +1,4 @@
-"""What kinds of controller there are. The kernel behaves differently with each, so scenarios can choose."""
+"""The kinds of controllers. The kernel behaves differently with each, so scenarios can choose."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BASIC_FEATURES = (
     | Feature.LE_DATA_PACKET_LENGTH_EXTENSION
 )
 
-# Commands that Bumble's own table lists but the air does not act on.
+# Commands in Bumble's own table that the air does not implement.
 NOT_SUPPORTED = {
     hci.HCI_LE_RECEIVER_TEST_COMMAND,
     hci.HCI_LE_TRANSMITTER_TEST_COMMAND,
@@ -60,7 +60,7 @@ class Profile:
     commands: frozenset[int]
     two_megabit: bool
     buffers: int
-    """How many ACL packets the host may hand over before the first has been sent. They are a latency queue."""
+    """How many ACL packets the host may send ahead. They are a latency queue."""
     advertising_sets: int
     advertising_data: int
 
@@ -81,7 +81,7 @@ PROFILES = {
         advertising_sets=4,
         advertising_data=MAXIMUM_DATA,
     ),
-    # A Bluetooth 4.2 one: legacy commands throughout, one advertisement at a time, 1M.
+    # A Bluetooth 4.2 dongle: only legacy commands, one advertisement at a time, 1M.
     "plain": Profile(
         version=hci.HCI_VERSION_BLUETOOTH_CORE_4_2,
         features=BASIC_FEATURES,

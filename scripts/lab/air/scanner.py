@@ -1,4 +1,4 @@
-"""What a controller listens for: advertisements to report, and the one device that it is to connect to."""
+"""What a controller listens for: advertisements to report, and a device to connect to."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from .addresses import Address
 from .advertiser import UNIT, Advertiser, Report
 from .connection_events import LinkParameters
 
-# How many advertisements the duplicate filter remembers. Real controllers have small tables too; what is forgotten is
+# The size of the duplicate filter. Real controllers have small tables too; an advertisement that has left the table is
 # reported again.
 FILTER_SIZE = 256
 
-# What a controller takes for a duplicate when its host has asked it to leave those out. Controllers differ; the kernel
-# expects those that it knows nothing else about to be leaky, so that is the default.
+# What a controller considers a duplicate if its host has asked it to filter them. Controllers differ. The default is
+# leaky, as the kernel expects it of controllers without known quirks.
 DUPLICATE_FILTERS = {
     "leaky": "the same data from the same address, within a second",
     "data": "the same data from the same address, for as long as the scan goes on",
@@ -25,7 +25,7 @@ MEMORY = 1.0
 
 @dataclass(slots=True)
 class Window:
-    """Listening for `length` seconds out of every `interval`, counted from `start`."""
+    """Listens for `length` seconds of every `interval`, counted from `start`."""
 
     interval: float = 10e-3
     length: float = 10e-3
@@ -41,7 +41,7 @@ class Window:
 
 @dataclass(slots=True)
 class Scanner:
-    """LE scanning as the host has set it. `extended` is the form of the commands, and so of the reports, in use."""
+    """LE scanning with the host's settings. `extended`: the host uses extended commands and receives extended reports."""
 
     enabled: bool = False
     active: bool = False
@@ -50,7 +50,7 @@ class Scanner:
     filter_duplicates: bool = False
     window: Window = field(default_factory=Window)
     seen: dict[object, float] = field(default_factory=dict)
-    """What has been reported, and when."""
+    """The reported advertisements, and their times."""
 
     def enable(self, on: bool, filter_duplicates: bool, now: float) -> None:
         self.enabled = on
@@ -59,7 +59,7 @@ class Scanner:
         self.seen.clear()
 
     def takes(self, report: Report, mode: str, now: float) -> bool:
-        """False for a duplicate, which is what the mode says (see DUPLICATE_FILTERS)."""
+        """False for a duplicate, as `mode` defines it (see DUPLICATE_FILTERS)."""
         if not self.filter_duplicates or mode == "off":
             return True
         fingerprint: object = report.fingerprint[:2] if mode == "address" else report.fingerprint

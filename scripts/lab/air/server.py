@@ -1,5 +1,5 @@
-"""The air's control socket: one JSON object a line. A request has `id` and `do`, its answer the same `id`; events
-have `event` and come to everybody who is connected."""
+"""The air's control socket, with one JSON object per line. A request has `id` and `do`, and its answer the same `id`.
+Events have `event` and go to every client."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .stranger import Stranger
 
 FLUSH_INTERVAL = 0.5
 
-# A controller's address: locally administered, so that it is nobody's. The last byte counts.
+# The prefix of controllers' addresses: locally administered, so no device has it. The last byte is a counter.
 ADDRESS_PREFIX = "02:00:00:4C:41:"
 
 # The largest request: an SDU of 64 KiB, in base64, with room for the rest.
@@ -34,7 +34,7 @@ STRANGER_OPERATIONS = {
 
 class Server:
     def __init__(self, captures: Path, lines: socket.socket, log: Callable[[str], None], seed: int) -> None:
-        """`lines`: where the runner hands over our ends of the boxes' serial lines."""
+        """`lines`: the socket on which the runner passes our ends of the boxes' serial lines."""
         self._lines = lines
         self.medium = Medium(asyncio.get_running_loop(), self._announce, log, seed)
         self._captures = captures
@@ -83,7 +83,7 @@ class Server:
             self._readers.add(task)
         try:
             while line := await reader.readline():
-                # A task each: a stranger that waits for a link must not hold up the request to make one possible.
+                # A task for each request: a stranger's wait for a link must not block the request for that link.
                 task = asyncio.create_task(self._answer(json.loads(line), writer))
                 self._tasks.add(task)
                 task.add_done_callback(self._tasks.discard)
@@ -99,7 +99,7 @@ class Server:
         try:
             result = await self._operation(name)(**request)
             answer = {"id": identity, "result": result}
-        except Exception as error:  # whatever went wrong is the scenario's to know
+        except Exception as error:  # reported to the scenario
             answer = {"id": identity, "error": f"{name}: {type(error).__name__}: {error}"}
             self._log(answer["error"])
         writer.write(json.dumps(answer).encode() + b"\n")
@@ -134,7 +134,7 @@ class Server:
     async def do_add_controller(
         self, name: str, profile: str = "modern", is_acknowledged: bool = False
     ) -> dict[str, str]:
-        # Sent before the request was, so it is there.
+        # The runner sends the descriptor before the request, so it has arrived.
         _, descriptors, _, _ = socket.recv_fds(self._lines, 1, 1)
         controller = self._new_controller(name, profile)
         capture = Capture(self._captures / f"{name.replace(':', '-')}.btsnoop")

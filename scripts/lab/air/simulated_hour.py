@@ -1,8 +1,8 @@
-"""An hour of one host and its guests in virtual time: what becomes of links whose crystals drift.
+"""Simulates an hour of one host and its guests in virtual time, with drifting crystals.
 
-The controllers, their links, their advertising and their dials are those of the air itself; only the clock is moved by
-hand, and what the controllers' hosts would do is done here: votes, state updates and keepalives for all, one transfer
-after another that takes what it can get, and the intervals that are asked for.
+The controllers, links, advertising and dials are those of the air. This module moves the clock and
+simulates the controllers' hosts: votes, state updates and keepalives for all, successive transfers
+at the maximum rate, and the requests for intervals.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .medium import Medium
 from .scanner import Initiator, Window
 from .virtual_clock import VirtualClock
 
-# What a kernel makes a link with, in units of HCI: 50 ms, 420 ms; and what a node asks for, 720 ms.
+# The kernel's parameters of a new link, in units of HCI (50 ms, 420 ms), and the timeout that a node requests, 720 ms.
 KERNEL_INTERVAL, KERNEL_TIMEOUT, TUNED_TIMEOUT = 40, 42, 72
 
 # As in RadioLimits.swift: when links are tuned, how long they stay brisk, how a host advertises.
@@ -34,11 +34,11 @@ TUNING_DELAY = 0.5
 BRISK_TIME = 5.0
 FAST_ADVERTISING, SLOW_ADVERTISING, EAGER_TIME = 20e-3, 175e-3, 60.0
 
-# A host registers its advertisement again once a link has come up. It takes more or less long: always a multiple of the
-# kernel's interval, it would put the next link's events into the last one's.
+# A host registers its advertisement again once a link has come up. The duration varies: with a constant multiple of
+# the kernel's interval, the events of the next link would always overlap the last link's.
 REGISTERING = (0.05, 0.15)
 
-# Bytes in link layer packets, with the headers of L2CAP.
+# Bytes in link layer packets, including L2CAP headers.
 VOTE, STATE, KEEPALIVE = 32, 70, 25
 FULL_PACKET, PAYLOAD = 251, 247
 BUFFERS = 8
@@ -52,24 +52,24 @@ class Settings:
     links: int
     intervals: str
     drift: float = 50.0
-    """Crystals are off by up to this, in ppm, by chance."""
+    """The largest random error of a crystal, in ppm."""
     seed: int = 1
     seconds: float = 3600.0
     two_megabit: bool = True
     vote_every: float = 120.0
-    """How often one guest votes, on average."""
+    """Seconds between two votes of a guest, on average."""
     transfer: float = 10.0
-    """How long one transfer lasts, and the pause after it; 0: none."""
+    """Seconds of each transfer, and of the pause after it; 0: no transfers."""
     states_are_data: bool = True
-    """A state update makes the link brisk that it is sent on."""
+    """A state update makes its link brisk."""
     join_every: float = 2.0
-    """Seconds between one guest's first dial and the next one's."""
+    """Seconds between the first dials of two guests."""
     collide: bool = True
 
 
 @dataclass
 class Guest:
-    """One guest, over all links that it has in the hour."""
+    """A guest, with all its links of the hour."""
 
     number: int
     controller: LabController
@@ -80,9 +80,9 @@ class Guest:
     up_since: float = 0.0
     up: float = 0.0
     lost: int = 0
-    """Links that were tuned."""
+    """Lost links that were tuned."""
     lost_joining: int = 0
-    """Links that still had the kernel's interval, or over which nothing was ever heard."""
+    """Lost links that still had the kernel's interval, or that never carried a packet."""
     held: int = 0
     skipped: int = 0
     silence: float = 0.0
@@ -91,14 +91,14 @@ class Guest:
     transfers: float = 0.0
     """Seconds of transfers."""
     votes: list[float] = field(default_factory=list)
-    """How long each vote took to reach the host."""
+    """How long each vote took to the host."""
     echoes: list[float] = field(default_factory=list)
-    """How long until the state that it led to was back."""
+    """How long each vote took until its state came back."""
     generation: int = 0
-    """How many links it has had."""
+    """The number of links so far."""
 
     def settle(self, link: Link, now: float) -> None:
-        """Takes over what a link that ends, or the end of the hour, has to say."""
+        """Adds the results of a link that ends, or that the end of the hour stops."""
         self.held += link.events_held
         self.skipped += link.events_skipped
         self.silence = max(self.silence, link.longest_silence)
@@ -106,7 +106,7 @@ class Guest:
 
     @property
     def goodput(self) -> float:
-        """Kilobytes a second while it transfers."""
+        """Kilobytes a second during transfers."""
         return self.sent / self.transfers / 1000 if self.transfers else 0.0
 
 
@@ -115,7 +115,7 @@ class Hour:
         self.settings = settings
         self.clock = VirtualClock()
         self.chances = Random(settings.seed)
-        # Of its own, so that links that are lost do not change the traffic.
+        # A separate generator, so that lost links do not change the traffic.
         self._delays = Random(settings.seed + 1)
         self.medium = Medium(self.clock, self._announced, lambda text: None, settings.seed)
         self.medium.collide(settings.collide)
@@ -147,7 +147,7 @@ class Hour:
                 guest.settle(guest.link, clock.time())
         return self
 
-    # Links come and go
+    # New and lost links
 
     def _advertise(self) -> None:
         advertiser = self.host.advertising.set(0)
@@ -202,7 +202,7 @@ class Hour:
         self.host.advertising.set(0).interval = FAST_ADVERTISING
         self.clock.call_soon(self._dial, guest)
 
-    # The intervals that are asked for
+    # Requests for intervals
 
     def _tune(self) -> None:
         now = self.clock.time()
@@ -213,7 +213,7 @@ class Hour:
             link = guest.link
             if not link or now < guest.up_since + TUNING_DELAY:
                 continue
-            # What has been asked for takes effect some events later.
+            # A requested interval takes effect some events later.
             if link.parameters is not guest.asked:
                 continue
             wanted = (self.plan.units(guest.number), 0, TUNED_TIMEOUT)
@@ -256,7 +256,7 @@ class Hour:
     def _begin_transfer(self, number: int) -> None:
         guest = self.guests[number % len(self.guests)]
         generation = -1
-        # From the host and to it in turn.
+        # Alternately from the host and to the host.
         up = bool(number // len(self.guests) % 2)
         ends = self.clock.time() + self.settings.transfer
 
@@ -282,7 +282,7 @@ class Hour:
         guest.transfers += self.settings.transfer
         self.clock.call_later(2 * self.settings.transfer, self._begin_transfer, number + 1)
 
-    # What came of it
+    # Results
 
     @property
     def lost(self) -> int:
@@ -298,7 +298,7 @@ class Hour:
 
     @property
     def skipped(self) -> float:
-        """The share of all events."""
+        """The share of skipped events."""
         skipped = sum(guest.skipped for guest in self.guests)
         return skipped / max(1, skipped + sum(guest.held for guest in self.guests))
 
@@ -320,10 +320,10 @@ def _nothing() -> None:
 
 
 def simulate(settings: Settings) -> Hour:
-    """The hour from its beginning to its end."""
+    """Simulates the complete hour."""
 
     async def run() -> Hour:
         return Hour(settings).run()
 
-    # Bumble's controllers want a loop around them; nothing here waits for it.
+    # Bumble's controllers need a running event loop, but nothing here waits for it.
     return asyncio.run(run())

@@ -1,7 +1,6 @@
-"""A peer that shares no code with us: a Bluetooth host by Bumble, on its own controller, on the same air.
+"""A Bluetooth host by Bumble, on its own controller and on the same air, that shares no code with ours.
 
-It scans, dials a channel of a box or lets itself be dialled, and sends whatever a scenario gives it, well-formed or
-not.
+It scans, opens or accepts channels, and sends any data that a scenario gives it, well-formed or not.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ from .bumble_adapter import forget_channel
 from .controller import LabController
 from .gatt_client import GattClient, keep_intervals, preferences
 
-# What we announce for a channel. The MPS fills a 251-byte packet.
+# The stranger's parameters of a channel. The MPS fills a 251-byte packet.
 CHANNEL_MTU, CHANNEL_MPS, CHANNEL_CREDITS = 2048, 247, 64
 
 Emit = Callable[..., None]
 
 
 class HostCable:
-    """Joins a controller and a Bumble host in one process. Deferred: neither may be called from within the other."""
+    """Connects a controller and a Bumble host in one process. Defers calls, since the two must not nest."""
 
     def __init__(self, receive: Callable[[bytes], None]) -> None:
         self._receive = receive
@@ -96,7 +95,7 @@ class Stranger(GattClient):
             "disconnection", lambda reason: self._emit("disconnected", stranger=self.name, peer=peer, reason=reason)
         )
 
-    # What a scenario can ask for. Each method is one operation of the control socket.
+    # Operations for scenarios. Each method is one operation of the control socket.
 
     async def scan(self, on: bool, active: bool = True) -> None:
         if on:
@@ -126,13 +125,13 @@ class Stranger(GattClient):
         return server.psm
 
     async def connect(self, address: str, address_type: str, psm: int, mtu: int = CHANNEL_MTU) -> int:
-        """Dials, and opens a channel. A link that is up already is used."""
+        """Opens a channel. Dials first, unless a link is up."""
         connection = await self._link(address, address_type)
         spec = l2cap.LeCreditBasedChannelSpec(psm, mtu, CHANNEL_MPS, CHANNEL_CREDITS)
         return self._adopt(await connection.create_l2cap_channel(spec))
 
     async def link(self, address: str, address_type: str, interval_milliseconds: float | None = None) -> None:
-        """Dials, and opens no channel. With an interval it keeps that, whatever the other side asks for."""
+        """Dials without opening a channel. Keeps the interval, if given, whatever the other side requests."""
         await self._link(address, address_type, interval_milliseconds)
 
     async def _link(self, address: str, address_type: str, interval: float | None = None) -> Connection:
@@ -168,14 +167,14 @@ class Stranger(GattClient):
         self._emit("channelAccepted", stranger=self.name, channel=number, psm=channel.psm)
 
     async def send(self, channel: int, data: str) -> None:
-        """One SDU, once the peer's credits allow it: Bumble would join what is queued together."""
+        """Sends one SDU once the peer's credits allow it, since Bumble would merge queued SDUs."""
         link = self._open_channel(channel)
         await link.drain()
         link.write(base64.b64decode(data))
         await link.drain()
 
     async def send_frame(self, channel: int, data: str) -> None:
-        """A K-frame as it stands, minding neither credits nor lengths: for a peer that breaks the rules."""
+        """Sends a K-frame unchanged, regardless of credits and lengths, for a peer that breaks the rules."""
         self._open_channel(channel).send_pdu(base64.b64decode(data))
 
     def _open_channel(self, number: int) -> l2cap.LeCreditBasedChannel:

@@ -1,4 +1,4 @@
-"""When a link is lost (Core Specification, Volume 6, Part B, 4.5.2): nothing has been heard for too long."""
+"""The supervision of a link, which is lost after too long a silence (Core Specification, Volume 6, Part B, 4.5.2)."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from bumble.hci import HCI_ErrorCode as Error
 
 from .connection_events import ConnectionEvents, LinkParameters
 
-# A link on which nothing has been heard yet is given up after six intervals (Volume 6, Part B, 4.5).
+# A link without any received packet is given up after six intervals (Volume 6, Part B, 4.5).
 ESTABLISHING_INTERVALS = 6
 
 
 class Supervision:
-    """What one link's timers know. Both sides hear an exchange or neither does, so there is one for the two."""
+    """The supervision timer of a link. Both sides receive an exchange or neither does, so one timer serves both."""
 
     def __init__(self, now: float) -> None:
         self.established = False
-        """Whether anything has ever been heard."""
+        """Whether any packet was received."""
         self.longest_silence = 0.0
         self._last_heard = now
 
@@ -27,20 +27,20 @@ class Supervision:
         self.established = True
 
     def deadline(self, parameters: LinkParameters) -> float:
-        """When it is given up, unless something is heard before."""
+        """The time at which the link is lost, unless a packet arrives before."""
         limit = parameters.timeout if self.established else ESTABLISHING_INTERVALS * parameters.interval
         return self._last_heard + limit
 
     def overdue(self, now: float, parameters: LinkParameters) -> bool:
-        """Whether it has been silent for longer than it may."""
+        """Whether the silence has exceeded the timeout."""
         return now > self.deadline(parameters)
 
     def expires_at(self, now: float, events: ConnectionEvents, parameters: LinkParameters, lossy: bool) -> float:
-        """When a link is lost over which nothing comes from now on."""
+        """The time at which a link is lost if no packet arrives from now on."""
         if not self.established:
             return events.anchor + ESTABLISHING_INTERVALS * parameters.interval
-        # Empty packets are exchanged in every event: the last one heard was in the last event before now. Where packets
-        # get lost, each event was looked at by itself.
+        # Every event exchanges empty packets, so the last received one was in the last event before now. On lossy
+        # paths each event has been checked individually.
         last_event = 0 if lossy else events.last(now)
         return max(self._last_heard, last_event) + parameters.timeout
 

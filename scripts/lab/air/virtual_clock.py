@@ -1,4 +1,4 @@
-"""A clock that stands still until it is moved. What is due on the way is called at its own time."""
+"""A clock that moves only on request. Calls that become due on the way run at their own times."""
 
 from __future__ import annotations
 
