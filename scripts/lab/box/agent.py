@@ -1,7 +1,7 @@
-"""The agent of a box: does what the runner asks over the box's first serial line, and tells it what happens.
+"""The agent of a box: performs the runner's requests over the box's first serial line, and reports events.
 
-One JSON object a line in both directions. Requests have `do`; what comes back has `event`. There are no answers: each
-request shows its effect in an event (a line of output, an exit, `ready`, `failed`).
+One JSON object per line in both directions. Requests have `do`, messages to the runner have `event`. Requests have
+no answers: each shows its effect in an event (a line of output, an exit, `ready`, `failed`).
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from wire import FROM_BOX_WINDOW, Wire
 
 AGENT_LINE = "/dev/ttyS0"
 
-# How long an unfinished line of output stands before it counts as a question.
+# After this delay an unfinished line of output counts as a question.
 PROMPT_DELAY = 0.05
 
-# The kernel gives a new controller ten seconds for its first answer and no second chance, and a line that has just been opened has
-# lost a packet before, on a machine with other things to do.
+# The kernel gives a new controller ten seconds for its first answer and no second chance. On a busy machine a line that
+# has just been opened has lost a packet before.
 CONTROLLERS_DUE = 15.0
 
-# When the runner does not keep up, programs have to wait rather than the box run out of memory.
+# If the runner falls behind, programs must wait, so that the box does not run out of memory.
 MAXIMUM_BACKLOG = 4 * 1024 * 1024
 
 BLUETOOTHD = "/usr/libexec/bluetooth/bluetoothd"
@@ -56,13 +56,13 @@ class Agent:
         self._selector = selectors.DefaultSelector()
         self._programs: dict[str, Program] = {}
         self._attached: dict[int, tuple[str, Unplug]] = {}
-        """A controller's driver and what detaches it, by its number."""
+        """The driver of each controller and the function that detaches it, by number."""
         self._awaited_controllers: int | None = None
         self._controllers_due = 0.0
         self._wire = Wire(FROM_BOX_WINDOW)
         self._requests: list[dict[str, Any]] = []
         self._tunnels = Tunnels(self._selector, self.emit)
-        # Opened twice, since reading must not block and writing should.
+        # Opened twice: reads must not block, writes should.
         self._line_in = os.open(AGENT_LINE, os.O_RDONLY | os.O_NOCTTY | os.O_CLOEXEC | os.O_NONBLOCK)
         self._line_out = os.open(AGENT_LINE, os.O_WRONLY | os.O_NOCTTY | os.O_CLOEXEC)
         tty.setraw(self._line_in)
@@ -90,7 +90,7 @@ class Agent:
                 self._do(self._requests.pop(0))
 
     def _patience(self) -> float | None:
-        """How long to wait for something to happen, in seconds."""
+        """The timeout of the next wait, in seconds."""
         if any(program.prompting for program in self._programs.values()):
             return PROMPT_DELAY
         if self._awaited_controllers is not None:
@@ -98,7 +98,7 @@ class Agent:
         return None
 
     def emit(self, event: str, **fields: Any) -> None:
-        """Tells the runner something, at the latest when there is nothing else to do."""
+        """Sends the runner an event, at the latest when the agent is idle."""
         self._wire.queue({"event": event, **fields})
         while self._wire.backlog > MAXIMUM_BACKLOG:
             self._write_line()
@@ -106,7 +106,7 @@ class Agent:
             self._read_line()
 
     def _read_line(self) -> None:
-        # Blocking: it has been read already, from within `emit`.
+        # Blocking: a call from within `emit` may have read it already.
         with contextlib.suppress(BlockingIOError):
             self._requests += self._wire.received(os.read(self._line_in, 64 * 1024))
 
@@ -117,12 +117,12 @@ class Agent:
     def _do(self, request: dict[str, Any]) -> None:
         try:
             getattr(self, f"do_{request.pop('do')}")(**request)
-        except Exception as error:  # the scenario has to hear of it, and the box goes on
+        except Exception as error:  # reported to the scenario, and the box continues
             self.emit("failed", program=request.get("program"), reason=f"{type(error).__name__}: {error}")
 
     def _reap(self, reader: int) -> None:
         os.read(reader, 4096)
-        # As the first process we inherit every orphan, so we wait for all and not just for our own.
+        # The first process inherits every orphan, so wait for all processes and not only for those of the agent.
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -138,7 +138,7 @@ class Agent:
     # Controllers
 
     def do_attach(self, controller: int, driver: str) -> None:
-        """The controller on serial line 1, 2, … (0 is ours) becomes hci0, hci1, …"""
+        """Attaches the controller on serial line 1, 2, … (0 is the agent's) as hci0, hci1, …"""
         self._attached[controller] = driver, attach(f"/dev/ttyS{controller + 1}", driver)
 
     def do_detach(self, controller: int) -> None:
@@ -151,11 +151,11 @@ class Agent:
         self._check_controllers()
 
     def _attach_once_more(self) -> None:
-        """Those that the kernel has given up. Each gets its number again, since it is free."""
+        """Attaches the controllers that the kernel has given up. Each gets its number again, since the number is free."""
         self._controllers_due = time.monotonic() + CONTROLLERS_DUE
         for controller in sorted(self._attached.keys() - self._management.present):
             driver, detach = self._attached.pop(controller)
-            self.emit("failed", program=None, reason=f"hci{controller} is attached once more: it has not answered the kernel")
+            self.emit("failed", program=None, reason=f"hci{controller} is attached again: it has not answered the kernel")
             detach()
             self._do({"do": "attach", "controller": controller, "driver": driver})
 
@@ -163,7 +163,7 @@ class Agent:
         self._management.power(controller, on)
 
     def do_give_back(self, controller: int, address: str, peers: list[str]) -> None:
-        """What a node that was killed would have done at its end: the controller gets back what it had."""
+        """Restores a controller's settings, as a node that was killed would have done at its end."""
         record = Path(RECORDS) / f"adapter-{address.replace(':', '').lower()}"
         if record.exists() and (text := record.read_text()):
             self._management.set_defaults(controller, json.loads(text), peers)
@@ -177,7 +177,7 @@ class Agent:
             with open(f"{RFKILL}/{switch}/soft", "w") as block:
                 block.write("1" if on else "0")
             return
-        raise ValueError(f"hci{controller} has no switch")
+        raise ValueError(f"hci{controller} has no rfkill switch")
 
     def _controllers_changed(self) -> None:
         for change, index in self._management.read():
@@ -196,7 +196,7 @@ class Agent:
         self.emit("started", program=program, pid=self._programs[program].pid)
 
     def do_folder(self, path: str, uid: int) -> None:
-        """A folder in the box's memory that belongs to somebody else than root."""
+        """Makes a folder in the box's memory that belongs to a user other than root."""
         os.mkdir(path, 0o700)
         os.chown(path, uid, uid)
 

@@ -1,5 +1,5 @@
-"""The little of the kernel's Bluetooth interface that a box's agent needs: attaching a controller that sits on a serial
-line, by either of two drivers, and the management socket, which tells when it is up."""
+"""The parts of the kernel's Bluetooth interface that a box's agent needs: attaching a controller on a serial
+line with either of two drivers, and the management socket, which reports when the controller is up."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ N_HCI = 15
 HCIUARTSETPROTO = 0x400455C8
 HCI_UART_H4 = 0
 
-# A packet to /dev/vhci that asks for a controller; the answer, a packet of the same type, has its number.
+# A packet to /dev/vhci that requests a controller. The answer, a packet of the same type, has its number.
 VENDOR_PACKET, CREATE_PRIMARY = 0xFF, 0x00
 
 HCI_CHANNEL_CONTROL = 3
@@ -46,7 +46,7 @@ Unplug = Callable[[], None]
 
 
 def attach(line: str, driver: str) -> Unplug:
-    """Makes a controller of a serial line. It is there until the function that is returned is called. The kernel
+    """Attaches the controller on a serial line. Returns the function that detaches it. The kernel
     numbers controllers in the order of these calls."""
     descriptor = os.open(line, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
     tty.setraw(descriptor)
@@ -54,18 +54,18 @@ def attach(line: str, driver: str) -> Unplug:
 
 
 def _attach_serial(line: int) -> Unplug:
-    """By the kernel's driver for serial lines, as `btattach -P h4` does. It does not vouch for the controller's state
-    combinations, so the kernel does not dial while others are linked to the adapter."""
+    """Uses the kernel's driver for serial lines, as `btattach -P h4` does. The driver does not declare the controller's state
+    combinations valid, so the kernel does not dial while the adapter has incoming links."""
     fcntl.ioctl(line, TIOCSETD, struct.pack("i", N_HCI))
     fcntl.ioctl(line, HCIUARTSETPROTO, HCI_UART_H4)
     return lambda: os.close(line)
 
 
 def _attach_virtual(line: int) -> Unplug:
-    """By /dev/vhci, whose driver vouches for all that the controller says, with a process that carries the packets."""
+    """Uses /dev/vhci and a process that carries the packets. The driver accepts all states that the controller reports."""
     controller = os.open("/dev/vhci", os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
     os.write(controller, bytes((VENDOR_PACKET, CREATE_PRIMARY)))
-    # The kernel puts its answer first, so nothing of the controller's is lost with it.
+    # The kernel's answer comes first, so this read loses nothing of the controller's.
     os.read(controller, 4)
     process = os.fork()
     if process == 0:
@@ -85,7 +85,7 @@ DRIVERS = {"serial": _attach_serial, "vhci": _attach_virtual}
 
 
 def _become_carrier(controller: int, line: int) -> None:
-    """The rest of a process's life. It must not hold another controller's line, or that could not be unplugged."""
+    """Runs for the rest of the process's life. Must not hold another controller's line, which could not be unplugged then."""
     try:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -99,13 +99,13 @@ def _become_carrier(controller: int, line: int) -> None:
 
 
 class Management:
-    """The control channel: `powered` holds the controllers that are up."""
+    """The management socket. `powered` has the controllers that are up."""
 
     def __init__(self) -> None:
         self._socket = socket.socket(
             socket.AF_BLUETOOTH, socket.SOCK_RAW | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK, socket.BTPROTO_HCI
         )
-        # Python's bind() knows no channel.
+        # Python's bind() does not support the channel.
         address = struct.pack("<HHH", socket.AF_BLUETOOTH, NO_INDEX, HCI_CHANNEL_CONTROL)
         if LIBC.bind(self._socket.fileno(), address, len(address)) != 0:
             raise OSError(ctypes.get_errno(), "binding the management socket")
@@ -119,8 +119,8 @@ class Management:
         self._send(MGMT_SET_POWERED, index, bytes((on,)))
 
     def set_defaults(self, index: int, values: dict[str, int], peers: list[str]) -> None:
-        """What the kernel uses on a controller where nothing else is named, as roadmesh has recorded it. It keeps what was used
-        for devices that were dialled, among which may be these."""
+        """Restores the kernel's defaults of a controller, as roadmesh has recorded them. The kernel keeps the former values
+        for devices that were dialled, which may include `peers`."""
         entries = (struct.pack("<HBH", kind, 2, values[name]) for name, kind in DEFAULTS.items())
         self._send(MGMT_SET_DEFAULTS, index, b"".join(entries))
         intervals = values["connectionMin"], values["connectionMax"], 0, values["supervisionTimeout"]
@@ -132,7 +132,7 @@ class Management:
         self._socket.send(struct.pack("<HHH", opcode, index, len(parameters)) + parameters)
 
     def read(self) -> list[tuple[str, int]]:
-        """What has changed: ("added" | "removed" | "powered" | "unpowered", index)."""
+        """The changes since the last call: ("added" | "removed" | "powered" | "unpowered", index)."""
         changes: list[tuple[str, int]] = []
         while True:
             try:
@@ -155,7 +155,7 @@ class Management:
             return self._settings(index, body[0])
         if event == MGMT_COMMAND_COMPLETE and struct.unpack_from("<HB", body) == (MGMT_READ_INFO, 0):
             return self._settings(index, body[3 + SETTINGS_OFFSET_IN_INFO])
-        # Whoever has asked for new settings is answered, and left out when the others are told.
+        # The socket that has requested new settings receives an answer, and not the event for the other sockets.
         if event == MGMT_COMMAND_COMPLETE and struct.unpack_from("<HB", body) == (MGMT_SET_POWERED, 0):
             return self._settings(index, body[3])
         return []

@@ -1,10 +1,10 @@
-"""H4, the form that packets have between a controller and its host: a byte of type, a header with a length, the rest
-(Core Specification, Volume 4, Part A). And how a controller behind /dev/vhci is fed through a serial line.
+"""H4, the packet format between a controller and its host: a byte of type, a header with a length, and the payload
+(Core Specification, Volume 4, Part A). Also the flow control for a controller behind /dev/vhci on a serial line.
 
-The kernel's own serial driver takes what comes over a line at once. A program in the box reads it when it gets to run,
-and a serial line of user-mode Linux stalls for good when 3,968 bytes wait in it (`wire.py`). So where a program reads,
-the air sends only so much ahead, and every 512 bytes that have been taken are acknowledged by a byte that begins no
-packet.
+The kernel's own serial driver reads a line at once. A program in the box reads it when it is scheduled,
+and a serial line of user-mode Linux stalls for good when 3,968 bytes wait in it (`wire.py`). So if a program reads,
+the air sends only a limited amount ahead. The program acknowledges every 512 bytes that it has read with a byte that
+begins no packet.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 COMMAND, ACL_DATA, SYNCHRONOUS_DATA, EVENT, ISO_DATA = range(1, 6)
 
-# For each packet type: bytes of header after the type, and where in it the length stands (offset, bytes).
+# For each packet type: the bytes of its header after the type, and the position of the length in it (offset, bytes).
 LAYOUT = {
     COMMAND: (3, 2, 1),
     ACL_DATA: (4, 2, 2),
@@ -28,19 +28,19 @@ LAYOUT = {
 ACKNOWLEDGEMENT = 0x06
 ACKNOWLEDGED_BYTES = 512
 
-# What may be on its way to a program. Up to 511 bytes of it may have been taken and not acknowledged yet.
+# Bytes in flight to a program, of which up to 511 may be read and not acknowledged yet.
 WINDOW = 7 * ACKNOWLEDGED_BYTES
 
 READ_SIZE = 4096
 
 
 class Splitter:
-    """Cuts a stream of bytes into packets."""
+    """Splits a stream of bytes into packets."""
 
     def __init__(self) -> None:
         self._input = bytearray()
         self.acknowledgements = 0
-        """How many have come among the packets since this was set to 0."""
+        """The number of acknowledgements among the packets since this was set to 0."""
 
     def take(self, data: bytes) -> Iterator[bytes]:
         """The packets that these bytes complete."""
@@ -53,7 +53,7 @@ class Splitter:
 
     def _next(self) -> bytes | None:
         data = self._input
-        # A byte that starts no packet (a line that comes up can carry noise) is skipped, as a real controller does.
+        # Skip bytes that start no packet, as a real controller does: a line that comes up can carry noise.
         while data and data[0] not in LAYOUT:
             self.acknowledgements += data[0] == ACKNOWLEDGEMENT
             del data[0]
@@ -71,11 +71,11 @@ class Splitter:
 
 
 def carry(controller: int, line: int) -> None:
-    """Carries packets between a controller's device, which takes and gives one at a time and does not block on reading,
-    and a serial line, until that ends."""
+    """Carries packets between a controller's device, which reads and writes one packet at a time and never blocks a read,
+    and a serial line, until the line ends."""
     splitter = Splitter()
     unacknowledged = 0
-    # What was sent to the one before us, and is gone with it, is not on its way any more.
+    # Acknowledge bytes for the previous process: they were lost with it, and are no longer in flight.
     _write(line, bytes((ACKNOWLEDGEMENT,)) * (WINDOW // ACKNOWLEDGED_BYTES))
     poll = select.poll()
     poll.register(controller, select.POLLIN)
@@ -90,7 +90,7 @@ def carry(controller: int, line: int) -> None:
             if not data:
                 return
             for packet in splitter.take(data):
-                # An adapter that is off takes nothing.
+                # An adapter that is off rejects packets.
                 with contextlib.suppress(OSError):
                     os.write(controller, packet)
             owed, unacknowledged = divmod(unacknowledged + len(data), ACKNOWLEDGED_BYTES)

@@ -1,4 +1,4 @@
-"""One turn of an agent's event loop."""
+"""An iteration of an agent's event loop."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import selectors
 
 
 def turn(selector: selectors.BaseSelector, timeout: float | None) -> bool:
-    """Waits, and calls what is registered for whatever has happened. Returns whether anything has.
+    """Waits, and calls the registered functions of all ready descriptors. Returns whether there were any.
 
-    What one call takes out of the selector is not called in the same turn: an exit that is noticed together with the
-    program's last output has already read that output and let its descriptor go.
+    If one call removes a descriptor from the selector, its function is not called in the same iteration. For example, an
+    exit that is noticed together with the program's last output has already read that output and closed its descriptor.
     """
     ready = selector.select(timeout)
     for key, _ in ready:

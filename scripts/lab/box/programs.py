@@ -1,4 +1,4 @@
-"""The programs that run in a box: their output in lines, their input, and their end."""
+"""The programs in a box: their output in lines, their input, and their end."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-# A line that never ends would fill the box's memory: beyond this it is passed on in pieces.
+# An endless line would fill the box's memory: longer lines are passed on in pieces.
 MAXIMUM_LINE = 1024 * 1024
 
-# What stands unfinished in the output is most likely a question, and this is as long as one gets.
+# Unfinished output is most likely a question, and questions are not longer than this.
 MAXIMUM_PROMPT = 1024
 
 READ_SIZE = 64 * 1024
@@ -33,7 +33,7 @@ ENVIRONMENT = {
 
 
 class Output:
-    """One of a program's two output streams, cut into lines."""
+    """One of a program's two output streams, split into lines."""
 
     def __init__(self, pipe: int, stream: str, emit_lines: Callable[[str, list[str]], None]) -> None:
         self.pipe = pipe
@@ -41,10 +41,10 @@ class Output:
         self._emit_lines = emit_lines
         self._partial = bytearray()
         self.prompting = False
-        """Whether it ends in an unfinished line that has not been shown yet."""
+        """Whether it ends in an unfinished line that was not reported yet."""
 
     def read(self) -> bool:
-        """Passes on what is there. False at the end of the stream."""
+        """Passes on all available output. False at the end of the stream."""
         try:
             data = os.read(self.pipe, READ_SIZE)
         except BlockingIOError:
@@ -89,7 +89,7 @@ class Program:
             user=uid,
             group=gid if gid is not None else uid,
             extra_groups=[] if uid is not None else None,
-            # A group of its own, so that a signal reaches its children too.
+            # A process group, so that a signal reaches the children too.
             start_new_session=True,
         )
         self.pid = self._process.pid
@@ -112,7 +112,7 @@ class Program:
             self._outputs.remove(output)
 
     def show_prompts(self) -> None:
-        """Called when nothing has happened for a moment: an unfinished line by now is a question that waits."""
+        """Called after a short silence: an unfinished line is now a question."""
         for output in self._outputs:
             if output.prompting:
                 self._emit("prompt", program=self.name, text=output.take_prompt())
@@ -157,9 +157,9 @@ class Program:
             os.killpg(self.pid, number)
 
     def ended(self, status: int) -> None:
-        """Called when the process has been reaped. All that it wrote goes out before the news of its end."""
+        """Called when the process has been reaped. Reports all its output before its end."""
         code = os.waitstatus_to_exitcode(status)
-        # What it started dies with it, as it would with a session that ends.
+        # Its children end with it, as with a session that ends.
         self.signal(signal.SIGKILL)
         for output in list(self._outputs):
             self._drain(output)

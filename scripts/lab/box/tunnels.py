@@ -1,6 +1,6 @@
-"""TCP out of a box: what a program connects to on the box's loopback goes over the agent's line to the machine outside.
+"""TCP out of a box: connections to the box's loopback go over the agent's line to the machine outside.
 
-A box has no network, and a mobile network is nothing else to it: bytes that go to somebody on the Internet and come back.
+A box has no network. A tunnel replaces a mobile network: it carries bytes to a server on the Internet and back.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import socket
 from collections.abc import Callable
 from typing import Any
 
-# Of one read: with base64 around it, it fits into what a line may have on its way.
+# Bytes of one read: encoded in base64 they fit into a line.
 READ_SIZE = 1024
 
 
 class Tunnels:
-    """The connections of one box. `emit` tells the runner."""
+    """The connections of one box. `emit` reports to the runner."""
 
     def __init__(self, selector: selectors.BaseSelector, emit: Callable[..., Any]) -> None:
         self._selector = selector
@@ -49,7 +49,7 @@ class Tunnels:
             self.close(number)
 
     def write(self, number: int, data: str) -> None:
-        """What came from outside; nothing where the other side has closed."""
+        """Writes data from outside. Empty data means that the other side has closed."""
         if number not in self._connections:
             return
         if not data:

@@ -1,9 +1,9 @@
-"""The conversation of a box's agent with the runner: JSON objects, one a line, with flow control. Both sides use this.
+"""The protocol between a box's agent and the runner: JSON objects, one per line, with flow control. Both sides use it.
 
 A serial line of user-mode Linux (Linux 6.1) stalls for good in two cases: when 3,968 bytes wait in it to be read, since
 its interrupts stay off after that; and when a write does not fit into the other end's buffer, since nothing wakes it up
-when there is room again. So neither side ever lets it come to that: each has only so much on its way, and every 512
-bytes that have been taken are acknowledged by one byte, which no JSON text contains.
+when there is room again. So each side limits the bytes in flight, and acknowledges every 512
+bytes that it has read with one byte that does not occur in JSON.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ FROM_BOX_WINDOW = 4 * ACKNOWLEDGED_BYTES
 
 
 class Wire:
-    """The state of one side, without the input and output: bytes that came go in, bytes to be written come out."""
+    """The state of one side, without I/O: received bytes go in, bytes to be sent come out."""
 
     def __init__(self, window: int | None) -> None:
         self._window = window
-        """How many bytes may be sent before an acknowledgement must come; None: as many as there are."""
+        """How many bytes may be sent before the next acknowledgement; None: no limit."""
         self._input = bytearray()
         self._output = bytearray()
         self._unacknowledged = 0
@@ -48,7 +48,7 @@ class Wire:
         return [json.loads(line) for line in lines]
 
     def sendable(self) -> bytes:
-        """What may be written now: acknowledgements come first, they are not held back by anything."""
+        """The bytes to send now. Acknowledgements are first and have no limit."""
         return ACKNOWLEDGEMENT * self._owed + self._output[: self._window]
 
     def sent(self, count: int) -> None:

@@ -1,12 +1,12 @@
-"""Runs inside a box: an LE L2CAP channel in its simplest form, to prove the lab itself with.
+"""Runs inside a box: a minimal LE L2CAP channel for testing the lab itself.
 
     channel.py serve ADAPTER PSM          accepts channels and echoes every SDU
     channel.py relay ADAPTER PSM PEER     dials a server, then accepts one channel and passes SDUs between the two
-    channel.py dial ADAPTER PEER PSM [N]  opens a channel, echoes N bytes at once where N is given, then obeys its standard
-                                          input: `echo N` sends N bytes and waits for them to come back,
+    channel.py dial ADAPTER PEER PSM [N]  opens a channel, echoes N bytes at once if N is given, then obeys its standard
+                                          input: `echo N` sends N bytes and waits until they come back,
                                           `flood SIZE COUNT` sends SDUs without waiting
 
-ADAPTER and PEER are addresses. What happens is printed as the lab expects it of every program: a JSON object a line.
+ADAPTER and PEER are addresses. Prints events as the lab expects them of every program: one JSON object per line.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def say(event: str, **fields: Any) -> None:
 
 
 def address(text: str, psm: int) -> bytes:
-    """A sockaddr_l2. Python's own bind() and connect() know no address type, so they cannot do LE."""
+    """A sockaddr_l2. Python's own bind() and connect() do not support the address type, which LE needs."""
     raw = bytes.fromhex(text.replace(":", ""))[::-1]
     return struct.pack("<HH6sHBx", socket.AF_BLUETOOTH, psm, raw, 0, BDADDR_LE_PUBLIC)
 
@@ -61,7 +61,7 @@ def serve(adapter: str, psm: int) -> None:
     listener.listen(16)
     say("listening", psm=psm)
     while True:
-        # Not listener.accept(): Python cannot make sense of the peer's address.
+        # Not listener.accept(): Python cannot parse the peer's address.
         descriptor = LIBC.accept(listener.fileno(), None, None)
         peer = socket.socket(fileno=descriptor)
         threading.Thread(target=echo_back, args=(peer, descriptor), daemon=True).start()
@@ -86,7 +86,7 @@ def echo_back(peer: socket.socket, number: int) -> None:
 def relay(adapter: str, psm: int, peer: str) -> None:
     upwards = channel(adapter, 0)
     call("connect", upwards.fileno(), address(peer, psm))
-    # Credits have to come back before bluetoothd opens channels of its own on the link (docs/bluez.md).
+    # Credits must come back before bluetoothd opens channels of its own on the link (docs/bluez.md).
     upwards.send(b"\0")
     listener = channel(adapter, psm)
     listener.listen(1)

@@ -1,7 +1,7 @@
-"""How long bytes take over several hops where nothing but the lab itself stands in between: boxes in a line that hear
-only their neighbours, a bare socket in each, links of 7.5 ms. What a mesh takes more than that is its own.
+"""Measures the latency over several hops with the lab alone: boxes in a line that receive
+only their neighbours, a bare socket in each, links of 7.5 ms. Additional latency of a mesh is the mesh's own.
 
-ROADMESH_HOPS=6 measures as far as that; 3 is the default.
+ROADMESH_HOPS=6 measures up to six hops; 3 is the default.
 """
 
 import os
@@ -23,10 +23,10 @@ MaxConnectionInterval=6
 ConnectionSupervisionTimeout=72
 """
 
-# A vote is about this long on a link.
+# About the size of a vote on a link.
 BYTES = 60
 
-# The first ones are on links that are still agreeing on packet lengths.
+# During the first echoes the links are still negotiating packet lengths.
 WARMING, ECHOES = 20, 100
 
 

@@ -1,5 +1,5 @@
-"""Records the drives in docs/drives: a host and a guest in two boxes each, on a road that is made up (roads.py), with
-`roadmesh fieldtest record`. Takes five minutes and a bit.
+"""Records the drives in docs/drives with `roadmesh fieldtest record`: a host and a guest in two boxes each, on modelled
+roads (roads.py). Takes a little more than five minutes.
 
     DRIVES=docs/drives scripts/radio-lab run scripts/lab/scenarios/record-drives.py
 """
@@ -38,7 +38,7 @@ def scenario(lab: Lab) -> None:
     def one(name: str) -> None:
         try:
             record(lab, name, songs, output)
-        except Exception as error:  # a thread's error is its own; the scenario fails with all of them
+        except Exception as error:  # collected: the scenario fails with the errors of all threads
             failures.append(f"{name}: {error}")
 
     for name in ROADS:
@@ -55,7 +55,7 @@ def scenario(lab: Lab) -> None:
 def record(lab: Lab, name: str, songs: Path, output: Path) -> None:
     car, family = lab.boxes[f"{name}-car"], lab.boxes[f"{name}-guest"]
     title = name.replace("-", " ").capitalize()
-    # Each road has a service of its own: the air is one, and the cars of three roads are not to meet.
+    # Each road has its own service, since the cars of three roads share one air and must not connect.
     service = ("--service", name.replace("-", "")[:15], "--http", "none")
     host = car.roadmesh("host", "First car", "--library", str(songs), *service, name=f"{name}-host")
     host.expect("ready", timeout=60)

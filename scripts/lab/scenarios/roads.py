@@ -1,5 +1,5 @@
-"""Roads that are made up: what the signal between two cars of a convoy could be like. Nothing here was measured; each
-figure is a model's, and stands where it is used."""
+"""Modelled roads: possible signals between two cars of a convoy. Nothing here was measured. Each
+figure belongs to the model, and is explained where it is used."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from collections.abc import Callable
 
 from lab.drive import Step
 
-# What two dongles at 0 dBm have at one metre, and how it falls with distance: 2 is free space, a street has more.
+# The signal of two dongles at 0 dBm at one metre, and its decay with distance: 2 is free space, a street has more.
 AT_ONE_METRE_DBM, PATH_LOSS_EXPONENT = -40.0, 2.4
-# A receiver hears nothing below this, and hears again a little above it: at the limit it would flap.
+# A receiver loses the signal below the first value, and regains it above the second. With one limit it would flap.
 DEAF_DBM, HEARS_DBM = -94.0, -91.0
-# What moves slowly between two antennas (people, other cars): its spread, and for how long it stays alike.
+# Slow obstacles between two antennas (people, other cars): the standard deviation, and how long a value lasts.
 SHADOWING_DB, SHADOWING_SECONDS = 3.0, 4.0
 INTERVAL = 0.5
 
 Road = Callable[[float, random.Random], tuple[float, float]]
-"""The distance in metres and what else takes signal, in dB, after so many seconds."""
+"""The distance in metres and the additional attenuation in dB, after this many seconds."""
 
 
 def strength(metres: float, shadowing: float, obstacles: float) -> float:
@@ -26,7 +26,7 @@ def strength(metres: float, shadowing: float, obstacles: float) -> float:
 
 
 def drive(road: Road, seconds: float, seed: int, marks: dict[float, str]) -> list[Step]:
-    """The steps of a road: a signal twice a second, gaps where it is too weak, a vote every 8 to 25 s."""
+    """The steps of a road: a signal twice a second, gaps when it is too weak, a vote every 8 to 25 s."""
     chance = random.Random(seed)
     steps = [Step(at, "mark", text=text) for at, text in marks.items()]
     shadowing, deaf, last = 0.0, False, 0
@@ -36,7 +36,7 @@ def drive(road: Road, seconds: float, seed: int, marks: dict[float, str]) -> lis
         shadowing = kept * shadowing + math.sqrt(1 - kept**2) * chance.gauss(0, SHADOWING_DB)
         metres, obstacles = road(at, chance)
         dbm = strength(metres, shadowing, obstacles)
-        # Nothing begins or ends on the stroke of a clock.
+        # A random offset, so that steps do not start in time with any clock.
         moment = at + chance.uniform(0, INTERVAL / 2)
         if not deaf and dbm < DEAF_DBM:
             deaf = True
@@ -57,15 +57,15 @@ def drive(road: Road, seconds: float, seed: int, marks: dict[float, str]) -> lis
 
 
 def tunnel(at: float, chance: random.Random) -> tuple[float, float]:
-    """A country road at 80 km/h, the cars 20 to 40 m apart, with a bent tunnel of 700 m and a short one: rock is
-    between the cars while one of them is inside and the other is not, or the bend is between them."""
+    """A country road at 80 km/h, with the cars 20 to 40 m apart, a bent tunnel of 700 m and a short one. Rock blocks
+    the signal while one car is inside and the other is not, or while the bend is between them."""
     metres = 30 + 10 * math.sin(at / 17)
     rock = 60.0 if 60 <= at < 84 or 150 <= at < 158.5 or 210 <= at < 213 else 0.0
     return metres, rock
 
 
 def city(at: float, chance: random.Random) -> tuple[float, float]:
-    """Streets and lights: 5 m apart at a light, up to 60 m between two, and a lorry in between now and then."""
+    """Streets and traffic lights: 5 m apart at a light, up to 60 m between two, and sometimes a lorry in between."""
     metres = 5 + 55 * max(0, math.sin(at / 14)) ** 2
     lorry = 22.0 if (at % 31) > 27.5 else 0.0
     corner = 18.0 if (at % 53) > 49 else 0.0
@@ -73,8 +73,8 @@ def city(at: float, chance: random.Random) -> tuple[float, float]:
 
 
 def garage(at: float, chance: random.Random) -> tuple[float, float]:
-    """Down a spiral ramp, 10 to 25 m apart: each floor of concrete between the cars takes 18 dB, and for some seconds
-    of each turn there is one or are two."""
+    """Down a spiral ramp, 10 to 25 m apart. Each floor of concrete between the cars takes 18 dB, and for some seconds
+    of each turn one or two floors are between them."""
     metres = 17 + 8 * math.sin(at / 9)
     turn = at % 40
     floors = 2 if 22 <= turn < 27 + (at // 40) else 1 if 18 <= turn < 32 + (at // 40) else 0

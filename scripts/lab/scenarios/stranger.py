@@ -1,4 +1,4 @@
-"""A peer that shares no code with ours, first well behaved and then not: how a scenario plays a hostile neighbour."""
+"""A hostile neighbour: a peer that shares no code with ours, first well behaved and then not."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def scenario(lab: Lab) -> None:
     server = car.python(CHANNEL, "serve", car.hci(0).address, hex(PSM))
     server.expect("listening")
 
-    # The address and the PSM are where a guest finds them: in the advertisement.
+    # A guest finds the address and the PSM in the advertisement.
     heard = mallory.find(name="DadsCar")
     psm = bytes.fromhex(heard["manufacturerData"])[2]
     mallory.connect(psm, to=heard)
@@ -32,12 +32,12 @@ def scenario(lab: Lab) -> None:
     mallory.send(b"\1hello")
     assert mallory.receive() == b"\1hello"
 
-    # An SDU that is said to be longer than the receiver takes: the kernel closes the channel.
+    # An SDU with a length beyond the receiver's limit: the kernel closes the channel.
     mallory.send_frame(b"\xff\xff" + bytes(100))
     server.expect("closed")
     mallory.expect_closed()
 
-    # And the car goes on: without a link it advertises again by itself, and takes the next one.
+    # The car continues: without a link it advertises again, and accepts the next link.
     mallory.disconnect()
     lab.air.expect("linkDown")
     mallory.find(address=car.hci(0).address)

@@ -1,8 +1,8 @@
-"""Two boxes find one another, join, lose one another and join again. Nothing of RoadMesh is in it: this proves the lab,
-and is the example to learn from. Run it with `scripts/radio-lab run scripts/lab/scenarios/two-boxes.py`.
+"""Two boxes find each other, connect, lose each other and connect again. The scenario runs no code of RoadMesh: it tests
+the lab, and is the example to learn from. Run it with `scripts/radio-lab run scripts/lab/scenarios/two-boxes.py`.
 
-A scenario is a function that is given a lab. What it starts is ended for it, and if an `expect` or an `assert` fails
-the run's folder is kept: consoles, the output of every program, captures of every controller.
+A scenario is a function with a lab as its argument. The lab ends all that the scenario starts. If an `expect` or an
+`assert` fails, it keeps the run's folder: consoles, the output of every program, captures of every controller.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lab import Box, Lab, Program
 
-# Programs run in a box straight from the machine's file system, which the boxes see read-only.
+# Programs run in a box directly from the machine's file system, which boxes mount read-only.
 CHANNEL = Path(__file__).with_name("channel.py")
 
 PSM = "0x81"
@@ -21,12 +21,12 @@ PAYLOAD = "1 2 3 0x81"
 # The kernel's default supervision timeout.
 SUPERVISION_TIMEOUT = 0.42
 
-# How far off a time may be on a machine that is busy with other things.
+# The tolerance of times on a machine with other load.
 SLACK = 0.5
 
 
 def scenario(lab: Lab) -> None:
-    # Boxes boot side by side. Whatever needs one waits until it is ready; nothing here does so yet.
+    # Boxes boot in parallel. Operations that need a box wait until it is ready. These do not.
     car = lab.box("car")
     family = lab.box("family")
 
@@ -44,14 +44,14 @@ def scenario(lab: Lab) -> None:
     long_gap(lab, car, family, guest, server)
     guest = redial(lab, car, family)
 
-    # A killed program's channel closes: its kernel sees to that.
+    # The kernel closes the channel of a killed program.
     guest.kill()
     server.expect("closed", reason="end")
     l2test(car, family)
 
 
 def advertise(box: Box) -> None:
-    """With bluetoothctl, which registers the advertisement over D-Bus as our own radio does."""
+    """Uses bluetoothctl, which registers the advertisement over D-Bus as our own radio does."""
     control = box.spawn(["bluetoothctl"], name="advertise")
     control.expect_line("Agent registered")
     for line in ("menu advertise", f"manufacturer 0xffff {PAYLOAD}", "name DadsCar", "interval 20 30", "back"):
@@ -65,9 +65,9 @@ def discover(box: Box) -> None:
     control.expect_line("Agent registered")
     for line in ("menu scan", "transport le", "back", "scan on"):
         control.say(line)
-    # The name is in the scan response, the data in the advertisement itself.
+    # The scan response has the name, and the advertisement itself has the data.
     control.expect_line("NEW.* Device .* DadsCar")
-    # An active scan blocks the passive one that dialling needs.
+    # An active scan blocks the passive scan that dialling needs.
     control.say("scan off")
     control.expect_line("Discovery stopped")
     control.say(f"info {box.lab.boxes['car'].hci(0).address}")
@@ -84,18 +84,18 @@ def throughput(lab: Lab, guest: Program) -> None:
     size, count = 1973, 50
     started = time.monotonic()
     guest.say(f"flood {size} {count}")
-    # A channel keeps the order, so when this one is back all the others have arrived.
+    # A channel keeps the order, so all other SDUs have arrived when this echo is back.
     guest.say("echo 10")
     guest.expect("echo", timeout=30)
     rate = size * count / (time.monotonic() - started)
     link = lab.air.links()[0]
     print(f"{rate / 1000:.0f} KB/s on {link['phy']}, interval {link['intervalMilliseconds']:g} ms")
-    # 1M gives 100 KB/s at most.
+    # 1M allows at most 100 KB/s.
     assert 50_000 < rate < 101_000
 
 
 def short_gap(lab: Lab, car: Box, family: Box, guest: Program) -> None:
-    """Shorter than the supervision timeout: whatever was on its way arrives afterwards."""
+    """A gap shorter than the supervision timeout: data in flight arrives afterwards."""
     lab.air.cut(car, family)
     guest.say("echo 10")
     guest.never("echo", during=0.15)
@@ -106,7 +106,7 @@ def short_gap(lab: Lab, car: Box, family: Box, guest: Program) -> None:
 def long_gap(lab: Lab, car: Box, family: Box, guest: Program, server: Program) -> None:
     lab.air.cut(car, family)
     cut = time.monotonic()
-    # Every event carries the time at which it came in.
+    # Every event has its time of arrival.
     for program in (guest, server):
         closed = program.expect("closed", reason="ETIMEDOUT")
         waited = closed["_received"] - cut
@@ -115,7 +115,7 @@ def long_gap(lab: Lab, car: Box, family: Box, guest: Program, server: Program) -
 
 
 def redial(lab: Lab, car: Box, family: Box) -> Program:
-    """A dial that stays pending through the gap connects as soon as there is something to hear."""
+    """A dial that is pending during the gap connects with the first advertisement after it."""
     guest = dial(family, car)
     guest.expect("dialling")
     lab.air.skip()
@@ -130,7 +130,7 @@ def redial(lab: Lab, car: Box, family: Box) -> Program:
 
 
 def l2test(car: Box, family: Box) -> None:
-    """BlueZ's own test program, which knows nothing of us."""
+    """BlueZ's own test program, which is independent of our code."""
     address = car.hci(0).address
     receiver = car.spawn(["l2test", "-r", "-P", "131", "-V", "le_public", "-I", "2000"])
     receiver.expect_line("Waiting for connection")
