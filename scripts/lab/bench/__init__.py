@@ -1,1 +1,1 @@
-"""The bench: RoadMesh and what else Linux offers, side by side in the radio lab. See docs/benchmarks.md."""
+"""The bench: compares RoadMesh in the radio lab with other ways that Linux offers. See docs/benchmarks.md."""

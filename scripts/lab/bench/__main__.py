@@ -1,4 +1,4 @@
-"""Measures, keeps what has been measured, and renders it."""
+"""Measures, stores the results, and renders them."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ MEASUREMENTS: dict[str, Measure] = {
     "costs": costs.measure,
 }
 
-# A long run measures again what broke off: an hour's figures are not lost because one box did not boot.
+# A long run repeats a measurement that failed, so that a box that did not boot does not cost an hour's figures.
 TRIES = 2
 
-# A quick run measures a second time where a ratio is out of bounds. The verdict is on the values of both.
+# A quick run measures again if a ratio is out of bounds. The verdict uses the values of both rounds.
 ROUNDS = 2
 
 
@@ -57,7 +57,7 @@ def measure(
 
 def _measure_once(name: str, setting: Setting, effort: Effort, results: Results, keep: bool, last: bool) -> bool:
     lab = Lab(f"bench-{name}-{setting.name}", keep=keep, pinned=True)
-    # What a measurement that breaks off has measured is kept out.
+    # Discards the values of a measurement that fails.
     made = Results({})
     failed = True
     try:
@@ -77,8 +77,8 @@ def _measure_once(name: str, setting: Setting, effort: Effort, results: Results,
 
 
 def quick(results: Results, keep: bool) -> int:
-    """Ratios alone, of medians. A ratio that is out of bounds is measured again, and judged by all its values."""
-    # Of Debian as installed only bleak is looked at.
+    """Measures only ratios of medians. A ratio out of bounds is measured again, and judged by all its values."""
+    # With Debian's default settings a quick run measures only bleak.
     untuned = replace(QUICK, blocks=0)
     steps = [
         ("way-back", INSTALLED, untuned),
@@ -94,7 +94,7 @@ def quick(results: Results, keep: bool) -> int:
             break
         steps = [step for step in steps if step[0] in {one.measurement for one in broken}]
         if attempt < ROUNDS:
-            print("bench: more values, since these are out of bounds: " + "; ".join(map(str, broken)), file=sys.stderr)
+            print("bench: measuring again, since these are out of bounds: " + "; ".join(map(str, broken)), file=sys.stderr)
     for one in verdicts(results, quick=True):
         print(one)
     absent = unmeasured(results)
@@ -104,16 +104,16 @@ def quick(results: Results, keep: bool) -> int:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="bench", description="RoadMesh and what else Linux offers, side by side.")
+    parser = argparse.ArgumentParser(prog="bench", description="Compares RoadMesh with other ways that Linux offers.")
     parser.add_argument(
-        "--quick", action="store_true", help="a few minutes: ratios alone, and exit 1 where one is out of bounds"
+        "--quick", action="store_true", help="a few minutes: measure only ratios, and exit 1 if one is out of bounds"
     )
-    parser.add_argument("--only", action="append", choices=list(MEASUREMENTS), help="this measurement; may be repeated")
+    parser.add_argument("--only", action="append", choices=list(MEASUREMENTS), help="run only this one; may be repeated")
     parser.add_argument(
-        "--setting", action="append", choices=[one.name for one in SETTINGS], help="in this setting alone"
+        "--setting", action="append", choices=[one.name for one in SETTINGS], help="measure only in this setting"
     )
     parser.add_argument(
-        "--render", type=Path, metavar="FILE", help="render what was measured before, and measure nothing"
+        "--render", type=Path, metavar="FILE", help="render earlier results, without measuring"
     )
     parser.add_argument("--page", type=Path, help="the page to write (default: docs/benchmarks.md)")
     parser.add_argument("--keep", action="store_true", help="keep the lab's folders")

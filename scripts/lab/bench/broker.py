@@ -1,9 +1,9 @@
-"""Cars that a broker alone joins: `scripts/bench broker`. Debian's mosquitto, and a cluster of three nats-servers behind one
-address, or, where one of them is killed, at three.
+"""Cars that only a broker connects: `scripts/bench broker`. The brokers are Debian's mosquitto and a cluster of three
+nats-servers behind one address, or at three addresses when one server is killed.
 
-What a car has of the network is a delay: each byte of a connection to the broker takes so long, each way. A vote from one car that
-all others show has passed the broker twice, to the host and back, so that two of the broker's own round trips, measured in the same
-run by clients that do nothing else, are the least it can take.
+The network of a car is modelled as a delay: each byte of a connection to the broker takes this long, each way. A vote
+from one car passes the broker twice until all others show it: to the host and back. So its minimum is two round trips of the
+broker, which clients without other work measure in the same run.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ CARS = 8
 VOTES = 30
 ECHOES = 50
 DELAYS = (0.0, 0.030)
-# A vote may take so much longer than two round trips.
+# A vote may take this much longer than two round trips.
 ALLOWED = 0.050
-# A host follows only so many wishes of one guest a second.
+# A host limits the rate of one guest's wishes.
 BETWEEN_VOTES = 0.25
 
 
@@ -53,13 +53,13 @@ def vote(nodes: list[Node], voter: Node, song: str, word: str, voters: int) -> f
 
 
 def echoes(port: int) -> list[float]:
-    """The broker's own round trips: a message that comes back to who has sent it."""
+    """The broker's own round trips: the times until a client receives its own message."""
     came = threading.Event()
     ready = threading.Event()
     client = Client(CallbackAPIVersion.VERSION2, client_id="echo", protocol=MQTTv311)
     client.on_connect = lambda *_: client.subscribe("echo/one", 0)
     client.on_subscribe = lambda *_: ready.set()
-    # Its own pauses would count as the broker's.
+    # Delays of the client itself would count as the broker's.
     client.on_socket_open = lambda _, __, opened: opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     client.on_message = lambda *_: came.set()
     client.connect("127.0.0.1", port)
@@ -86,7 +86,7 @@ class Row:
 
     @property
     def beyond(self) -> float:
-        """What a vote takes beyond two round trips."""
+        """The time of a vote beyond two round trips."""
         return statistics.median(self.votes) - 2 * statistics.median(self.echo)
 
     @property
@@ -124,19 +124,19 @@ class Load:
     sessions: int
     joined: float
     idle: float
-    """Bytes of a session a second, of both ends together."""
+    """Bytes per session and second, at both ends together."""
     votes: list[float]
-    """Of one party after the other."""
+    """The times of votes, one party after the other."""
     crowd: list[float]
-    """Of all parties at the same moment; none if that did not end."""
+    """The times of votes of all parties at once; empty if they did not end."""
     lost: int
-    """How often a guest had lost its host before that."""
+    """How often a guest had lost its host before."""
     node: float
-    """Bytes of memory of a node."""
+    """Bytes of memory per node."""
     broker: float
-    """Bytes of memory of the broker for a session."""
+    """Bytes of the broker's memory per session."""
     processor: float
-    """Share of a processor that the broker takes while nobody says anything."""
+    """The broker's share of a processor on idle sessions."""
 
     @property
     def cells(self) -> list[str]:
@@ -147,10 +147,10 @@ class Load:
         ]  # fmt: skip
 
 
-# What a process may have open at once bounds its nodes: libmosquitto waits with select(2).
+# The limit of open descriptors limits the nodes of a process: libmosquitto waits with select(2).
 HOSTS, GUESTS = 6, 16
 IDLE = 30.0
-# Votes of all parties at once take seconds, or do not end: then the nodes themselves fill the machine.
+# Votes of all parties at once take seconds, or do not end because the nodes themselves use up the machine.
 PATIENCE = 60.0
 
 
@@ -166,7 +166,7 @@ def hear(process: subprocess.Popen[str]) -> dict[str, Any]:
 
 
 def at_once(processes: list[subprocess.Popen[str]]) -> list[float]:
-    """A guest of each of a process's parties votes, of all processes at the same moment. Nothing if that takes longer than `PATIENCE`."""
+    """One guest in each party of all processes votes at the same moment. Empty if that takes longer than `PATIENCE`."""
     for process in processes:
         say(process, "vote")
     votes, ends = [], time.monotonic() + PATIENCE
@@ -178,7 +178,7 @@ def at_once(processes: list[subprocess.Popen[str]]) -> list[float]:
 
 
 def load(program: Path, sessions: int, folder: Path) -> Load:
-    """So many sessions at one broker, most of them silent, and a vote here and there."""
+    """This many sessions at one broker, most of them idle, with a vote now and then."""
     broker = Mosquitto(folder)
     broker.start()
     assert broker.process
@@ -192,7 +192,7 @@ def load(program: Path, sessions: int, folder: Path) -> Load:
             arguments = [f"{broker.url}/p{number}", str(HOSTS), str(GUESTS), str(IDLE), str(folder / f"load{number}")]
             process = subprocess.Popen([program, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
             processes.append(process)
-            # One group after the other: ten thousand that start at one moment are a test of this machine.
+            # One group after the other: ten thousand simultaneous starts would test this machine, not the broker.
             joined.append(hear(process))
         seconds = time.monotonic() - began
         per_session = (broker.resident() - before) / (count * HOSTS * GUESTS)
@@ -256,11 +256,11 @@ def both(folder: Path) -> list[tuple[str, Broker]]:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/bench broker", description=__doc__)
     parser.add_argument("--sessions", type=int, nargs="*", default=[100, 1_000, 10_000])
-    parser.add_argument("--load", type=Path, help="the program broker-load, built for release")
+    parser.add_argument("--load", type=Path, help="the release build of broker-load")
     parser.add_argument("--only-load", action="store_true", help="sessions alone")
     parser.add_argument("-o", "--output", type=Path)
     chosen = parser.parse_args()
-    # The folder below is memory: what is left of a run that was ended early would be missing in the next.
+    # The folder below is in memory. A run that ends early must remove it, or the next run lacks that memory.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with tempfile.TemporaryDirectory(prefix="broker", dir="/dev/shm") as name:
         folder = Path(name)
@@ -282,7 +282,7 @@ def main() -> int:
     parts = {
         "votes": (made["build"], VOTE_COLUMNS, [row.cells for row in rows]),
         "losses": (made["build"], LOSS_COLUMNS, [one.cells for one in losses]),
-        # Of `--load`, which is built for release.
+        # Sessions are nodes of `--load`, a release build.
         "sessions": ("release", LOAD_COLUMNS, [one.cells for one in loads]),
     }
     tables = {

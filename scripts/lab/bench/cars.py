@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cars that have nothing in common but a broker, and what lies between them and it."""
+"""Cars that only a broker connects, and the network between the cars and the broker."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ JOINED = 60.0
 
 
 class Road:
-    """What lies between the cars and the broker: one address, behind it whatever servers live, and a delay each way."""
+    """The network between the cars and the broker: one address for any number of servers, and a delay."""
 
     def __init__(self, ports: list[int], delay: float) -> None:
         self._ports = ports
@@ -32,7 +32,7 @@ class Road:
         threading.Thread(target=self._loop.run_forever, daemon=True).start()
 
     async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        # One of asyncio's streams that is cancelled is complained of: this one ends.
+        # asyncio logs an error if the handler of a stream is cancelled, so this one returns.
         with suppress(asyncio.CancelledError):
             for _ in self._ports:
                 port = self._ports[self._next % len(self._ports)]
@@ -46,7 +46,7 @@ class Road:
     async def _one_way(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(OSError):
             while data := await reader.read(65_536):
-                # Those behind it wait no longer than they would: each has its own time.
+                # Each write has its own due time, so it does not delay later ones.
                 self._loop.call_later(self._delay, self._write, writer, data)
         self._loop.call_later(self._delay, writer.close)
 
@@ -64,7 +64,7 @@ class Road:
 
 
 class Node:
-    """A `roadmesh` and the events that it has told."""
+    """A `roadmesh` and its events."""
 
     def __init__(self, *arguments: str) -> None:
         command = [os.environ["ROADMESH_BINARY"], *arguments, "--json", "--radio", "virtual", "--http", "none"]
@@ -85,7 +85,7 @@ class Node:
         self._process.stdin.flush()
 
     def when(self, start: int, holds: Any, timeout: float = JOINED) -> float:
-        """When an event first held that came behind the first `start`."""
+        """The time of arrival of the first event after number `start` for which `holds` is true."""
         deadline = time.monotonic() + timeout
         with self._changed:
             at = start
@@ -110,7 +110,7 @@ def shows(song: str, voters: int) -> Any:
 
 @contextmanager
 def cars(folder: Path, ports: list[int], count: int) -> Iterator[list[Node]]:
-    """A host and guests that have no air in common. All are joined."""
+    """A host and guests on separate virtual airs. Returns when all have joined."""
     broker = "mqtt://" + ",".join(f"127.0.0.1:{port}" for port in ports)
     nodes: list[Node] = []
 

@@ -1,4 +1,4 @@
-"""What must hold, as ratios and differences of medians."""
+"""The limits of the bench: ratios and differences of medians."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .results import Results
 from .settings import CAPABILITY, INSTALLED, TUNED
 from .systems import BARE, GATT, JSON, ROADMESH
 
-# What a quantity is called, by its unit, and how it is written.
+# The format of a value, by its unit.
 FORMATS = {"ratio": "{:.2f}", "ms": "{:.0f} ms", "share": "{:.4f}"}
 
 
@@ -18,14 +18,14 @@ FORMATS = {"ratio": "{:.2f}", "ms": "{:.0f} ms", "share": "{:.4f}"}
 class Limit:
     what: str
     measurement: str
-    """What `scripts/bench --only` calls it."""
+    """The name of the measurement for `scripts/bench --only`."""
     value: Callable[[Results], float | None]
-    """None where it has not been measured."""
+    """None if it was not measured."""
     limit: float
     unit: str = "ratio"
     at_least: bool = False
     quick: float | None = None
-    """The limit for a few values on a busy machine; None: not looked at then."""
+    """The limit for a few values on a busy machine; None: not checked then."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def _limits() -> list[Limit]:
         state = (way_back.STATE, ROADMESH, setting.name, "")
         trip = (way_back.ROUND_TRIP, BARE, setting.name, "")
         is_tuned = setting is TUNED
-        # The capability is of no use to the others, so they are not measured there.
+        # The other systems do not use the capability, so they are not measured with it.
         others = TUNED if is_tuned else INSTALLED
         found += [
             Limit(
@@ -160,12 +160,12 @@ LIMITS = _limits()
 
 
 def unmeasured(results: Results) -> list[Limit]:
-    """What a quick run should have measured, and has not."""
+    """Limits that a quick run should have measured, and has not."""
     return [one for one in LIMITS if one.quick is not None and one.value(results) is None]
 
 
 def verdicts(results: Results, quick: bool = False) -> list[Verdict]:
-    """Of what has been measured."""
+    """The verdicts on all measured limits."""
     found = []
     for one in LIMITS:
         limit = one.quick if quick else one.limit

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A server of a cluster is killed while everybody votes: how long cars take, and how long a bare client does."""
+"""Kills a server of a cluster while all cars vote, and measures the outage of the cars and of a bare client."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from paho.mqtt.enums import CallbackAPIVersion
 from .cars import Node, Road, cars, shows
 
 CARS = 8
-# Each way, in seconds.
+# The delay each way, in seconds.
 DELAY = 0.030
-# Times that a server is killed, and how long the cars have before.
+# How many times a server is killed, and the pause before each.
 LOSSES = 12
 SETTLED = 5.0
-# How long a car may take where the cluster does not elect a leader first: two connections and a handshake.
+# The limit for a car if the cluster elects no leader first: two connections and a handshake.
 SOON = 1.5
-# How long votes may take to be back: a cluster elects a leader within some ten seconds.
+# The limit for all votes: a cluster elects a leader within some ten seconds.
 BACK = 90.0
-# How often a bare client says something, and how long it waits for one server before it tries the next, as nodes do.
+# The interval of a bare client's messages, and how long it waits for a server before it tries the next, as nodes do.
 PAUSE, PATIENCE = 0.1, 2.0
 
 
 class Bare:
-    """A client that knows all servers, and listens to itself."""
+    """A client that knows all servers and subscribes to its own messages."""
 
     def __init__(self, ports: list[int], first: int) -> None:
         self._ports = ports
@@ -42,7 +42,7 @@ class Bare:
         self._name = f"bare{first}"
         self._ends = False
         self.server: int | None = None
-        """Which of the servers it is at."""
+        """The index of its present server."""
         self._heard = [time.monotonic()]
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -78,7 +78,7 @@ class Bare:
         return time.monotonic() - self._heard[-1] < 5 * PAUSE
 
     def away(self, since: float) -> float:
-        """The longest time in which it heard nothing."""
+        """The longest time without a message."""
         heard = [at for at in self._heard if at > since - 5 * PAUSE]
         return max((then - at for at, then in pairwise(heard)), default=0.0)
 
@@ -89,15 +89,15 @@ class Bare:
 
 @dataclass
 class Loss:
-    """A server was killed."""
+    """The results of killing one server."""
 
     led: bool
-    """The group that keeps MQTT's sessions was led by it."""
+    """Whether it led the group of the MQTT sessions."""
     shown: list[float]
-    """How long until each car showed all votes."""
+    """The time until each car showed all votes."""
     notices: int
     bare: float | None
-    """How long a bare client of that server was away, where it had one."""
+    """The outage of a bare client of that server, if it had one."""
 
     @property
     def cells(self) -> list[str]:
@@ -108,8 +108,8 @@ class Loss:
 
 
 def measure_losses(folder: Path) -> list[Loss]:
-    """Kills one of three servers, all of which every car knows. Each time those of another cluster: one that a server comes back to
-    may not be whole for minutes (nats-server 2.9)."""
+    """Kills one of three servers, all of which every car knows. Uses a new cluster each time, because a
+    restarted server may not be complete for minutes (nats-server 2.9)."""
     losses = []
     for _ in range(LOSSES):
         cluster = NatsCluster(Path(tempfile.mkdtemp(dir=folder)))

@@ -1,4 +1,4 @@
-"""When and on what something has been measured."""
+"""The date and the machine of a measurement."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def facts(binary: Path) -> dict[str, Any]:
 
 
 def load() -> float:
-    """How many programs have wanted a processor at once, over the last minutes."""
+    """The average number of runnable processes over the last minutes."""
     return round(os.getloadavg()[1], 1)
 
 

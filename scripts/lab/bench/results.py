@@ -1,4 +1,4 @@
-"""What has been measured, as data: it is written to a file, and rendered from there."""
+"""The results as data, in a file from which pages are rendered."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class Summary:
 
 
 def summary(values: Iterable[float]) -> Summary:
-    """Median and spread: the first and third quartile of twelve values or more, the least and the greatest of fewer."""
+    """Median and spread: the first and third quartile of twelve values or more, the minimum and the maximum of fewer."""
     ordered = sorted(values)
     if not ordered:
-        raise ValueError("nothing has been measured")
+        raise ValueError("there are no values")
     low, high = ordered[0], ordered[-1]
     if len(ordered) >= QUARTILES_FROM:
         low, _, high = statistics.quantiles(ordered, n=4, method="inclusive")
@@ -34,13 +34,13 @@ QUARTILES_FROM = 12
 
 @dataclass
 class Series:
-    """Values of one quantity, in its unit."""
+    """The values of one quantity, in its unit."""
 
     metric: str
     system: str
     setting: str
     case: str
-    """What distinguishes it from others of the metric: a number of guests, a PHY, a size."""
+    """Distinguishes series of one metric: a number of guests, a PHY, a size."""
     unit: str
     values: list[float] = field(default_factory=list)
 
@@ -58,7 +58,7 @@ class Results:
         self.facts = facts
         """Date, machine, versions."""
         self.notes: list[str] = []
-        """What went wrong or was left out."""
+        """Failures and omissions."""
         self._series: dict[tuple[str, str, str, str], Series] = {}
 
     def add(self, metric: str, system: str, setting: str, case: str, unit: str, values: Iterable[float]) -> None:

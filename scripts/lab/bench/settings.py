@@ -1,10 +1,10 @@
-"""What a machine is set up as, and how much is measured."""
+"""The settings of a machine, and the extent of a run."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-# What bluetoothd hands to the kernel as it starts: advertising every 20 to 30 ms, connection intervals of 7.5 ms.
+# bluetoothd's defaults for the kernel: advertising every 20 to 30 ms, connection intervals of 7.5 ms.
 TUNED_MAIN_CONF = """[LE]
 MinAdvertisementInterval=32
 MaxAdvertisementInterval=48
@@ -14,7 +14,7 @@ MaxConnectionInterval=6
 
 FAST_INTERVAL_UNITS = 6
 
-# Somebody who is not root and has no capability.
+# A user who is not root and has no capability.
 ORDINARY_USER = 1000
 
 
@@ -24,13 +24,13 @@ class Setting:
     title: str
     bluetoothd: tuple[str, ...]
     main_conf: str | None
-    """None: the system's own, which nobody has touched."""
+    """None: Debian's own, unchanged."""
     uid: int | None
-    """Who runs RoadMesh. The others run as root: they ask for nothing that a user may not do."""
+    """The user who runs RoadMesh. The other systems run as root, since a user could do all that they do."""
 
     @property
     def for_everybody(self) -> bool:
-        """Whether it differs for others than RoadMesh, which have no use for the capability."""
+        """Whether the setting also changes the other systems, which do not use the capability."""
         return self.uid is not None or self.main_conf is not None
 
     @property
@@ -47,11 +47,11 @@ SETTINGS = (INSTALLED, CAPABILITY, TUNED)
 
 @dataclass(frozen=True)
 class Effort:
-    """How often each thing is measured."""
+    """How many values to measure of each quantity."""
 
     starts: int
     gaps: int
-    """A number of blocks with this many gaps each."""
+    """The number of gaps in each block."""
     blocks: int
     gatt_starts: int
     gatt_gaps: int
@@ -61,9 +61,9 @@ class Effort:
     json_votes: int
     idle_seconds: float
     rounds: int
-    """Of floods of the largest size, of quiet times and of votes whose cost is taken."""
+    """How many floods of the largest size, idle times and cost measurements of votes."""
     flood_seconds: float
-    """How long a flood takes by the theory of the air; a message is sent at least a few times."""
+    """The duration of a flood by the theory of the air. At least a few messages are sent."""
     sdus: tuple[int, ...]
     messages: tuple[int, ...]
 

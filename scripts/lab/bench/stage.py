@@ -1,4 +1,4 @@
-"""A lab in one setting: its boxes, and what measurements do with them."""
+"""A lab in one setting: its boxes, and operations for measurements."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PROGRAMS = Path(__file__).resolve().parent / "programs"
 
 DAEMONS = ("dbus-daemon", "bluetoothd")
 
-# For a program to start in a box whose cores are busy.
+# The time limit for starting a program in a box with busy cores.
 START = 40.0
 
 Value = TypeVar("Value")
@@ -25,13 +25,13 @@ Value = TypeVar("Value")
 
 class Stage:
     def __init__(self, lab: Lab, setting: Setting, bare: Path) -> None:
-        """`bare`: the compiled bare socket."""
+        """`bare`: the compiled program of the bare socket."""
         self.lab = lab
         self.setting = setting
         self._bare = bare
 
     def box(self, name: str, controllers: int = 1, profile: str = "modern", more_conf: str = "") -> Box:
-        """The box of that name. It boots at its first use. `more_conf`: added to main.conf."""
+        """The box of that name. Boots it at the first use. `more_conf` is added to main.conf."""
         if found := self.lab.boxes.get(name):
             return found
         setting = self.setting
@@ -39,7 +39,7 @@ class Stage:
         return self.lab.box(name, controllers, bluetoothd=setting.bluetoothd, main_conf=main_conf, profile=profile)
 
     def adapters(self, prefix: str, count: int, each: int = 4, more_conf: str = "") -> list[Controller]:
-        """Adapters for a crowd of guests: a box is one processor, so there are only some in each."""
+        """Adapters for many guests. A box has one processor, so each has only a few of the adapters."""
         needed = range((count + each - 1) // each)
         boxes = [self.box(f"{prefix}{number}", controllers=each, more_conf=more_conf) for number in needed]
         return [box.hci(index) for box in boxes for index in range(each)][:count]
@@ -50,7 +50,7 @@ class Stage:
         return box.roadmesh(*arguments, adapter=adapter, name=name, uid=self.setting.uid)
 
     def python(self, box: Box, script: str, *arguments: str) -> Program:
-        """One of the programs beside this file, with the lab's own Python."""
+        """Starts a program of bench/programs with the lab's own Python."""
         argv = [sys.executable, "-u", str(PROGRAMS / f"{script}.py"), *arguments]
         return box.spawn(argv, name=script)
 
@@ -58,7 +58,7 @@ class Stage:
         return box.spawn([str(self._bare), *arguments], name=f"bare-{arguments[0]}")
 
     def shared(self, program: Path) -> str:
-        """Where RoadMesh's user finds a program that was built in somebody's home."""
+        """The path at which RoadMesh's user can read a program from a home folder."""
         if self.setting.capable:
             return str(program)
         return f"{FOLDER_IN_BOX}/bin/{self.lab.shared_file(program).name}"
@@ -66,11 +66,11 @@ class Stage:
     # The air
 
     def await_advertising(self, adapter: Controller) -> None:
-        """Waits until it is on the air. `skip` the air's events before it can be."""
+        """Waits until the adapter advertises. Call `skip` on the air's events before it can begin."""
         self.lab.air.expect("advertising", on=True, controller=adapter.name, timeout=START)
 
     def cut(self, one: Box, other: Box) -> None:
-        """Begins a gap, and waits until both controllers have noticed."""
+        """Begins a gap, and waits until both controllers have noticed it."""
         linked = any(one.name in link["central"] or one.name in link["peripheral"] for link in self.lab.air.links())
         self.lab.air.skip()
         self.lab.air.cut(one, other)
@@ -78,13 +78,13 @@ class Stage:
             self.lab.air.expect("linkDown")
 
     def heal(self) -> float:
-        """Ends it. Returns when: time.monotonic()."""
+        """Ends the gap. Returns the time: time.monotonic()."""
         healed = time.monotonic()
         self.lab.air.heal()
         return healed
 
     def hold(self, seconds: float) -> None:
-        """Lets time pass, where time itself is the matter."""
+        """Waits this long. Only for measurements of a duration."""
         self.lab.hub.wait_for(lambda: True if self.lab.deaths else None, seconds)
         if self.lab.deaths:
             raise RuntimeError(f"these boxes died: {', '.join(self.lab.deaths)}")
@@ -102,7 +102,7 @@ class Stage:
     # Between two measurements
 
     def clear(self) -> None:
-        """Nothing runs but the system, nothing is cut, and no link is up."""
+        """Ends all programs, cuts and links."""
         for box in self.lab.boxes.values():
             for program in box.programs.values():
                 if program.name not in DAEMONS and program.running:

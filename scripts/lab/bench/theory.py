@@ -1,4 +1,4 @@
-"""What the air itself allows: bytes a second of an LE L2CAP channel whose packets follow each other without a pause."""
+"""The limits of the air: bytes a second of an LE L2CAP channel with back-to-back packets."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from bumble.hci import Phy
 
 from air.airtime import ADVERTISING_EVENT, exchange_airtime, transfer_airtime
 
-# The payload of a link-layer packet, and what L2CAP takes of it.
+# The payload of a link-layer packet, and the L2CAP headers in it.
 DATA_LENGTH = 251
 L2CAP_HEADER = 4
 SDU_LENGTH = 2
@@ -15,7 +15,7 @@ PHYS = {"1M": Phy.LE_1M, "2M": Phy.LE_2M}
 
 
 def packets(sdu: int) -> list[int]:
-    """The payloads that an SDU is cut into, headers included."""
+    """The payloads of an SDU's packets, headers included."""
     left = sdu + SDU_LENGTH
     room = DATA_LENGTH - L2CAP_HEADER
     sizes = []
@@ -31,18 +31,18 @@ def goodput(sdu: int, phy: str) -> float:
 
 
 def largest_goodput(phy: str) -> float:
-    """Of packets that are full: 247 bytes of data each."""
+    """Bytes a second of full packets: 247 bytes of data each."""
     room = DATA_LENGTH - L2CAP_HEADER
     return room / transfer_airtime(DATA_LENGTH, 0, PHYS[phy], DATA_LENGTH, encrypted=False)
 
 
 def empty_event(phy: str) -> float:
-    """Seconds of a connection event in which nobody has anything to say."""
+    """The duration of a connection event without data, in seconds."""
     return exchange_airtime(0, 0, PHYS[phy])
 
 
 def payload_airtime(octets: int, phy: str) -> float:
-    """Seconds that data adds to events."""
+    """The time that data adds to events, in seconds."""
     return octets * (4e-6 if phy == "2M" else 8e-6)
 
 

@@ -1,4 +1,4 @@
-"""What a host and a guest cost: processor time, memory, and the radio's time while nobody does anything."""
+"""The cost of a host and a guest: processor time, memory, and the radio's time when idle."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ JSON_SONGS = 8
 PAUSE = 0.2
 SAMPLES = 4
 
-# In one round.
+# Votes per round.
 VOTES = 8
 SETTLING = 6.0
 
-# Of /proc, on every Linux.
+# The unit of times in /proc, the same on every Linux.
 TICKS_PER_SECOND = 100
 
 
 @dataclass
 class Pair:
-    """A host and a guest that are connected, and how to vote."""
+    """A connected host and guest, and how to vote."""
 
     system: str
     host: Program
@@ -44,7 +44,7 @@ class Pair:
 def measure(stage: Stage, results: Results, effort: Effort) -> None:
     for make in (_roadmesh, _gatt, _json) if stage.setting.for_everybody else (_roadmesh,):
         pair = make(stage)
-        # A link that has been silent for a while is as calm as it gets.
+        # After this silence a link has its idle parameters.
         stage.hold(SETTLING)
         _measure(stage, results, pair, effort)
         stage.clear()
@@ -120,11 +120,11 @@ def _measure(stage: Stage, results: Results, pair: Pair, effort: Effort) -> None
 
 
 def _spent(program: Program) -> tuple[float, float]:
-    """Seconds of processor time of a program, and of the daemons that it has work."""
+    """Seconds of processor time of a program, and of the daemons that work for it."""
     box = program.box
     daemons = [box.programs[name].pid for name in DAEMONS]
     lines = box.run(f"cat {' '.join(f'/proc/{pid}/stat' for pid in (program.pid, *daemons))}").splitlines()
-    # The name, in brackets, may hold blanks. After it comes the third field; user and system time are 14 and 15.
+    # The name, in brackets, may contain spaces. The third field follows it; user and system time are fields 14 and 15.
     fields = [line.rpartition(")")[2].split() for line in lines]
     own, *others = ((int(one[11]) + int(one[12])) / TICKS_PER_SECOND for one in fields)
     return own, sum(others)
@@ -135,7 +135,7 @@ def _minus(after: tuple[float, float], before: tuple[float, float]) -> tuple[flo
 
 
 def _resident(program: Program) -> float:
-    """Megabytes in memory that are the program's own: not the pages of files that any other program maps as well."""
+    """Megabytes of the program's own resident memory, without pages of files that other programs may map as well."""
     return int(program.box.run(f"grep RssAnon /proc/{program.pid}/status").split()[1]) / 1024
 
 
@@ -143,8 +143,8 @@ def _resident(program: Program) -> float:
 
 
 def _duty(stage: Stage, controllers: list[str], seconds: float) -> dict[str, float]:
-    """How much of the time a radio is on, 0 to 1: advertising, connection events with and without data, listening for
-    advertisements. The air does not send the empty packets of an idle event; they are added by its own airtimes."""
+    """The share of the time in which a radio is on, 0 to 1: advertising, connection events with and without data, listening
+    for advertisements. The air does not send the empty packets of an idle event, so their airtime is added here."""
     before = stage.lab.air.counters()
     listening = dict.fromkeys(controllers, 0.0)
     events = dict.fromkeys(controllers, 0.0)

@@ -1,4 +1,4 @@
-"""Bytes a second that arrive, by the size of SDUs and messages, on 1M and on 2M."""
+"""Received bytes a second, by the size of SDUs and messages, on 1M and on 2M."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from ..systems import BARE, GATT, GATT_COMMANDS, L2TEST, ROADMESH, bare, gatt, r
 
 METRIC, SHARE, LEFT = "goodput", "goodputShare", "goodputLeft"
 
-# A Bluetooth 4.2 controller has no 2M, whoever asks for it.
+# A Bluetooth 4.2 controller does not support 2M.
 PROFILES = {"1M": "plain", "2M": "modern"}
 
 L2TEST_PSM = "131"
 LARGEST_SDU = 2221
-# Of the theory, to choose how many values are written: a response takes a connection event or two.
+# The expected share of the theory, for choosing the number of writes: a response takes a connection event or two.
 WRITES_SHARE = 0.08
 
-# What fits into a value that is written without a response, with the MTU of 517 bytes that bluetoothd agrees on.
+# The largest value for a write without response, with bluetoothd's MTU of 517 bytes.
 GATT_VALUE = 512 - 3
 
 FLOOD_TIMEOUT = 120.0
 
-# What only the radio limits is measured once for each setting; how it depends on sizes, in one.
+# The limit of the radio is measured once in each setting, and the dependence on sizes in one setting.
 SIZES_IN = TUNED.name
 
 
@@ -55,7 +55,7 @@ def measure(stage: Stage, results: Results, effort: Effort) -> None:
 
 
 def _prefer_two_megabit(*boxes: Box) -> None:
-    """For every link and every system: LE Set Default PHY."""
+    """Requests 2M for all links of all systems: LE Set Default PHY."""
     for box in boxes:
         box.run("hcitool -i hci0 cmd 0x08 0x0031 0x00 0x02 0x02")
 
@@ -67,7 +67,7 @@ def _add(results: Results, stage: Stage, system: str, phy: str, size: str, rate:
 
 
 def _repeated(sizes: tuple[int, ...], effort: Effort) -> tuple[int, ...]:
-    """The largest one several times."""
+    """The sizes, with the largest one several times."""
     return sizes + sizes[-1:] * (effort.rounds - 1)
 
 
@@ -76,13 +76,13 @@ def _count(effort: Effort, size: int, rate: float) -> int:
 
 
 def _add_left(results: Results, stage: Stage, system: str, phy: str, size: str, rate: float, busy: float) -> None:
-    """As a share of what the host's own advertising leaves of the air: its radio does one thing at a time."""
+    """Adds the share of the airtime that the host's own advertising leaves, since its radio does one thing at a time."""
     share = rate / theory.largest_goodput(phy) / (1 - busy)
     results.add(LEFT, system, stage.setting.name, f"{phy} {size}", "of the theory", [share])
 
 
 class Advertising:
-    """How much of the time an adapter's radio advertises, from now on."""
+    """The share of the time in which an adapter's radio advertises, from now on."""
 
     def __init__(self, stage: Stage, name: str) -> None:
         self._stage = stage
@@ -109,7 +109,7 @@ def _bare(
     server = bare.start_server(stage, car)
     line = bare.dial(stage, family.hci(0), car, "20")
     line.expect("echo", timeout=START)
-    # The link's first procedures are over.
+    # Waits until the link's initial procedures have ended.
     stage.hold(1)
     _check_phy(stage, car, phy, results)
     for size in _repeated(sizes, effort):
@@ -137,7 +137,7 @@ def _l2test(stage: Stage, results: Results, car: Box, family: Box, phy: str, eff
 def _session(
     stage: Stage, results: Results, car: Box, family: Box, phy: str, effort: Effort, sizes: tuple[int, ...]
 ) -> None:
-    """Messages over a `MeshCoreSession`, by the unit tests' GoodputTests."""
+    """Sends messages over a `MeshCoreSession`, with the unit tests' GoodputTests."""
     tests = os.environ.get("ROADMESH_TESTS")
     if not tests:
         results.note("goodput of RoadMesh: left out, since ROADMESH_TESTS names no test bundle")
@@ -151,7 +151,7 @@ def _session(
         stage.lab.air.drop(car, family)
         stage.lab.air.skip()
         host = car.spawn(command, name="goodput-host", env={"ROADMESH_GOODPUT": "host", **given}, **options)
-        # It takes the first host that it hears of, and bluetoothd still knows the one before.
+        # The test takes the first host that it hears, and bluetoothd still knows the previous one.
         stage.await_advertising(car.hci(0))
         guest = family.spawn(command, name="goodput-guest", env={"ROADMESH_GOODPUT": "guest", **given}, **options)
         advertising = Advertising(stage, car.hci(0).name)
@@ -169,7 +169,7 @@ def _gatt(stage: Stage, results: Results, car: Box, family: Box, phy: str, effor
     server = gatt.start_server(stage, car)
     client = gatt.start_client(stage, family.hci(0))
     client.expect("listening", timeout=START)
-    # bleak writes with a response where the characteristic allows it, and only that is known to have arrived.
+    # bleak writes with a response if the characteristic allows it, and only those values are known to have arrived.
     for system, command, share in ((GATT, "write", WRITES_SHARE), (GATT_COMMANDS, "flood", 1)):
         for _ in range(effort.rounds):
             client.say(f"{command} {GATT_VALUE} {_count(effort, GATT_VALUE, theory.largest_goodput(phy) * share)}")

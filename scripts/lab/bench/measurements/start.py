@@ -38,6 +38,6 @@ def measure(stage: Stage, results: Results, effort: Effort) -> None:
             client.expect("listening", timeout=START)
             stage.lab.air.skip()
             client.kill()
-            # bluetoothd ends the link by itself when nobody uses it any more, if at all.
+            # bluetoothd ends an unused link late, or never.
             stage.lab.air.drop(car, family)
         stage.clear()

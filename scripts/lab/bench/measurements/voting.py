@@ -1,4 +1,4 @@
-"""A vote: from the line that is typed until everybody shows it, and the bytes that it takes on the air."""
+"""A vote: the time from the typed line until all guests show it, and its bytes on the air."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ..systems import GATT, JSON, ROADMESH, gatt, json_snapshots, roadmesh
 
 SEEN, BEYOND, BYTES = "voteSeenByAll", "voteBeyondTwoIntervals", "voteBytes"
 
-# The crowd and the queue for which bytes are counted.
+# The crowd and the queue for the count of bytes.
 COUNTED_GUESTS, COUNTED_SONGS = 8, 50
 
 CROWD_START = 150.0
 
-# Between votes: fast enough that a link stays as it is while people vote, slow enough that one vote is over.
+# The pause between votes: short enough for a link to keep its parameters, long enough for one vote to end.
 PAUSE = 0.3
 
-# After joining, until links have the parameters that they keep and everybody knows who else is there.
+# The time after joining until links have their final parameters and all guests know each other.
 SETTLING = 6.0
 
 
@@ -40,12 +40,12 @@ def measure(stage: Stage, results: Results, effort: Effort) -> None:
         _gatt(stage, results, effort)
 
 
-# When
+# Latency
 
 
 def _seen_at(program: Program, event: Event) -> float:
-    """When it had printed an event, as time.time() of this machine. The way out of the box is left out: that is a
-    serial line, which a large event takes a while to pass."""
+    """When the program printed an event, as this machine's time.time(). Excludes the way out of the box, a
+    serial line, on which a large event takes some time."""
     to_wall = time.time() - time.monotonic()
     with program.box.lab.hub.changed:
         lines = [line for one in program.box.programs.values() for line in one.lines[-200:]]
@@ -57,7 +57,7 @@ def _seen_at(program: Program, event: Event) -> float:
 def _vote(
     stage: Stage, voter: Program, command: str, everybody: list[Program], shows: Callable[[Event], bool], kind: str
 ) -> float:
-    """Types a line, and waits until everybody shows what it does. Returns the seconds that the slowest took."""
+    """Types a line, and waits until all programs show its effect. Returns the seconds of the slowest."""
     marks = [len(one.events) for one in everybody]
     typed = time.time()
     voter.say(command)
@@ -77,7 +77,7 @@ def _vote(
 
 
 def _ballot(number: int, guests: list[Program]) -> tuple[Program, str, Callable[[Event], bool]]:
-    """The vote with this number: guests in turn, and each takes back what it has voted for before."""
+    """The vote with this number: guests take turns, and each takes back its previous vote."""
     guest = guests[number // 2 % len(guests)]
     voter = roadmesh.identity(guest)
     song = f"s{2 + number // 2 % 5}"
@@ -86,7 +86,7 @@ def _ballot(number: int, guests: list[Program]) -> tuple[Program, str, Callable[
 
 
 def _roadmesh_crowd(stage: Stage, host: Program, adapters: list[Controller], guests: list[Program]) -> None:
-    """Lets more guests in, until there is one on each adapter."""
+    """Adds guests until there is one on each adapter."""
     late = [
         roadmesh.start_guest(stage, adapter, f"Guest {len(guests) + number}")
         for number, adapter in enumerate(adapters[len(guests) :])
@@ -106,7 +106,7 @@ def _roadmesh_crowds(stage: Stage, results: Results, effort: Effort) -> None:
     guests: list[Program] = []
     for size in effort.crowds:
         _roadmesh_crowd(stage, host, adapters[:size], guests)
-        # The first two are for the links, which are slow after a silence.
+        # The first two votes wake up the links, which are slow after a silence.
         for number in range(-2, effort.votes):
             voter, command, shows = _ballot(number + 2, guests)
             interval = max(float(str(link["intervalMilliseconds"])) for link in stage.links_of(car))
@@ -133,13 +133,13 @@ def _roadmesh_bytes(stage: Stage, results: Results, effort: Effort) -> None:
 
 
 def _on_air(stage: Stage, car: Box) -> int:
-    """Bytes of packets that the host's adapter has sent and received on its links, L2CAP headers included."""
+    """Bytes of the packets that the host's adapter has sent and received on its links, L2CAP headers included."""
     counters = stage.lab.air.counters()[car.hci(0).name]
     return int(counters["sent"]["bytes"]) + int(counters["received"]["bytes"])
 
 
 def _counted(stage: Stage, car: Box, cast: Callable[[], None], votes: int) -> float:
-    """Bytes of a vote: what goes over the air anyway in that time, such as pings, is taken off."""
+    """Bytes of a vote, without the regular traffic of that time, such as pings."""
     before, began = _on_air(stage, car), time.monotonic()
     cast()
     spent, seconds = _on_air(stage, car) - before, time.monotonic() - began
@@ -150,7 +150,7 @@ def _counted(stage: Stage, car: Box, cast: Callable[[], None], votes: int) -> fl
     return (spent - idle) / votes
 
 
-# The others
+# The other systems
 
 
 def _counts(song: str, votes: int) -> Callable[[Event], bool]:

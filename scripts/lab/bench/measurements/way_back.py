@@ -1,4 +1,4 @@
-"""The way back: from the end of a gap until a guest is connected, and sees the state."""
+"""Reconnecting: the time from the end of a gap until a guest is connected, and until it shows the state."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..systems import BARE, GATT, ROADMESH, bare, gatt, roadmesh
 
 CONNECTED, STATE, ROUND_TRIP = "wayBackConnected", "wayBackState", "wayBackRoundTrip"
 
-# Longer than an advertising interval, so that a gap ends anywhere in it.
+# The range of gaps is wider than an advertising interval, so a gap ends at any point of it.
 SHORTEST, LONGEST = 0.6, 1.9
 
 MORE_BLOCKS = 2
@@ -25,8 +25,8 @@ def measure(stage: Stage, results: Results, effort: Effort) -> None:
     chances = random.Random(7)
     host = roadmesh.start_host(stage, car)
     server = bare.start_server(stage, car)
-    # In turns, so that both meet the same machine. Where the way back is as short as an advertising interval's chance is long,
-    # the medians of a few gaps differ by chance alone.
+    # Alternating, so that both systems have the same load on the machine. If reconnecting takes no longer than the random
+    # part of an advertising interval, the medians of a few gaps differ by chance alone.
     for _ in range(effort.blocks * (MORE_BLOCKS if stage.setting.capable else 1)):
         _roadmesh(stage, results, host, chances, effort.gaps)
         _bare(stage, results, server, chances, effort.gaps)

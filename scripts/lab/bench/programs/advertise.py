@@ -1,4 +1,4 @@
-"""Being found: an advertisement by bluetoothd, as its documentation shows how. Used by the programs beside it."""
+"""An advertisement by bluetoothd, as in its documentation. Used by the programs in this folder."""
 
 from typing import Annotated, Any
 
@@ -36,7 +36,7 @@ class Advertisement(ServiceInterface):
 
 
 class Advertiser:
-    """Registers the advertisement, and again where a connection has ended it."""
+    """Registers the advertisement, and registers it again after a connection has ended it."""
 
     def __init__(self, bus: MessageBus, adapter: str, name: str, uuid: str) -> None:
         self._bus = bus
@@ -58,7 +58,7 @@ class Advertiser:
         await self._register()
 
     async def _register(self) -> None:
-        # A path of its own each time: bluetoothd may not have released the one before.
+        # A new path each time, because bluetoothd may not have released the previous one.
         self._registrations += 1
         self._path = f"{PATH}{self._registrations}"
         self._bus.export(self._path, self._advertisement)

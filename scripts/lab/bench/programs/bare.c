@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An LE L2CAP channel with nothing above it: what the kernel and the air give to any program. Runs inside a box.
+// An LE L2CAP channel without anything above it: the limit of the kernel and the air for any program. Runs inside a box.
 //
-//     bare serve ADAPTER PSM               accepts channels: echoes, or counts what is sent
-//     bare dial ADAPTER PEER PSM [BYTES]   opens a channel, sends BYTES and waits for them to come back, then obeys its
+//     bare serve ADAPTER PSM               accepts channels: echoes SDUs, or counts them
+//     bare dial ADAPTER PEER PSM [BYTES]   opens a channel, sends BYTES and waits until they come back, then obeys its
 //                                          standard input: `echo BYTES`, `flood SIZE COUNT`
-//     bare intervals INDEX UNITS           asks the kernel for connection intervals of UNITS * 1.25 ms (CAP_NET_ADMIN)
+//     bare intervals INDEX UNITS           requests connection intervals of UNITS * 1.25 ms from the kernel (CAP_NET_ADMIN)
 //
-// ADAPTER and PEER are addresses. What happens is printed as JSON, one object a line. The first byte of an SDU says what it
-// is for: ECHO comes back, COUNT is counted, LAST is counted and reported.
+// ADAPTER and PEER are addresses. Events are printed as JSON, one object per line. The first byte of an SDU is its
+// purpose: ECHO is sent back, COUNT is counted, LAST is counted and reported.
 
 #include <bluetooth/bluetooth.h>
 #include <bluetooth/hci.h>
@@ -24,7 +24,7 @@
 
 enum { ECHO = 1, COUNT = 2, LAST = 3 };
 
-// The largest SDU of the tests: nine link-layer packets, filled to the last byte.
+// The largest SDU of the tests: nine full link-layer packets.
 enum { MTU = 2221 };
 
 static double now(void) {
@@ -62,7 +62,7 @@ static int channel(const char *adapter, int psm) {
     return made;
 }
 
-// What is received between the first SDU of a flood and its last: the first one only starts the clock.
+// Counts the SDUs between the first of a flood, which only starts the clock, and the last.
 static void serve_channel(int peer) {
     char sdu[MTU];
     double began = 0;
@@ -133,15 +133,15 @@ static void dial(const char *adapter, const char *peer, int psm, int first) {
     }
 }
 
-// Management command Set Default System Configuration: what bluetoothd makes of main.conf's [LE] section as it starts.
+// Management command Set Default System Configuration: the effect of main.conf's [LE] section when bluetoothd starts.
 static void intervals(int index, int units) {
     struct sockaddr_hci control = {.hci_family = AF_BLUETOOTH, .hci_dev = HCI_DEV_NONE, .hci_channel = HCI_CHANNEL_CONTROL};
     int management = socket(AF_BLUETOOTH, SOCK_RAW, BTPROTO_HCI);
     if (management < 0 || bind(management, (struct sockaddr *)&control, sizeof control) < 0) fail("management");
     unsigned char request[] = {
         0x4C, 0x00, index, 0, 10, 0,
-        0x17, 0x00, 2, units, 0,  // the shortest connection interval
-        0x18, 0x00, 2, units, 0,  // the longest
+        0x17, 0x00, 2, units, 0,  // the minimum connection interval
+        0x18, 0x00, 2, units, 0,  // the maximum
     };
     if (send(management, request, sizeof request, 0) < 0) fail("intervals");
     unsigned char event[64];

@@ -1,10 +1,10 @@
-"""A guest as a GATT client on bleak: finds the server by name, reads the state, is notified of it, and is back as fast
+"""A guest as a GATT client on bleak: finds the server by name, reads the state, subscribes to it, and reconnects as fast
 as it can.
 
     gatt_client.py ADAPTER NAME
 
-Standard input: `vote SONG`; `flood SIZE COUNT` writes values without response, which nobody confirms;
-`write SIZE COUNT` writes them as bleak does by itself, each with its response.
+Standard input: `vote SONG`; `flood SIZE COUNT` writes values without response;
+`write SIZE COUNT` writes them with responses, as bleak does by default.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from bleak.exc import BleakDeviceNotFoundError, BleakError
 from gatt_service import COUNT, LAST, SINK, STATE, VOTE
 from output import tell
 
-# As long as bluetoothd's own attempt to connect may take, so that none is given up in a gap.
+# As long as bluetoothd's own attempt to connect may take, so that the client gives up no attempt during a gap.
 CONNECT_SECONDS = 40.0
 
 

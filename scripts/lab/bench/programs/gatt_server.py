@@ -1,4 +1,4 @@
-"""A head unit as a GATT server on bluetoothd's D-Bus interface: a state to read and to be notified of, votes to write.
+"""A head unit as a GATT server on bluetoothd's D-Bus interface: a state to read and to subscribe to, and votes to write.
 
 gatt_server.py ADAPTER NAME SONGS
 """
@@ -55,7 +55,7 @@ class Characteristic(ServiceInterface):
 
 
 class State(Characteristic):
-    """Who plays and how many votes each song has, in JSON: a GATT value has at most 512 bytes."""
+    """The playing song and the votes of each song as JSON, since a GATT value has at most 512 bytes."""
 
     def __init__(self, songs: int) -> None:
         super().__init__(STATE, ["read", "notify"])
@@ -102,7 +102,7 @@ class Vote(Characteristic):
 
 
 class Sink(Characteristic):
-    """Counts what is written to it, from the first value to the last."""
+    """Counts written values, from the first to the last."""
 
     def __init__(self) -> None:
         super().__init__(SINK, ["write", "write-without-response"])

@@ -1,4 +1,4 @@
-"""A guest of json_host.py: shows each state that it is sent.
+"""A guest of json_host.py, which shows each received state.
 
     json_guest.py ADDRESS PEER PSM
 

@@ -1,4 +1,4 @@
-"""A head unit as the usual app writes it: for each vote, and to each new guest, its whole state as JSON.
+"""A head unit like a typical app: sends its full state as JSON for each vote and to each new guest.
 
 json_host.py ADAPTER ADDRESS PSM SONGS
 """

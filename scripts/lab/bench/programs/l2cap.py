@@ -1,4 +1,4 @@
-"""An LE L2CAP channel in Python, whose own socket module knows no LE addresses, and messages of any length on it."""
+"""An LE L2CAP channel with messages of any length. Python's socket module does not support LE addresses."""
 
 import ctypes
 import os
@@ -8,12 +8,12 @@ from collections.abc import Iterator
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 
-# Not every Python is built with Bluetooth's constants.
+# Some builds of Python lack the constants of Bluetooth.
 AF_BLUETOOTH, BTPROTO_L2CAP = 31, 0
 BDADDR_LE_PUBLIC = 1
 SOL_BLUETOOTH, BT_RCVMTU = 274, 13
 
-# As RoadMesh's: nine link-layer packets, filled to the last byte.
+# The same as RoadMesh's: nine full link-layer packets.
 MTU = 2221
 LENGTH = struct.Struct("<I")
 
@@ -43,7 +43,7 @@ def listen(adapter: str, psm: int) -> socket.socket:
 
 
 def accept(listener: socket.socket) -> socket.socket:
-    # Not listener.accept(): Python cannot make sense of the peer's address.
+    # Not listener.accept(): Python cannot parse the peer's address.
     descriptor = LIBC.accept(listener.fileno(), None, None)
     if descriptor < 0:
         number = ctypes.get_errno()
@@ -64,7 +64,7 @@ def send(line: socket.socket, message: bytes) -> None:
 
 
 def messages(line: socket.socket) -> Iterator[bytes]:
-    """Until the channel ends."""
+    """The received messages, until the channel ends."""
     received = bytearray()
     while sdu := line.recv(MTU):
         received += sdu

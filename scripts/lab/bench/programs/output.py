@@ -1,4 +1,4 @@
-"""What a program in a box prints, as the lab expects it: a JSON object a line."""
+"""The output format of programs in a box: one JSON object per line."""
 
 import json
 from typing import Any

@@ -1,1 +1,1 @@
-"""What has been measured, for people to read."""
+"""The reports for people."""

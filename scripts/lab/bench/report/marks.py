@@ -1,4 +1,4 @@
-"""Pages that are written by hand but for parts that are measured, which stand between marks."""
+"""Fills the generated parts of pages. Marks enclose them; the rest of a page is written by hand."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ def begin(name: str) -> str:
 
 
 def filled(page: str, parts: dict[str, str]) -> str:
-    """The page with these parts in the places of those of last time. A page without one of the places is refused."""
+    """The page with its generated parts replaced. Raises if the page lacks the marks of a part."""
     for name, part in parts.items():
         before, mark, rest = page.partition(begin(name))
         _, end, after = rest.partition(END)

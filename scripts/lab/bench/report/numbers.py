@@ -1,4 +1,4 @@
-"""How numbers are written."""
+"""The format of numbers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ..results import Summary
 
 
 def number(value: float) -> str:
-    """Three significant digits, or all of the whole part."""
+    """Three significant digits, or the complete integer part."""
     if value == 0 or abs(value) >= 100:
         return f"{value:,.0f}"
     if abs(value) >= 10:
@@ -15,7 +15,7 @@ def number(value: float) -> str:
 
 
 def spread(one: Summary) -> str:
-    """The median, and in brackets how far the values are apart."""
+    """The median, and the spread in brackets."""
     if one.count == 1:
         return number(one.median)
     return f"{number(one.median)} ({number(one.low)}–{number(one.high)})"

@@ -1,4 +1,4 @@
-"""The part of docs/benchmarks.md that is made from what has been measured; the rest of the page is written by hand."""
+"""The generated part of docs/benchmarks.md; the rest of the page is written by hand."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BEGIN = begin(PLACE)
 
 
 def write(results: Results, target: Path) -> None:
-    """Replaces what is between the two marks, and the pictures beside the page."""
+    """Replaces the text between the two marks, and the page's pictures."""
     made = pictures(results)
     folder = target.parent / "pictures"
     folder.mkdir(parents=True, exist_ok=True)

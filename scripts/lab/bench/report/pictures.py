@@ -1,4 +1,4 @@
-"""Which plots there are, and what is in them."""
+"""The plots and their data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .plot import THEORY, Bar, Curve, bars, lines
 
 
 def pictures(results: Results) -> dict[str, str]:
-    """By name; those of which nothing has been measured are left out."""
+    """The plots by name, without those that have no data."""
     made = {
         "way-back": _bars(
             results, "End of a gap to the state (bare socket: to its first round trip)", "ms",

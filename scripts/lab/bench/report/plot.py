@@ -1,4 +1,4 @@
-"""Plots as SVG that look right on light and on dark pages."""
+"""Plots as SVG for light and dark pages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .numbers import number
 
 THEORY = "theory"
 
-# For each system a class in the style sheet below.
+# The style class of each system.
 CLASSES = {
     ROADMESH: "roadmesh",
     BARE: "bare",
@@ -42,7 +42,7 @@ svg { font: 13px system-ui, sans-serif; }
 WIDTH = 760
 TOP, LEFT, RIGHT, ROW, BAR = 44, 290, 80, 26, 16
 
-# Between the labels of an axis.
+# The minimum distance between the labels of an axis.
 TICK_ROOM = 40
 
 
@@ -61,7 +61,7 @@ class Curve:
 
 
 def bars(title: str, unit: str, rows: list[Bar], log: bool = False) -> str:
-    """A bar for each median, with a line from the low to the high end of its spread."""
+    """A bar for each median, with a line for its spread."""
     height = TOP + len(rows) * ROW + 30
     most = max(row.summary.high for row in rows) or 1.0
     least = min(row.summary.low for row in rows) if log else 0.0
@@ -89,7 +89,7 @@ def bars(title: str, unit: str, rows: list[Bar], log: bool = False) -> str:
 
 
 def lines(title: str, x_label: str, y_label: str, curves: list[Curve]) -> str:
-    """Curves over a logarithmic axis, each with its name at its right end."""
+    """Curves over a logarithmic axis, with their names at the right end."""
     height, left, right, bottom = 340, 60, 190, 300
     every = [point for curve in curves for point in curve.points]
     x_least, x_most = min(x for x, _ in every), max(x for x, _ in every)
@@ -106,7 +106,7 @@ def lines(title: str, x_label: str, y_label: str, curves: list[Curve]) -> str:
             shown = x_at(tick)
             parts.append(_text(shown, bottom + 18, number(tick), "faint", "middle"))
     parts.append(_text((left + WIDTH - right) / 2, height - 6, x_label, "faint", "middle"))
-    # One value has its name beside it, a curve at its end.
+    # The name of a single value is next to it, that of a curve at its end.
     for curve in (one for one in curves if len(one.points) == 1):
         x, y = curve.points[0]
         parts.append(_text(x_at(x) + 8, y_at(y) + 4, curve.label, "faint"))
@@ -126,7 +126,7 @@ def lines(title: str, x_label: str, y_label: str, curves: list[Curve]) -> str:
 
 
 def _apart(places: list[float], least: float = 16) -> list[float]:
-    """The same places, moved down as far as labels need so as not to cover each other."""
+    """Moves labels down as far as necessary so that they do not overlap."""
     moved = list(places)
     order = sorted(range(len(places)), key=lambda index: places[index])
     for before, index in pairwise(order):
@@ -136,7 +136,7 @@ def _apart(places: list[float], least: float = 16) -> list[float]:
 
 def _scale(least: float, most: float, start: float, end: float, log: bool) -> Callable[[float], float]:
     if log:
-        # Room below the least value, so that its bar can be seen.
+        # The axis begins below the least value, so that its bar is visible.
         low, high = math.log10(least) - 0.15, math.log10(most)
         return lambda value: start + (math.log10(max(value, 10**low)) - low) / (high - low) * (end - start)
     return lambda value: start + value / most * (end - start)

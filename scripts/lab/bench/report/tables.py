@@ -1,4 +1,4 @@
-"""What has been measured, in Markdown."""
+"""The results as Markdown."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from ..settings import CAPABILITY, INSTALLED, SETTINGS
 from ..systems import GATT, GATT_COMMANDS, JSON
 from .numbers import spread
 
-# Shown behind another's value.
+# Metrics with a second value in the same cell.
 BESIDE = {goodput.METRIC: goodput.SHARE}
 
-# They have no use for the capability.
+# Systems that do not use the capability.
 INDIFFERENT = (GATT, GATT_COMMANDS, JSON)
 
 
@@ -23,7 +23,7 @@ class Section:
     title: str
     text: str
     rows: tuple[tuple[str, str], ...]
-    """Metrics and what their rows are called; `{case}` stands for the case."""
+    """Metrics and the titles of their rows; `{case}` is replaced by the case."""
     picture: str = ""
 
 
@@ -31,7 +31,7 @@ SECTIONS = (
     Section(
         "Way back after a gap",
         "From the end of a gap of 1 to 3 seconds, in milliseconds. The bare socket's dial is pending, its round trip"
-        " has 116 bytes each way: that is what the kernel and the air take by themselves. The GATT client connects, and"
+        " has 116 bytes each way: that is the minimum for the kernel and the air. The GATT client connects and"
         " reads.",
         (
             (way_back.CONNECTED, "connected"),
@@ -42,8 +42,8 @@ SECTIONS = (
     ),
     Section(
         "Start to first state",
-        "From the start of a guest's program until it shows the host's state, in milliseconds. Loading the program, and"
-        " Python with it, is part of it.",
+        "From the start of a guest's program until it shows the host's state, in milliseconds. This includes loading"
+        " the program and, for some systems, Python.",
         ((start.METRIC, "state shown"),),
         "start",
     ),
@@ -56,16 +56,17 @@ SECTIONS = (
     ),
     Section(
         "Bytes of a vote",
-        "Bytes on the links of a host with 8 guests and 50 songs, both ways and L2CAP headers included, without what is"
-        " sent anyway in that time.",
+        "Bytes on the links of a host with 8 guests and 50 songs, both ways and L2CAP headers included, without the"
+        " regular traffic of that time.",
         ((voting.BYTES, "one vote"),),
         "bytes",
     ),
     Section(
         "Goodput",
-        "Kilobytes a second that arrive, and as the last number their share of the theory: of full packets that follow"
+        "Received kilobytes a second, and as the last number their share of the theory: full packets that follow"
         " each other without a pause. A row is a PHY and a size in bytes: of an SDU, of a message, of a GATT value."
-        " GATT writes with a response, as bleak does by itself; without one nobody knows whether a value has arrived.",
+        " GATT writes with a response, as bleak does by default; without one the client does not know which"
+        " values have arrived.",
         (
             (goodput.METRIC, "{case}"),
             (goodput.LEFT, "{case}, of what advertising leaves"),
@@ -74,8 +75,8 @@ SECTIONS = (
     ),
     Section(
         "Processor and memory",
-        "Of the program alone, with one guest. Memory is what is not shared with others (RssAnon). bluetoothd and"
-        " dbus-daemon do most of the work for GATT, and are given for themselves.",
+        "The cost of the program alone, with one guest. Memory is unshared memory (RssAnon). bluetoothd and"
+        " dbus-daemon do most of the work for GATT, and have their own rows.",
         (
             (costs.PER_VOTE, "{case}, ms of processor a vote"),
             (costs.DAEMONS_PER_VOTE, "{case}, bluetoothd and dbus-daemon, ms a vote"),
@@ -94,7 +95,7 @@ SECTIONS = (
 
 
 def section_table(results: Results, section: Section) -> str:
-    """Empty where nothing of it has been measured."""
+    """Empty if the section has no results."""
     rows = [row for metric, label in section.rows for row in _rows(results, metric, label)]
     if not rows:
         return ""
@@ -119,7 +120,7 @@ def _rows(results: Results, metric: str, label: str) -> list[list[str]]:
 
 
 def _order(key: tuple[str, str]) -> list[tuple[int, str]]:
-    """Cases by their numbers, then by their words."""
+    """Sorts cases by their numbers, then by their words."""
     return [(int(part), "") if part.isdigit() else (0, part) for part in key[0].split()]
 
 

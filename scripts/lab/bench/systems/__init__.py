@@ -1,4 +1,4 @@
-"""What is compared: how each system's programs are started, and what they show."""
+"""The compared systems: how to start their programs, and how to read their output."""
 
 ROADMESH = "RoadMesh"
 BARE = "bare socket"

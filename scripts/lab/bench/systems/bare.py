@@ -1,4 +1,4 @@
-"""A bare socket in C. It does not advertise: a RoadMesh host on the same adapter does."""
+"""A bare socket in C. It does not advertise; a RoadMesh host on the same adapter does."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from lab import Box, Controller, LabError, Program
 from ..settings import FAST_INTERVAL_UNITS
 from ..stage import PROGRAMS, START, Stage
 
-# The first dynamic one is the RoadMesh host's.
+# The RoadMesh host uses the first dynamic PSM.
 PSM = "0x90"
 
-# What a known guest of RoadMesh sends first, and about what it gets back.
+# The size of a known RoadMesh guest's first packet, and roughly of the answer.
 HANDSHAKE_BYTES = "116"
 
 
 def compile_into(folder: Path) -> Path:
-    """The program, where boxes can run it."""
+    """Compiles the program to a path that boxes can run."""
     binary = folder / "bare"
     source = PROGRAMS / "bare.c"
     done = subprocess.run(
@@ -36,13 +36,13 @@ def start_server(stage: Stage, box: Box) -> Program:
 
 
 def dial(stage: Stage, adapter: Controller, host: Box, first: str = "0") -> Program:
-    """A dial that has begun."""
+    """Starts a dial."""
     line = stage.bare(adapter.box, "dial", adapter.address, host.hci(0).address, PSM, first)
     line.expect("dialling", timeout=START)
     return line
 
 
 def ask_for_fast_links(stage: Stage, adapter: Controller) -> None:
-    """What a program with the capability may ask the kernel for, where main.conf does not."""
+    """Requests from the kernel, with the capability, the settings that main.conf lacks."""
     asked = stage.bare(adapter.box, "intervals", str(adapter.index), str(FAST_INTERVAL_UNITS))
     asked.expect("intervals", status=0, timeout=START)

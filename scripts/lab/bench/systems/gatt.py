@@ -6,7 +6,7 @@ from lab import Box, Controller, Program
 
 from ..stage import START, Stage
 
-# Boxes of their own: a capable RoadMesh changes how its adapter advertises and dials, for every program on it.
+# Separate boxes: a RoadMesh with the capability changes how all programs on its adapter advertise and dial.
 CAR, FAMILY = "gattcar", "gattfamily"
 
 NAME = "GATT Car"

@@ -1,4 +1,4 @@
-"""A host that sends its whole state as JSON over plain L2CAP channels, to every guest for each vote."""
+"""A host that sends each guest its full state as JSON over a plain L2CAP channel, for each vote."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from lab import Box, Controller, Program
 
 from ..stage import START, Stage
 
-# Boxes of their own, as for GATT.
+# Separate boxes, as for GATT.
 CAR, BUS = "jsoncar", "jsonbus"
 
-# bluetoothd opens more channels for GATT by itself. On Linux 6.1 the answer to that can be taken for one to a channel
-# that was accepted under the same identifier, which then sends to the wrong channel for the rest of its life; of eight
-# guests five were lost that way.
+# bluetoothd opens more channels for GATT. Linux 6.1 can take the answer to that for the answer to a channel
+# that was accepted under the same identifier. Such a channel then sends to the wrong channel for the rest of its life:
+# five of eight guests were lost that way.
 NO_EATT = "[GATT]\nChannels = 1\n"
 
 PSM = "0x91"
@@ -32,5 +32,5 @@ def start_host(stage: Stage, box: Box, songs: int) -> Program:
 
 
 def start_guest(stage: Stage, adapter: Controller, host: Box) -> Program:
-    """A guest that dials."""
+    """Starts a guest that dials."""
     return stage.python(adapter.box, "json_guest", adapter.address, host.hci(0).address, PSM)

@@ -1,4 +1,4 @@
-"""RoadMesh: the built program."""
+"""RoadMesh: the program under test."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..stage import START, Stage
 
 
 def start_host(stage: Stage, box: Box, songs: Path | None = None) -> Program:
-    """A host that is on the air."""
+    """Starts a host, and waits until it advertises."""
     library = songs or stage.lab.songs
     host = stage.roadmesh(box, "host", "Dad's Car", "--library", str(library), adapter=box.hci(0), name="host")
     host.expect("ready", timeout=START)
@@ -21,12 +21,12 @@ def start_host(stage: Stage, box: Box, songs: Path | None = None) -> Program:
 
 
 def start_guest(stage: Stage, adapter: Controller, name: str) -> Program:
-    """A guest that has just been started."""
+    """Starts a guest."""
     return stage.roadmesh(adapter.box, "guest", name, adapter=adapter, name=name.replace(" ", "-"))
 
 
 def await_joined(guest: Program) -> Event:
-    """Waits until it sees the state for the first time."""
+    """Waits until it shows its first state."""
     guest.expect("connection", state="connected", timeout=START)
     return guest.expect("snapshot", timeout=START)
 
@@ -40,7 +40,7 @@ def shows_vote(song: str, voter: str) -> Callable[[Event], bool]:
 
 
 def song_list(stage: Stage, count: int) -> Path:
-    """A library of so many songs with everything that the JSON system's songs have; the first one plays throughout."""
+    """A library with this many songs and all fields of the JSON system's songs. The first one plays throughout."""
     songs = [
         {
             "id": f"s{number}",
