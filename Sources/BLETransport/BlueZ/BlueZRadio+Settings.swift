@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CBlueZ
 import MeshProtocol
 
 /// How a radio treats what the kernel uses on its adapter.
@@ -113,8 +114,10 @@ extension BlueZRadio {
         for peer in held.dialled where !isLinked(to: peer) { current.load(for: peer, on: adapter.index) }
     }
 
+    /// By the kernel's word: bluetoothd reports a link some 200 ms after it is up.
     private func isLinked(to peer: RadioEndpoint) -> Bool {
-        devices.values.contains { $0.isConnected && $0.address?.address == peer.address }
+        var address = peer.kernelAddress
+        return cbluez_hci_link_handle(adapter.index, &address) >= 0
     }
 
     private func heldRecord() -> SettingsRecord? {
