@@ -69,7 +69,8 @@ extension BlueZRadio {
                 continue
             }
             result = .failure(explained(error))
-            if error.code == .failed, (try? Adapter.find(adapter.name))?.isUp != true { error = adapter.whyOff }
+            // bluetoothd says only that it has failed when the adapter goes off.
+            if (try? Adapter.find(adapter.name))?.isUp != true { error = explained(error) }
             switch advertisingRoute.failed(error, mayAskKernel: permissions.mayAdminister) {
             case .retry:
                 // Where a controller has forgotten its advertising, the first registration fails on what is left of it.
