@@ -193,9 +193,10 @@ def test_an_adapter_as_debian_installs_it_is_slow_for_who_may_not_change_it(road
     assert finding["command"].startswith("sudo setcap cap_net_admin,cap_net_raw+ep")
     assert ("every 1280 ms" in finding["message"]) != passes_intervals_on(slow_look)
     # The other adapter measures it, to within the ten milliseconds that a controller adds at random, and a scan's own time.
+    # A report that comes 200 ms late on a busy machine makes the next interval shorter.
     for interval in heard_intervals(slow_look):
         figures.note(f"on the air as Debian installs it: every {interval} ms")
-        assert interval <= 200 if passes_intervals_on(slow_look) else 1_250 <= interval <= 1_400
+        assert interval <= 200 if passes_intervals_on(slow_look) else 1_000 <= interval <= 1_400
     # Who may, has nothing to do; and while a node runs, it is fast for everybody.
     asked = doctor(slow)
     assert told(asked, "worthKnowing") == [] and asked.seen("finding", code="timing"), asked.output

@@ -46,8 +46,9 @@ def test_a_host_whose_adapter_scans_only_without_a_link_takes_guests(road: Lab, 
 
 
 def test_a_host_whose_adapter_loads_its_firmware_again_and_again_is_back_when_that_is_over(
-    road: Lab, car: Box, family: Box
+    road: Lab, family: Box
 ) -> None:
+    car = road.box("reloading", driver="vhci")
     host = start_host(car)
     [ana] = start_guests(family, "Ana")
     for _ in range(RELOADS):
@@ -63,6 +64,7 @@ def test_a_host_whose_adapter_loads_its_firmware_again_and_again_is_back_when_th
     assert road.hub.wait_for(lambda: True if not is_out(host) else None, START), host.tail()
     told = [one for one in host.events if one.get("code") == "radioUnavailable"]
     assert len(told) <= 4 * RELOADS, "an outage is told once, and once more where its cause becomes another"
+    car.power_off()
 
 
 def test_an_adapter_that_somebody_has_told_to_advertise_is_named(road: Lab) -> None:
