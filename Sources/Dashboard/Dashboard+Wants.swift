@@ -48,6 +48,8 @@ extension Dashboard {
 
         var songs: [NodeView.FoundSong] = []
         var groups: [Group] = []
+        var artists: [Group] = []
+        var albums: [Group] = []
         var total = 0
         var lookedFor: String?
     }
@@ -315,13 +317,16 @@ extension Dashboard {
 
     private func shown(_ found: FoundSongs) -> FoundView {
         view.learn(found.songs)
-        let groups = found.groups.prefix(DJLimits.searchResults).map { group in
-            FoundView.Group(
-                id: group.id, name: UntrustedText.shown(group.name), artist: UntrustedText.shown(group.artist),
-                songs: group.songs, art: view.art(group.id))
+        func shown(_ groups: [SongGroup]) -> [FoundView.Group] {
+            groups.prefix(DJLimits.searchResults).map { group in
+                FoundView.Group(
+                    id: group.id, name: UntrustedText.shown(group.name), artist: UntrustedText.shown(group.artist),
+                    songs: group.songs, art: view.art(group.id))
+            }
         }
         return FoundView(
-            songs: found.songs.prefix(DJLimits.searchResults).map { view.found($0) }, groups: groups,
+            songs: found.songs.prefix(DJLimits.searchResults).map { view.found($0) }, groups: shown(found.groups),
+            artists: shown(found.artists), albums: shown(found.albums),
             total: found.total, lookedFor: found.lookedFor.map { UntrustedText.shown($0) })
     }
 }

@@ -29,7 +29,7 @@ public struct TimedEvent: Encodable, Sendable {
         case adapter, setBy, advertisingInterval, foundWithin
         case via, circuits, pin, bearer
         case undo, canGoBack, volume
-        case invitations, bans, hosts
+        case invitations, bans, hosts, artists, albums
         case shelf, from, total, groups, lookedFor
         case guest, position, drivers
         case hour
@@ -155,6 +155,8 @@ public struct TimedEvent: Encodable, Sendable {
         try container.encode(query.from, forKey: .from)
         try container.encode(found.songs, forKey: .songs)
         try container.encode(found.groups, forKey: .groups)
+        try container.encode(found.artists, forKey: .artists)
+        try container.encode(found.albums, forKey: .albums)
         try container.encode(found.total, forKey: .total)
         try container.encode(found.lookedFor, forKey: .lookedFor)
     }

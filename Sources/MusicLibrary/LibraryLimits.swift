@@ -59,6 +59,8 @@ struct LibraryLimits: Sendable {
     var journalBytes = 4 << 20
     /// Matches of a search that are ranked: more take longer than a person's next letter.
     var rankedMatches = 1_000
+    /// Artists among the matches of a search that are ranked, and albums: some times as many as are listed.
+    var rankedGroups = 40
     /// Words of a search that count: more than a title has that people type.
     var searchWords = 12
 

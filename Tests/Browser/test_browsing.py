@@ -74,6 +74,23 @@ def test_a_slip_is_forgiven_and_told(page: Page) -> None:
     expect(page.locator("#panel-search li.song")).to_have_count(1)
 
 
+def test_a_search_lists_artists_and_albums_and_opens_one(car: StandIn, page: Page) -> None:
+    page.get_by_role("searchbox").fill("haul")
+    rows = page.locator("#panel-search li.song")
+    expect(rows).to_have_count(3)
+    expect(rows.nth(0)).to_contain_text("Artist · 3 songs")
+    expect(rows.nth(1)).to_contain_text("Album · Long Haul · 3 songs")
+    expect(rows.nth(2)).to_contain_text("Headlights")
+    expect(page.get_by_role("button", name="Show more")).to_be_hidden()
+    page.get_by_role("button", name="Road Mix").click()
+    page.get_by_role("searchbox").fill("haul")
+    page.get_by_role("button", name="Artist · 3 songs").click()
+    expect(rows).to_have_count(1)
+    expect(page.locator("#panel-search > .hint")).to_have_text("Long Haul: 1 song.")
+    asked = list(car.searches.queue)
+    assert asked[0] == asked[2] == "haul" and asked[1].startswith("album ") and asked[3].startswith("artist ")
+
+
 def test_typing_leaves_the_shelf(car: StandIn, page: Page) -> None:
     page.get_by_role("button", name="Albums").click()
     expect(page.get_by_role("button", name="Long Haul")).to_contain_text("Several · 3 songs")

@@ -139,6 +139,7 @@ extension LimitTable {
             .init("searchBytes", DJLimits.searchBytes),
             .init("namedChoices", DJLimits.namedChoices),
             .init("searchResults", DJLimits.searchResults),
+            .init("foundGroups", DJLimits.foundGroups),
             .init("browsedSongs", DJLimits.browsedSongs),
             .init("searchesPerSecond", DJLimits.searchesPerSecond),
             .init("searchBurst", DJLimits.searchBurst),

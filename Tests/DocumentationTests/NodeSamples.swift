@@ -145,6 +145,10 @@ enum NodeSamples {
         + [
             .searchResults(
                 FoundSongs(groups: [SongGroup(id: "s1", name: "A", songs: 1)], lookedFor: "tea"), query: "t"),
+            .searchResults(
+                FoundSongs(
+                    [song], artists: [SongGroup(id: "s1", name: "A", songs: 1)],
+                    albums: [SongGroup(id: "s1", name: "A", artist: "A", songs: 1)]), query: "t"),
             .artwork("s1", path: "/a.png"),
             .hosts(
                 [ShownHost(peer: ana, known: true, inRange: true, joined: false, other: false)], isAnswer: false),

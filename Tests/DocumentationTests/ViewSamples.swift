@@ -110,7 +110,9 @@ enum ViewSamples {
         Dashboard.FoundView(),
         Dashboard.FoundView(
             songs: ["/art/s1", nil].map { .init(id: "s1", title: "T", artist: "A", duration: 2, art: $0) },
-            groups: ["/art/s1", nil].map { .init(id: "s1", name: "A", artist: "", songs: 1, art: $0) }, total: 2,
+            groups: ["/art/s1", nil].map { .init(id: "s1", name: "A", artist: "", songs: 1, art: $0) },
+            artists: [.init(id: "s1", name: "A", artist: "", songs: 1, art: nil)],
+            albums: [.init(id: "s1", name: "A", artist: "A", songs: 1, art: nil)], total: 2,
             lookedFor: "tea"),
     ]
 }

@@ -127,7 +127,7 @@ struct NodeEventJSONTests {
             ),
             (
                 .searchResults([song], query: "t"),
-                #"{"at":1.5,"event":"searchResults","from":0,"groups":[],"lookedFor":null,"query":"t","shelf":"words","#
+                #"{"albums":[],"artists":[],"at":1.5,"event":"searchResults","from":0,"groups":[],"lookedFor":null,"query":"t","shelf":"words","#
                     + #""songs":[{"artist":"A","duration":2,"id":"s1","title":"T"}],"total":1}"#
             ),
             (.artwork("s1", path: "/a.png"), #"{"at":1.5,"event":"artwork","path":"/a.png","songID":"s1"}"#),

@@ -146,6 +146,23 @@ struct TypedCommandTests {
         #expect(notice("add 4", choice, as: .host)?.suggestion == "Use a number from 1 to 2.")
     }
 
+    @Test func anArtistOrAlbumThatASearchHasFoundIsOpenedByItsNumberOrName() {
+        var choice = Self.inCar
+        choice.take(
+            FoundSongs(
+                Self.found, artists: [SongGroup(id: "s1", name: "Queen", songs: 9)],
+                albums: [SongGroup(id: "s1", name: "Queen II", artist: "Queen", songs: 4)]), for: "queen")
+        #expect(read("open 1", choice) == .input(.guest(.search(SongQuery("s1", on: .artist)))))
+        #expect(read("open 2", choice, as: .host) == .input(.host(.search(SongQuery("s1", on: .album)))))
+        #expect(read("open queen", choice) == .input(.guest(.search(SongQuery("s1", on: .artist)))))
+        #expect(read("open queen i", choice) == .input(.guest(.search(SongQuery("s1", on: .album)))))
+        #expect(notice("open 3", choice)?.code == "noSuchLine")
+        // What comes behind the first songs leaves them, and a song keeps its number.
+        choice.take(FoundSongs([Self.songs[0]]), for: SongQuery("queen", from: Self.found.count))
+        #expect(read("open 1", choice) == .input(.guest(.search(SongQuery("s1", on: .artist)))))
+        #expect(read("add 1", choice, as: .host) == .input(.host(.add(Self.found[0].id))))
+    }
+
     @Test func aHostAddsFromItsLibraryByTheBeginningOfATitle() {
         let choice = SongChoice(shown: Self.snapshot([]), library: Self.songs)
         #expect(read("add open", choice, as: .host) == .input(.host(.add("s1"))))

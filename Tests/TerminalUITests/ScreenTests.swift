@@ -179,6 +179,20 @@ struct ScreenTests {
         #expect(screen.panel()[3] == " 1. Road Trip – Night Drivers")
     }
 
+    @Test func aSearchShowsArtistsAndAlbumsAboveTheSongs() {
+        var screen = Car.anasScreen(.snapshot(Car.snapshot(), isStale: false))
+        let found = FoundSongs(
+            [Song(id: "x", title: "Air", artist: "Bach", duration: 1)],
+            artists: [SongGroup(id: "x", name: "Bach", songs: 12)],
+            albums: [SongGroup(id: "x", name: "Suites", artist: "Bach", songs: 6)])
+        #expect(
+            screen.show(.searchResults(found, query: "bach"), now: .zero) == [
+                "Artists; open 1 shows the songs of the first:", "  1. Bach  (12)",
+                "Albums; open 2 shows the songs of the first:", "  2. Suites – Bach  (6)",
+                "1 song found for \"bach\":", "  1. Air – Bach",
+            ])
+    }
+
     @Test func aSuggestionIsShownBelowTheQueueUntilItIsInIt() {
         var screen = Car.anasScreen(.snapshot(Car.snapshot(), isStale: false))
         _ = screen.show(

@@ -47,7 +47,7 @@ export class Search {
         this.#more.addEventListener("click", () => this.#look(this.#songs.length || this.#opened.length));
         panel.append(form, this.shelves.element, this.#state, this.#groups, this.#found, this.#more, this.#library);
         this.found = new KeyedList(this.#found, (song) => song.id, () => foundRow(node, isHost));
-        this.groups = new KeyedList(this.#groups, (group) => group.id, () => groupRow((group) => this.#openGroup(group)));
+        this.groups = new KeyedList(this.#groups, (group) => `${group.shelf} ${group.id}`, () => groupRow((group) => this.#openGroup(group)));
         this.#say(isHost ? t`Search your music and add songs.` : t`Search the car's music.`);
     }
 
@@ -78,7 +78,7 @@ export class Search {
     }
 
     #openGroup(group) {
-        const shelf = this.#query.shelf === "albums" ? "album" : "artist";
+        const shelf = group.shelf ?? (this.#query.shelf === "albums" ? "album" : "artist");
         return this.#open({ shelf, words: group.id, title: shown(group.name, t`(untitled)`) });
     }
 
@@ -89,7 +89,7 @@ export class Search {
         const query = this.#query;
         this.shelves.show(query.shelf);
         this.#isOpen = query.shelf !== "words" || query.words !== "";
-        if (!this.#isOpen) return this.#answer({ songs: [], groups: [], total: 0 }, 0, "");
+        if (!this.#isOpen) return this.#answer({ songs: [], groups: [], artists: [], albums: [], total: 0 }, 0, "");
         const abort = new AbortController();
         this.#abort = abort;
         if (!from) this.#say(t`Searching…`);
@@ -103,8 +103,9 @@ export class Search {
         // What could not be had more of is still there.
         if (!from || !this.#isOpen) {
             this.#songs = [...(from ? this.#songs : []), ...found.songs];
-            this.#opened = [...(from ? this.#opened : []), ...found.groups];
-            setShown(this.#more, Math.max(this.#songs.length, this.#opened.length) < found.total);
+            this.#opened = [...(from ? this.#opened : []), ...groupsOf(found)];
+            const isOfGroups = found.groups.length > 0;
+            setShown(this.#more, (isOfGroups ? this.#opened : this.#songs).length < found.total);
         }
         this.#say(words);
         this.#show();
@@ -142,6 +143,12 @@ export class Search {
         setAttribute(progress, "max", String(Math.max(1, library.toScan)));
         setAttribute(progress, "value", String(library.scanned ?? 0));
     }
+}
+
+/** Artists or albums of a shelf, or those that have the words. */
+function groupsOf({ groups, artists, albums }) {
+    const of = (some, shelf) => some.map((group) => ({ ...group, shelf }));
+    return [...groups, ...of(artists ?? [], "artist"), ...of(albums ?? [], "album")];
 }
 
 /** What is said of what was found. */

@@ -59,7 +59,9 @@ export function groupRow(open) {
         art.update({ title, artist: group.artist, art: group.art });
         setText(name, title);
         const count = plural(group.songs, "{1} song", "{1} songs");
-        setText(details, group.artist ? `${shown(group.artist, "")} · ${count}` : count);
+        // Among songs it says what it is.
+        const kind = { artist: t`Artist`, album: t`Album` }[group.shelf];
+        setText(details, [kind, shown(group.artist, ""), count].filter(Boolean).join(" · "));
     };
     return row;
 }

@@ -66,6 +66,8 @@ public enum DJLimits {
     public static let namedChoices = 4
     /// Songs that a search finds: what a phone shows on two screens, in one message of some kilobytes.
     public static let searchResults = 20
+    /// Artists that a search lists, and albums: a screen has room for them above the songs.
+    public static let foundGroups = 5
     /// Songs that a library can report, and how far a person can browse: more than a stick has room for.
     public static let browsedSongs = 100_000
     /// Searches of one guest a second that are answered: each reads the full library.

@@ -44,8 +44,14 @@ extension FoundSongs {
     var isWithinLimits: Bool {
         songs.count <= DJLimits.searchResults && songs.allSatisfy(\.isWithinLimits) && areDistinct(songs.map(\.id))
             && groups.count <= DJLimits.searchResults && groups.allSatisfy(\.isWithinLimits)
-            && areDistinct(groups.map(\.id)) && (0...DJLimits.browsedSongs).contains(total)
+            && areDistinct(groups.map(\.id)) && [artists, albums].allSatisfy(Self.areWithinLimits)
+            && (0...DJLimits.browsedSongs).contains(total)
             && (lookedFor?.utf8.count ?? 0) <= DJLimits.searchBytes
+    }
+
+    private static func areWithinLimits(_ groups: [SongGroup]) -> Bool {
+        groups.count <= DJLimits.foundGroups && groups.allSatisfy(\.isWithinLimits)
+            && areDistinct(groups.map(\.id))
     }
 }
 

@@ -77,8 +77,12 @@ public struct SongGroup: Hashable, Sendable, Codable, Identifiable {
 public struct FoundSongs: Hashable, Sendable {
     /// At most `DJLimits.searchResults` songs, the best first.
     public var songs: [Song]
-    /// At most as many artists or albums.
+    /// At most as many artists or albums, where those were asked for.
     public var groups: [SongGroup]
+    /// The artists that have the words, the best first: at most `DJLimits.foundGroups`. They come with the first songs.
+    public var artists: [SongGroup]
+    /// The same of albums.
+    public var albums: [SongGroup]
     /// How many there are in all.
     public var total: Int
     /// What was looked for instead of words that nothing has; nil where those were.
@@ -86,10 +90,11 @@ public struct FoundSongs: Hashable, Sendable {
 
     /// What was found; `total` counts no more than that where it is nil.
     public init(
-        _ songs: [Song] = [], groups: [SongGroup] = [], total: Int? = nil, lookedFor: String? = nil
+        _ songs: [Song] = [], groups: [SongGroup] = [], artists: [SongGroup] = [], albums: [SongGroup] = [],
+        total: Int? = nil, lookedFor: String? = nil
     ) {
         self.songs = songs
-        self.groups = groups
+        (self.groups, self.artists, self.albums) = (groups, artists, albums)
         self.total = total ?? max(songs.count, groups.count)
         self.lookedFor = lookedFor
     }

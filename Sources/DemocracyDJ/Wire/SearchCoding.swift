@@ -38,25 +38,37 @@ extension WireSearchResults {
         songs = found.songs.map { WireSong($0) }
         total = UInt32(clamping: found.total)
         lookedFor = found.lookedFor ?? ""
-        groups = found.groups.map { group in
-            var wire = WireGroup()
-            wire.id = group.id
-            wire.name = group.name
-            wire.artist = group.artist
-            wire.songs = UInt32(clamping: group.songs)
-            return wire
-        }
+        groups = found.groups.map { WireGroup($0) }
+        artists = found.artists.map { WireGroup($0) }
+        albums = found.albums.map { WireGroup($0) }
+    }
+}
+
+extension WireGroup {
+    fileprivate init(_ group: SongGroup) {
+        self.init()
+        id = group.id
+        name = group.name
+        artist = group.artist
+        songs = UInt32(clamping: group.songs)
+    }
+}
+
+extension SongGroup {
+    fileprivate init(_ wire: WireGroup) {
+        self.init(id: wire.id, name: wire.name, artist: wire.artist, songs: Int(wire.songs))
     }
 }
 
 extension FoundSongs {
     /// What has arrived; its limits are still to be looked at.
     init(_ wire: WireSearchResults) {
-        let groups = wire.groups.prefix(DJLimits.searchResults + 1).map {
-            SongGroup(id: $0.id, name: $0.name, artist: $0.artist, songs: Int($0.songs))
-        }
+        // One more than the limit allows shows that there are too many.
+        let groups = wire.groups.prefix(DJLimits.searchResults + 1).map { SongGroup($0) }
+        let some = [wire.artists, wire.albums].map { $0.prefix(DJLimits.foundGroups + 1).map { SongGroup($0) } }
         self.init(
-            wire.songs.map { Song($0) }, groups: groups, total: max(Int(wire.total), wire.songs.count, groups.count),
+            wire.songs.map { Song($0) }, groups: groups, artists: some[0], albums: some[1],
+            total: max(Int(wire.total), wire.songs.count, groups.count),
             lookedFor: wire.lookedFor.isEmpty ? nil : wire.lookedFor)
     }
 }

@@ -515,6 +515,11 @@ nonisolated struct WireSearchResults: Sendable {
   /// Why it has not looked: the guest searches more often than it follows.
   var refused: WireReason = .unspecified
 
+  /// Artists and albums that have the words, next to the first songs.
+  var artists: [WireGroup] = []
+
+  var albums: [WireGroup] = []
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -1595,7 +1600,7 @@ nonisolated extension WireCoverPiece: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension WireSearchResults: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".SearchResults"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}songs\0\u{1}total\0\u{1}groups\0\u{3}looked_for\0\u{2}\u{2}refused\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}songs\0\u{1}total\0\u{1}groups\0\u{3}looked_for\0\u{2}\u{2}refused\0\u{1}artists\0\u{1}albums\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1609,6 +1614,8 @@ nonisolated extension WireSearchResults: SwiftProtobuf.Message, SwiftProtobuf._M
       case 4: try { try decoder.decodeRepeatedMessageField(value: &self.groups) }()
       case 5: try { try decoder.decodeSingularStringField(value: &self.lookedFor) }()
       case 7: try { try decoder.decodeSingularEnumField(value: &self.refused) }()
+      case 8: try { try decoder.decodeRepeatedMessageField(value: &self.artists) }()
+      case 9: try { try decoder.decodeRepeatedMessageField(value: &self.albums) }()
       default: break
       }
     }
@@ -1633,6 +1640,12 @@ nonisolated extension WireSearchResults: SwiftProtobuf.Message, SwiftProtobuf._M
     if self.refused != .unspecified {
       try visitor.visitSingularEnumField(value: self.refused, fieldNumber: 7)
     }
+    if !self.artists.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.artists, fieldNumber: 8)
+    }
+    if !self.albums.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.albums, fieldNumber: 9)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1643,6 +1656,8 @@ nonisolated extension WireSearchResults: SwiftProtobuf.Message, SwiftProtobuf._M
     if lhs.groups != rhs.groups {return false}
     if lhs.lookedFor != rhs.lookedFor {return false}
     if lhs.refused != rhs.refused {return false}
+    if lhs.artists != rhs.artists {return false}
+    if lhs.albums != rhs.albums {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -9,10 +9,10 @@ public struct SongChoice: Hashable, Sendable {
     public var shown: HostSnapshot?
     /// What the last search has found.
     public var found: [Song] = []
-    /// The artists or albums that were found last, and which of the two they are.
+    /// The artists and albums that were found last, artists first.
     public var groups: [SongGroup] = []
-    /// Whether these are albums.
-    public var areAlbums = false
+    /// How many of these are artists.
+    public var artists = 0
     /// The songs that a host can add; a guest does not know them.
     public var library: [Song] = []
 
@@ -78,21 +78,26 @@ public struct SongChoice: Hashable, Sendable {
     public mutating func take(_ found: FoundSongs, for query: SongQuery) {
         if query.shelf == .artists || query.shelf == .albums {
             groups = query.from == 0 || query.from != groups.count ? found.groups : groups + found.groups
-            areAlbums = query.shelf == .albums
+            artists = query.shelf == .artists ? groups.count : 0
         } else {
+            if query.shelf == .words, query.from == 0 {
+                (groups, artists) = (found.artists + found.albums, found.artists.count)
+            }
             self.found = query.from == 0 || query.from != self.found.count ? found.songs : self.found + found.songs
         }
     }
 
     /// The artist or album that a person means: `artist` or `album`, and the identifier of one of its songs.
     public func group(_ text: String) -> Meaning {
-        let kind = areAlbums ? "album" : "artist"
+        func meaning(_ place: Int) -> Meaning { .id("\(place < artists ? "artist" : "album") \(groups[place].id)") }
         if let number = Int(text), !groups.contains(where: { $0.name.hasPrefix(text) }) {
             guard groups.indices.contains(number - 1) else { return .noSuchLine(number, of: groups.count) }
-            return .id("\(kind) \(groups[number - 1].id)")
+            return meaning(number - 1)
         }
-        switch Self.beginning(text, among: groups.map { (id: $0.id, name: UntrustedText.shown($0.name)) }) {
-        case .id(let id) where groups.contains(where: { $0.id == id }): return .id("\(kind) \(id)")
+        // An artist and an album may have the same song as their id.
+        let named = groups.enumerated().map { (id: "\u{0}\($0)", name: UntrustedText.shown($1.name)) }
+        switch Self.beginning(text, among: named) {
+        case .id(let id) where id.hasPrefix("\u{0}"): return Int(id.dropFirst()).map(meaning) ?? .nothing
         case .several(let names): return .several(names)
         default: return .nothing
         }

@@ -6,9 +6,11 @@ import GRDB
 /// `AlbumOrder` decides.
 struct Arrangement {
     /// An album's name, and the folder that its songs are in.
-    private struct Key: Hashable {
+    struct Key: Hashable {
         var album: String
         var folder: String
+
+        var order: AlbumOrder { AlbumOrder(name: album, folder: folder) }
     }
 
     private let db: Database
@@ -17,17 +19,17 @@ struct Arrangement {
 
     init(_ db: Database) { self.db = db }
 
-    /// A song of this album and folder has come, gone or changed.
-    mutating func note(_ number: Int64, album: String, folder: String) {
-        // Without an album, a song's place depends on no other song.
-        if album.isEmpty { single.insert(number) } else { keys.insert(Key(album: album, folder: folder)) }
-    }
+    /// Songs of an album have come, gone or changed.
+    mutating func note(_ key: Key) { keys.insert(key) }
 
     /// A song has come, gone or changed.
     mutating func note(_ number: Int64) throws {
         let row = try Row.fetchOne(
             try db.cachedStatement(sql: "SELECT albumKey, folder FROM song WHERE number = ?"), arguments: [number])
-        if let row { note(number, album: row[0], folder: row[1]) }
+        guard let row else { return }
+        let key = Key(album: row[0], folder: row[1])
+        // Without an album, a song's place depends on no other song.
+        if key.album.isEmpty { single.insert(number) } else { note(key) }
     }
 
     /// Writes what has changed. Returns whether the order of songs has.
@@ -35,7 +37,7 @@ struct Arrangement {
         var hasChanged = false
         for key in keys {
             let entries = try entries("albumKey = ? AND folder = ?", [key.album, key.folder])
-            if try write(AlbumOrder(name: key.album, folder: key.folder), entries) { hasChanged = true }
+            if try write(key.order, entries) { hasChanged = true }
         }
         for number in single {
             let entries = try entries("number = ?", [number])

@@ -7,17 +7,39 @@ import GRDB
 struct FileRow {
     private let file: SongFile
     private let place: AlbumPlace
+    private let albumKey: String
+    /// As it is where the album has no other songs. `Arrangement` corrects it.
+    private var arranged = AlbumOrder.Result(album: "", sortKey: "")
 
     init(_ file: SongFile) {
         self.file = file
         place = AlbumPlace(path: file.file.path, disc: file.disc, track: file.track)
+        albumKey = Letters.caseless(file.text.album)
     }
+
+    /// The rows of some files.
+    static func rows(_ files: [SongFile]) -> [FileRow] {
+        var rows = files.map { FileRow($0) }
+        let albums = Dictionary(grouping: rows.indices.filter { rows[$0].file.isMusic }) { rows[$0].album }
+        for (album, places) in albums {
+            let entries = places.map { place in
+                let text = rows[place].file.text
+                return AlbumOrder.Entry(
+                    artist: text.artist, albumArtist: text.albumArtist, place: rows[place].place.key)
+            }
+            for (place, result) in zip(places, album.order.results(of: entries)) { rows[place].arranged = result }
+        }
+        return rows
+    }
+
+    private var album: Arrangement.Key { Arrangement.Key(album: albumKey, folder: place.folder) }
 
     /// Writes it, and notes the albums to be arranged. Returns whether the list of songs is another now.
     func write(_ db: Database, _ arrangement: inout Arrangement) throws -> Bool {
         guard let number = try file.number ?? numberOfGone(db) else {
             try insert(db)
-            if file.isMusic { arrangement.note(db.lastInsertedRowID, album: albumKey, folder: place.folder) }
+            // Without an album, its place is final.
+            if file.isMusic, !albumKey.isEmpty { arrangement.note(album) }
             return file.isMusic
         }
         let before = try shown(number, db)
@@ -26,8 +48,6 @@ struct FileRow {
         try arrangement.note(number)
         return try before != shown(number, db)
     }
-
-    private var albumKey: String { Letters.caseless(file.text.album) }
 
     /// The row of a file that is gone and had this content, the last of them.
     private func numberOfGone(_ db: Database) throws -> Int64? {
@@ -38,9 +58,9 @@ struct FileRow {
     }
 
     /// Writes the song's rows of other tables.
-    private func write(of number: Int64, _ db: Database) throws {
+    private func write(of number: Int64, isNew: Bool, _ db: Database) throws {
         try SongWords(title: file.text.title, artist: file.text.artist, album: file.text.album).write(number, db)
-        try SongArtist.write([file.text.artist], of: number, db)
+        try SongArtist.write([file.text.artist], of: number, isNew: isNew, db)
     }
 
     /// What of a row is in the list; nil where it is not.
@@ -61,18 +81,18 @@ struct FileRow {
                 albumArtist = ?, albumKey = ?, folder = ?, place = ?, gone = 0 WHERE number = ?
                 """
         ).execute(arguments: columns + [number])
-        try write(of: number, db)
+        try write(of: number, isNew: false, db)
     }
 
     private func insert(_ db: Database) throws {
         try db.cachedStatement(
             sql: """
                 INSERT INTO song (path, bytes, modifiedNanoseconds, inode, content, isMusic, title, artist, album,
-                milliseconds, hasCover, isNamedByFile, disc, track, albumArtist, albumKey, folder, place, id, sortKey)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')
+                milliseconds, hasCover, isNamedByFile, disc, track, albumArtist, albumKey, folder, place, id, albumID,
+                sortKey) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
-        ).execute(arguments: columns + [try freeID(db)])
-        try write(of: db.lastInsertedRowID, db)
+        ).execute(arguments: columns + [try freeID(db), arranged.album, arranged.sortKey])
+        try write(of: db.lastInsertedRowID, isNew: true, db)
     }
 
     private var columns: StatementArguments {

@@ -13,7 +13,7 @@ enum IndexSchema {
         migrator.registerMigration("2: the words themselves, and what is newest") { db in
             try db.execute(sql: vocabulary)
         }
-        migrator.registerMigration("3: words of every script") { db in
+        migrator.registerMigration("3: words of every script and spelling") { db in
             try db.execute(sql: texts)
             let rows = try Row.fetchCursor(db, sql: "SELECT number, title, artist, album FROM song")
             while let row = try rows.next() {
@@ -37,7 +37,7 @@ enum IndexSchema {
             sql: "UPDATE song SET albumKey = ?, folder = ?, place = ? WHERE number = ?")
         while let row = try rows.next() {
             let number: Int64 = row[0]
-            try SongArtist.write([row[1]], of: number, db)
+            try SongArtist.write([row[1]], of: number, isNew: true, db)
             let place = AlbumPlace(path: row[3] ?? "", disc: 0, track: 0)
             try update.execute(arguments: [Letters.caseless(row[2]), place.folder, place.key, number])
             try arrangement.note(number)
@@ -56,7 +56,6 @@ enum IndexSchema {
         ALTER TABLE song ADD COLUMN place TEXT NOT NULL DEFAULT '';
         ALTER TABLE song ADD COLUMN albumID TEXT NOT NULL DEFAULT '';
         CREATE INDEX songByAlbum ON song (albumKey, folder) WHERE gone = 0 AND isMusic = 1;
-        CREATE INDEX songByAlbumID ON song (albumID) WHERE gone = 0 AND isMusic = 1;
         CREATE TABLE songArtist (
             song INTEGER NOT NULL,
             position INTEGER NOT NULL,
@@ -112,7 +111,7 @@ enum IndexSchema {
         """
 
     /// The words of each song, as `SongWords` makes them, with a space between two. SQLite's tokenizer splits
-    /// at spaces only. Beginnings of up to three letters have lists of their own: those of longer ones are short.
+    /// at spaces only. `letters` has the words without spaces, for a search inside of them. Beginnings of up to three letters have lists of their own: those of longer ones are short.
     private static let texts = """
         DROP TABLE songVocabulary;
         DROP TRIGGER songInserted;
@@ -123,7 +122,8 @@ enum IndexSchema {
             number INTEGER PRIMARY KEY,
             title TEXT NOT NULL,
             artist TEXT NOT NULL,
-            album TEXT NOT NULL
+            album TEXT NOT NULL,
+            letters TEXT NOT NULL
         ) STRICT;
         CREATE VIRTUAL TABLE songWords USING fts5 (
             title, artist, album, content = 'songText', content_rowid = 'number',

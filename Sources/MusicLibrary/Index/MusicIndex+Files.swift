@@ -105,7 +105,7 @@ extension MusicIndex {
         try await write { db in
             var hasChanged = false
             var arrangement = Arrangement(db)
-            for file in files { if try FileRow(file).write(db, &arrangement) { hasChanged = true } }
+            for row in FileRow.rows(files) { if try row.write(db, &arrangement) { hasChanged = true } }
             return try arrangement.write() || hasChanged
         }
     }

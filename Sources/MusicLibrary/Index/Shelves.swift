@@ -37,12 +37,33 @@ struct Shelves {
         WHEN count(DISTINCT artist COLLATE NOCASE) = 1 THEN artist ELSE '' END
         """
 
+    /// The artist of a key.
+    static func artist(_ key: String, _ db: Database) throws -> SongGroup? {
+        let sql = """
+            SELECT id, name, '', count(*), min(sort || char(1) || sortKey)
+            FROM song JOIN songArtist ON song = number WHERE \(isThere) AND key = ? GROUP BY key
+            """
+        return try Row.fetchOne(try db.cachedStatement(sql: sql), arguments: [key]).map(group)
+    }
+
+    /// The album of a song.
+    static func album(of number: Int64, _ db: Database) throws -> SongGroup? {
+        let sql = """
+            SELECT id, album, \(albumArtist), count(*), min(sortKey) FROM song WHERE \(isThere)
+            AND (albumKey, folder, albumID) = (SELECT albumKey, folder, albumID FROM song WHERE number = ?)
+            GROUP BY albumID
+            """
+        return try Row.fetchOne(try db.cachedStatement(sql: sql), arguments: [number]).map(group)
+    }
+
+    private static func group(_ row: Row) -> SongGroup {
+        SongGroup(id: row[0], name: row[1], artist: row[2], songs: row[3])
+    }
+
     private func groups(_ sql: String) throws -> FoundSongs {
         let total = try Int.fetchOne(try db.cachedStatement(sql: "SELECT count(*) FROM (\(sql))")) ?? 0
         let statement = try db.cachedStatement(sql: sql + " ORDER BY first, 2 COLLATE NOCASE LIMIT ? OFFSET ?")
-        let groups = try Row.fetchAll(statement, arguments: [limit, from]).map { row in
-            SongGroup(id: row[0], name: row[1], artist: row[2], songs: row[3])
-        }
+        let groups = try Row.fetchAll(statement, arguments: [limit, from]).map(Self.group)
         return FoundSongs(groups: groups, total: total)
     }
 
@@ -60,7 +81,10 @@ struct Shelves {
 
     /// All songs of a song's album.
     func album(of song: Song.ID) throws -> FoundSongs {
-        try songs("albumID <> '' AND albumID = (SELECT albumID FROM song WHERE id = ?)", [song])
+        try songs(
+            """
+            albumID <> '' AND (albumKey, folder, albumID) = (SELECT albumKey, folder, albumID FROM song WHERE id = ?)
+            """, [song])
     }
 
     private func songs(

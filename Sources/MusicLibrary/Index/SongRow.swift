@@ -13,15 +13,18 @@ enum SongRow {
         var songs: [Song] = []
         let rows = try Row.fetchCursor(try db.cachedStatement(sql: sql), arguments: arguments)
         while let row = try rows.next() {
-            var artist: String = row[2]
+            var song = song(row)
             // Neighbours have one artist: one text will do for all of them.
-            if let last = songs.last, last.artist == artist { artist = last.artist }
-            songs.append(
-                Song(
-                    id: row[0], title: row[1], artist: artist, duration: Double(row[3] as Int64) / 1_000,
-                    albumArtURL: row[4]))
+            if let last = songs.last, last.artist == song.artist { song.artist = last.artist }
+            songs.append(song)
         }
         return songs
+    }
+
+    /// The song of a row of `columns`.
+    static func song(_ row: Row) -> Song {
+        Song(
+            id: row[0], title: row[1], artist: row[2], duration: Double(row[3] as Int64) / 1_000, albumArtURL: row[4])
     }
 
     /// Puts a song of a list behind those that are there.
@@ -38,19 +41,21 @@ enum SongRow {
         guard db.changesCount > 0 else { return }
         let number = db.lastInsertedRowID
         try SongWords(title: song.title, artist: song.artist, album: "").write(number, db)
-        try SongArtist.write([song.artist], of: number, db)
+        try SongArtist.write([song.artist], of: number, isNew: true, db)
     }
 }
 
 /// The artists of a song.
 enum SongArtist {
     /// Writes them, the first one first.
-    static func write(_ names: [String], of number: Int64, _ db: Database) throws {
-        let known = try String.fetchAll(
-            try db.cachedStatement(sql: "SELECT name FROM songArtist WHERE song = ? ORDER BY position"),
-            arguments: [number])
-        guard known != names else { return }
-        try db.cachedStatement(sql: "DELETE FROM songArtist WHERE song = ?").execute(arguments: [number])
+    static func write(_ names: [String], of number: Int64, isNew: Bool, _ db: Database) throws {
+        if !isNew {
+            let known = try String.fetchAll(
+                try db.cachedStatement(sql: "SELECT name FROM songArtist WHERE song = ? ORDER BY position"),
+                arguments: [number])
+            guard known != names else { return }
+            try db.cachedStatement(sql: "DELETE FROM songArtist WHERE song = ?").execute(arguments: [number])
+        }
         let insert = try db.cachedStatement(
             sql: "INSERT INTO songArtist (song, position, name, key, sort) VALUES (?, ?, ?, ?, ?)")
         for (position, name) in names.enumerated() {
@@ -64,20 +69,23 @@ struct SongWords {
     private let title: String
     private let artist: String
     private let album: String
+    private let letters: String
 
     init(title: String, artist: String, album: String) {
-        (self.title, self.artist, self.album) = (Words(title).text, Words(artist).text, Words(album).text)
+        let words = [title, artist, album].map { Words($0) }
+        (self.title, self.artist, self.album) = (words[0].indexed, words[1].indexed, words[2].indexed)
+        letters = words.map { $0.words.joined() }.joined(separator: Words.mark)
     }
 
     /// Writes them for the song of a number, unless they are there.
     func write(_ number: Int64, _ db: Database) throws {
         try db.cachedStatement(
             sql: """
-                INSERT INTO songText (number, title, artist, album) VALUES (?, ?, ?, ?)
+                INSERT INTO songText (number, title, artist, album, letters) VALUES (?, ?, ?, ?, ?)
                 ON CONFLICT (number) DO UPDATE SET title = excluded.title, artist = excluded.artist,
-                album = excluded.album
+                album = excluded.album, letters = excluded.letters
                 WHERE (title, artist, album) <> (excluded.title, excluded.artist, excluded.album)
                 """
-        ).execute(arguments: [number, title, artist, album])
+        ).execute(arguments: [number, title, artist, album, letters])
     }
 }

@@ -43,7 +43,7 @@ struct Vocabulary {
         while let row = try rows.next() {
             let (term, songs): (String, Int) = (row[0], row[1])
             let wrong = slips(typed, Array(term.unicodeScalars.prefix(typed.count + most)), most)
-            guard wrong <= most else { continue }
+            guard wrong <= most, !term.hasPrefix(Words.whole) else { continue }
             if let best, (best.slips, -best.songs) <= (wrong, -songs) { continue }
             best = (term, wrong, songs)
         }

@@ -54,7 +54,9 @@ struct AlbumOrder: Sendable {
             for song in songs {
                 // Without the file's name.
                 let place = song.place[..<(song.place.lastIndex(of: "\u{1}") ?? song.place.endIndex)]
-                if let other = taken.updateValue(artist, forKey: place), other != artist, !place.hasSuffix("99999") {
+                if let other = taken.updateValue(artist, forKey: place), other != artist,
+                    !place.hasSuffix(AlbumPlace.withoutTrack)
+                {
                     return true
                 }
             }
@@ -68,8 +70,10 @@ struct AlbumOrder: Sendable {
     }
 
     private func result(_ entry: Entry, album: String, artist: String) -> Result {
+        let (natural, caseless) = (NaturalOrder.key(artist), Letters.caseless(artist))
         let parts = [
-            NaturalOrder.key(artist), Letters.caseless(artist), NaturalOrder.key(name), NaturalOrder.key(folder),
+            // Artists that look alike stay apart.
+            natural, natural == caseless ? "" : caseless, NaturalOrder.key(name), NaturalOrder.key(folder),
             entry.place,
         ]
         return Result(album: album, sortKey: parts.joined(separator: "\u{1}"))

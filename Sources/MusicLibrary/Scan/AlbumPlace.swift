@@ -18,18 +18,17 @@ struct AlbumPlace: Hashable, Sendable {
         let numbers = NumberedName(String(name))
         let disc = disc > 0 ? disc : ofFolder ?? numbers.disc ?? 1
         let track = track > 0 ? track : numbers.track ?? numbers.first ?? Self.last
-        key = [Self.digits(disc), Self.digits(track), NaturalOrder.key(String(name))].joined(separator: "\u{1}")
+        let order = [NaturalOrder.key(disc), NaturalOrder.key(track), NaturalOrder.key(String(numbers.name))]
+        key = order.joined(separator: "\u{1}")
     }
 
     /// The folder's name: the album of files without tags. Empty for the library's own.
     var name: String { folder.split(separator: "/").last.map(String.init) ?? "" }
 
+    /// The end of the disc and track of a song without a track.
+    static let withoutTrack = NaturalOrder.key(last)
+    /// After all songs that have a track.
     private static let last = 99_999
-
-    private static func digits(_ number: Int) -> String {
-        let number = String(min(max(number, 0), last))
-        return String(repeating: "0", count: 5 - number.utf8.count) + number
-    }
 
     /// The words for a disc in names of folders.
     private static let discs: Set<String> = ["cd", "disc", "disk", "disque", "disco", "dvd"]
@@ -37,6 +36,7 @@ struct AlbumPlace: Hashable, Sendable {
 
     /// The number of the disc that a folder's name says it is.
     static func disc(ofFolder name: String) -> Int? {
+        guard name.utf8.contains(where: { $0 | 0x20 == UInt8(ascii: "d") }) else { return nil }
         let words = Words(name).words
         for (place, word) in words.enumerated() {
             let letters = String(word.prefix { !$0.isNumber })
@@ -59,6 +59,8 @@ struct AlbumPlace: Hashable, Sendable {
 struct NumberedName: Hashable, Sendable {
     private(set) var disc: Int?
     private(set) var track: Int?
+    /// The name without its ending.
+    let name: Substring
     /// The number that it begins with, which may be part of the title: "99 Luftballons".
     private(set) var first: Int?
     /// The name without its numbers and its ending.
@@ -67,6 +69,7 @@ struct NumberedName: Hashable, Sendable {
     init(_ file: String) {
         var name = file[...]
         if let dot = name.lastIndex(of: "."), dot != name.startIndex { name = name[..<dot] }
+        self.name = name
         title = name
         guard let (number, digits, rest) = Self.number(name), digits <= 3 else { return }
         first = number
@@ -100,25 +103,35 @@ struct NumberedName: Hashable, Sendable {
 enum NaturalOrder {
     /// The sort key of a text, compared byte by byte.
     static func key(_ text: String) -> String {
-        var key = String.UnicodeScalarView()
-        var digits = String.UnicodeScalarView()
-        func end() {
-            guard !digits.isEmpty else { return }
-            let number = digits.drop { $0 == "0" }
-            // The longer number is the larger one.
-            key.append(contentsOf: String(repeating: "0", count: max(10 - number.count, 0)).unicodeScalars)
-            key.append(contentsOf: number)
-            digits = String.UnicodeScalarView()
-        }
-        for letter in Letters.folded(text).unicodeScalars {
-            if ("0"..."9").contains(letter) {
-                digits.append(letter)
+        let letters = Array(Letters.folded(text).utf8)
+        guard letters.contains(where: isDigit) else { return String(decoding: letters, as: UTF8.self) }
+        var key: [UInt8] = []
+        var place = 0
+        while place < letters.count {
+            let digits = letters[place...].prefix(while: isDigit)
+            if digits.isEmpty {
+                key.append(letters[place])
+                place += 1
             } else {
-                end()
-                key.append(letter)
+                append(digits.drop { $0 == UInt8(ascii: "0") }, to: &key)
+                place += digits.count
             }
         }
-        end()
-        return String(key)
+        return String(decoding: key, as: UTF8.self)
+    }
+
+    /// The sort key of a number.
+    static func key(_ number: Int) -> String {
+        var key: [UInt8] = []
+        append(Array(String(max(number, 0)).utf8)[...].drop { $0 == UInt8(ascii: "0") }, to: &key)
+        return String(decoding: key, as: UTF8.self)
+    }
+
+    private static func isDigit(_ letter: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(letter) }
+
+    /// The longer number is the larger one, so its length stands before it.
+    private static func append(_ digits: ArraySlice<UInt8>, to key: inout [UInt8]) {
+        key.append(UInt8(ascii: "0") + UInt8(min(digits.count, 60)))
+        key.append(contentsOf: digits)
     }
 }

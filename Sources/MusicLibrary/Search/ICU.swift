@@ -49,14 +49,16 @@ enum ICU {
         return code.rawValue <= 0 ? String(decoding: buffer[..<Int(count)], as: UTF16.self) : text
     }
 
-    /// A number as it is spoken in a language: "ninety-nine". Nil where ICU does not know.
-    static func spelled(_ number: Int64, in language: String) -> String? {
+    /// Numbers as they are spoken in a language: "ninety-nine". Empty where ICU does not know.
+    static func spelled(_ numbers: ClosedRange<Int64>, in language: String) -> [String] {
         var code = U_ZERO_ERROR
         let noPattern: UnsafePointer<UInt16>? = nil
-        guard let format = swift_unum_open(UNUM_SPELLOUT, noPattern, 0, language, nil, &code) else { return nil }
+        guard let format = swift_unum_open(UNUM_SPELLOUT, noPattern, 0, language, nil, &code) else { return [] }
         defer { swift_unum_close(format) }
-        let text = filled(128) { swift_unum_formatInt64(format, number, $0, $1, nil, &$2) }
-        return text.map { String(decoding: $0, as: UTF16.self) }
+        return numbers.map { number in
+            let text = filled(128) { swift_unum_formatInt64(format, number, $0, $1, nil, &$2) }
+            return text.map { String(decoding: $0, as: UTF16.self) } ?? ""
+        }
     }
 
     /// What ICU writes to a buffer, which is made larger where it is too small. Nil where ICU refuses.

@@ -9,8 +9,19 @@ enum Letters {
     /// A text that is the same for all ways to write it in capitals or small letters, and composed or not. Marks stay. It
     /// tells two names apart.
     static func caseless(_ text: String) -> String {
-        isASCII(text) ? text.lowercased() : String(decoding: ICU.caseless(Array(text.utf16)), as: UTF16.self)
+        if isASCII(text) { return text.lowercased() }
+        let plain = text.utf16.lazy.filter { !tradeMarks.contains($0) }
+            .map { apostrophes.contains($0) ? apostrophe : $0 }
+        return String(decoding: ICU.caseless(Array(plain)), as: UTF16.self)
     }
+
+    private static let apostrophe = UInt16(0x27)
+    /// What keyboards and programs write for an apostrophe: ` ´ ʹ ʻ ʼ ʽ ‘ ’ ‛ ′.
+    private static let apostrophes: Set<UInt16> = [
+        0x60, 0xB4, 0x2B9, 0x2BB, 0x2BC, 0x2BD, 0x2018, 0x2019, 0x201B, 0x2032,
+    ]
+    /// © ® ℠ ™
+    private static let tradeMarks: Set<UInt16> = [0xA9, 0xAE, 0x2120, 0x2122]
 
     /// A text as it is searched.
     static func folded(_ text: String) -> String {

@@ -1,42 +1,156 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The words of a text, as they are searched: `Letters.folded`, and everything between letters and digits left out. A
-/// letter of a script without spaces is a word, so a search finds any part of a title.
+/// letter of a script without spaces is a word, so a search finds any part of a title. A text without letters and digits,
+/// such as the name of the band `!!!`, is a word as it is.
 struct Words: Hashable, Sendable {
+    /// In their order.
     private(set) var words: [String] = []
+    /// Other spellings of some of them, and of words together: `im` for `I'm`, `7` for `seven`.
+    private(set) var variants: [String] = []
 
-    /// The words of a text as it is written.
-    init(_ text: String) { self.init(folded: Letters.folded(text)) }
-
-    private init(folded text: String) {
-        var word = String.UnicodeScalarView()
-        func end() {
-            if !word.isEmpty { words.append(String(word)) }
-            word = String.UnicodeScalarView()
-        }
-        for letter in text.unicodeScalars {
-            if Letters.isMark(letter) {
-                word.append(letter)
-            } else if Letters.isOfScriptWithoutSpaces(letter) {
-                end()
-                word.append(letter)
-            } else if Self.isOfWord(letter) {
-                if let last = word.first, Letters.isOfScriptWithoutSpaces(last) { end() }
-                word.append(letter)
-            } else {
-                end()
-            }
-        }
-        end()
+    /// The words of a text as it is written. What is typed needs fewer variants: the index has the others.
+    init(_ text: String, isTyped: Bool = false) {
+        let chunks = Letters.caseless(text).unicodeScalars.split { $0.properties.isWhitespace }.map(String.init)
+        for chunk in chunks { add(chunk) }
+        if words.isEmpty { words = chunks.map { String($0.prefix(Self.longestSymbol)) } }
+        if !isTyped { addSpellings() }
+        if variants.isEmpty { return }
+        var known = Set(words)
+        variants = variants.filter { known.insert($0).inserted }
     }
 
     /// The words with a space between two.
     var text: String { words.joined(separator: " ") }
 
-    private static func isOfWord(_ letter: Unicode.Scalar) -> Bool {
-        if letter.isASCII {
-            return ("a"..."z").contains(letter) || ("0"..."9").contains(letter) || ("A"..."Z").contains(letter)
+    /// The words, and behind `mark` their variants.
+    var indexed: String { variants.isEmpty ? text : "\(text) \(Self.mark) \(variants.joined(separator: " "))" }
+
+    /// Stands between words and variants. SQLite's tokenizer takes it for a space.
+    static let mark = "\u{1}"
+
+    /// Stands before variants that only a whole word finds: the beginning of "drei" does not find 3.
+    static let whole = "="
+
+    /// Words that people add or leave out, unless there are no others.
+    static let fillers: Set<String> = ["the", "a", "an", "and", "n", "und", "et", "y"]
+
+    /// The words that count, or all if none does.
+    static func essential(_ words: [String]) -> [String] {
+        let essential = words.filter { !fillers.contains($0) }
+        return essential.isEmpty ? words : essential
+    }
+
+    private static let longestSymbol = 16
+
+    // MARK: A chunk between two spaces
+
+    private mutating func add(_ chunk: String) {
+        // Most words are letters of ASCII alone.
+        if chunk.utf8.allSatisfy(Self.isLetter) { return words.append(chunk) }
+        let folded = Letters.folded(caseless: chunk)
+        let parts = Self.parts(of: folded)
+        guard !parts.isEmpty else {
+            if folded == "&" || folded == "+" { words.append("and") }
+            return
         }
+        let isJoined = folded.contains { $0 == "&" || $0 == "+" }
+        for (place, part) in parts.enumerated() {
+            if place > 0, isJoined { words.append("and") }
+            words.append(part)
+        }
+        if parts.count > 1, !parts.contains(where: Self.isOfScriptWithoutSpaces) {
+            variants.append(parts.joined())
+            // R&B.
+            if isJoined, parts.allSatisfy({ $0.utf8.count == 1 }) { variants.append(parts.joined(separator: "n")) }
+        }
+        // Livin' on a Prayer.
+        if let last = parts.last, last.hasSuffix("in"), folded.contains("in'") { variants.append(parts.joined() + "g") }
+        if let plain = Self.withoutSigns(folded) { variants.append(plain) }
+        if let spelled = Self.withDigraphs(chunk) { variants.append(Self.parts(of: Letters.folded(spelled)).joined()) }
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
+
+    private static func isOfScriptWithoutSpaces(_ word: String) -> Bool {
+        word.unicodeScalars.first.map(Letters.isOfScriptWithoutSpaces) ?? false
+    }
+
+    /// Runs of letters and digits.
+    private static func parts(of folded: String) -> [String] {
+        var parts: [String] = []
+        var part = String.UnicodeScalarView()
+        func end() {
+            if !part.isEmpty { parts.append(String(part)) }
+            part = String.UnicodeScalarView()
+        }
+        for letter in folded.unicodeScalars {
+            if Letters.isMark(letter) {
+                part.append(letter)
+            } else if Letters.isOfScriptWithoutSpaces(letter) {
+                end()
+                part.append(letter)
+            } else if isOfWord(letter) {
+                if let first = part.first, Letters.isOfScriptWithoutSpaces(first) { end() }
+                part.append(letter)
+            } else {
+                end()
+            }
+        }
+        end()
+        return parts
+    }
+
+    private static func isOfWord(_ letter: Unicode.Scalar) -> Bool {
+        if letter.isASCII { return ("a"..."z").contains(letter) || ("0"..."9").contains(letter) }
         return letter.properties.isAlphabetic || letter.properties.numericType != nil
+    }
+
+    private static let signs: [Character: Character] = [
+        "$": "s", "!": "i", "@": "a", "€": "e", "£": "l", "¥": "y", "0": "o", "1": "i", "3": "e", "4": "a", "5": "s",
+        "7": "t",
+    ]
+
+    /// `kesha` of `ke$ha`, and `deadmaus` of `deadmau5`. Nil without such a sign.
+    private static func withoutSigns(_ folded: String) -> String? {
+        guard folded.utf8.count(where: isLetter) > 1 else { return nil }
+        var chunk = folded[...]
+        while let last = chunk.last, last == "!" { chunk.removeLast() }
+        let letters = chunk.count { $0.isLetter }
+        let digits = chunk.count { $0.isNumber }
+        guard letters > 1, digits == 0 || digits == 1 && letters > 3 else { return nil }
+        var plain = ""
+        var hasSign = false
+        for letter in chunk {
+            if let other = signs[letter] {
+                plain.append(other)
+                hasSign = true
+            } else if letter.isLetter || letter.isNumber {
+                plain.append(letter)
+            }
+        }
+        return hasSign ? plain : nil
+    }
+
+    private static let digraphs: [Character: String] = ["ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe"]
+
+    /// `aerzte` of `ärzte`. Nil without such a letter.
+    private static func withDigraphs(_ caseless: String) -> String? {
+        guard caseless.utf8.contains(where: { $0 >= 0x80 }), caseless.contains(where: { digraphs[$0] != nil }) else {
+            return nil
+        }
+        return caseless.map { digraphs[$0] ?? String($0) }.joined()
+    }
+
+    // MARK: Spellings
+
+    private mutating func addSpellings() {
+        for (place, word) in words.enumerated() {
+            variants += Spellings.of(word).map { Self.whole + $0 }
+            // "no" alone is a word as well.
+            if word == "no" || word == "nr", place + 1 < words.count, words[place + 1].first?.isNumber == true {
+                variants.append(Self.whole + "number")
+            }
+        }
     }
 }

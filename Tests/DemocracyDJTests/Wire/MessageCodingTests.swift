@@ -29,13 +29,19 @@ struct MessageCodingTests {
                     found: FoundSongs(
                         groups: [SongGroup(id: "s1", name: "Open Road", artist: "Ana", songs: 12)], total: 70,
                         lookedFor: "queen"))),
+            .searchResults(
+                SearchResults(
+                    number: 5,
+                    found: FoundSongs(
+                        artists: [SongGroup(id: "s1", name: "Ana", songs: 12)],
+                        albums: [SongGroup(id: "s1", name: "Open Road", artist: "Ana", songs: 3)], total: 12))),
             .searchResults(SearchResults(number: 4, found: FoundSongs([]), refused: .tooFast)),
         ] + [change].compactMap(\.self).map(MeshMessage.stateChange)
     }
 
     @Test("what is sent is what arrives")
     func roundTrip() {
-        #expect(someMessages.count == 19)
+        #expect(someMessages.count == 20)
         for message in someMessages { #expect(MeshMessage(encoded: message.encoded) == message) }
     }
 
