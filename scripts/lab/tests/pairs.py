@@ -1,4 +1,4 @@
-"""A link by itself, in virtual time: two controllers that only count what they are told."""
+"""A single link in virtual time, between two controllers that only count their calls."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SIZE = 100
 
 
 class Told:
-    """What a controller's links are told."""
+    """Counts the calls to a controller's links."""
 
     def __init__(self) -> None:
         self.reasons: list[int] = []
@@ -56,7 +56,7 @@ class Air:
 
 
 class Pair:
-    """A link, and the times at which what was sent over it came."""
+    """A link, and the times at which its data arrived."""
 
     def __init__(
         self,

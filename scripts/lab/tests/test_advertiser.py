@@ -1,4 +1,4 @@
-"""One advertising set by itself, in virtual time."""
+"""Tests of a single advertising set in virtual time."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Set:
         self.advertiser.interval = INTERVAL
 
 
-def test_events_come_an_interval_and_a_random_delay_apart() -> None:
+def test_events_are_an_interval_and_a_random_delay_apart() -> None:
     one = Set()
     one.advertiser.start()
     one.air.clock.advance(1.0)
@@ -74,7 +74,7 @@ def test_a_set_ends_after_its_duration_or_its_number_of_events(duration: float, 
         assert max(one.air.times) < duration
 
 
-def test_stopped_it_is_silent_and_its_controller_is_not_told_of_an_end() -> None:
+def test_a_stopped_set_is_silent_and_reports_no_end() -> None:
     one = Set()
     one.advertiser.start()
     one.air.clock.advance(0.05)
@@ -84,7 +84,7 @@ def test_stopped_it_is_silent_and_its_controller_is_not_told_of_an_end() -> None
     assert (len(one.air.times), one.ends) == (heard, [])
 
 
-def test_its_address_is_the_one_that_was_set_for_it_or_its_controllers() -> None:
+def test_a_set_has_its_own_address_or_its_controllers() -> None:
     advertiser = Set().advertiser
     advertiser.properties = CONNECTABLE | LEGACY
     assert advertiser.address == PUBLIC

@@ -1,4 +1,4 @@
-"""Links on the air, without boxes: two controllers whose hosts are this test."""
+"""Tests of links on the air, without boxes: two controllers, with this test as their hosts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from box.h4 import ACL_DATA, EVENT
 CONNECTION_COMPLETE, DISCONNECTION_COMPLETE, COMPLETED_PACKETS = 0x3E, 0x05, 0x13
 ADVERTISEMENT = bytes.fromhex("020106")
 
-# In units of HCI: 20 ms of advertising, 15 ms of interval, 200 ms of supervision.
+# Units of HCI: 20 ms of advertising, 15 ms of interval, 200 ms of supervision.
 ADVERTISING_INTERVAL, INTERVAL, TIMEOUT = 32, 12, 20
 
 
@@ -85,7 +85,7 @@ async def link(car: Host, guest: Host) -> tuple[int, int]:
 
 
 async def proven_link(car: Host, guest: Host) -> tuple[int, int]:
-    """A link over which something has come. Before that, a loss would count as never established."""
+    """A link that has carried data. Before that, a loss would count as a link that was never established."""
     at_car, at_guest = await link(car, guest)
     guest.send_data(at_guest, b"!")
     await car.packet(is_data)
@@ -100,7 +100,7 @@ def is_data(packet: bytes) -> bool:
     return packet[0] == ACL_DATA
 
 
-def test_data_arrives_and_the_buffer_comes_back() -> None:
+def test_data_arrives_and_its_buffer_is_freed() -> None:
     async def test(medium: Medium, car: Host, guest: Host) -> None:
         at_car, at_guest = await link(car, guest)
         guest.send_data(at_guest, b"hello")
@@ -111,7 +111,7 @@ def test_data_arrives_and_the_buffer_comes_back() -> None:
     on_air(test)
 
 
-def test_advertising_stops_with_the_link_it_brings() -> None:
+def test_advertising_stops_with_the_resulting_link() -> None:
     async def test(medium: Medium, car: Host, guest: Host) -> None:
         await link(car, guest)
         assert not car.controller.advertising.running
@@ -146,7 +146,7 @@ def test_a_long_cut_ends_the_link_for_both_after_the_timeout() -> None:
     on_air(test)
 
 
-def test_a_lost_connect_request_is_a_link_that_never_was() -> None:
+def test_a_lost_connect_request_leaves_a_link_that_is_never_established() -> None:
     async def test(medium: Medium, car: Host, guest: Host) -> None:
         everywhere(medium, lost_connects=1)
         car.advertise()
@@ -162,7 +162,7 @@ def test_a_lost_connect_request_is_a_link_that_never_was() -> None:
     on_air(test)
 
 
-def test_a_cancelled_dial_completes_and_the_next_one_is_taken() -> None:
+def test_a_cancelled_dial_completes_and_the_next_one_is_accepted() -> None:
     async def test(medium: Medium, car: Host, guest: Host) -> None:
         guest.dial(car)
         guest.do(hci.HCI_LE_Create_Connection_Cancel_Command())
@@ -174,7 +174,7 @@ def test_a_cancelled_dial_completes_and_the_next_one_is_taken() -> None:
     on_air(test)
 
 
-def test_a_controller_that_falls_silent_is_missed_after_the_timeout() -> None:
+def test_the_loss_of_a_silent_controller_is_noticed_after_the_timeout() -> None:
     async def test(medium: Medium, car: Host, guest: Host) -> None:
         await proven_link(car, guest)
         car.controller.power_off()
@@ -187,7 +187,7 @@ def test_a_controller_that_falls_silent_is_missed_after_the_timeout() -> None:
 
 
 def test_the_link_that_has_waited_longest_goes_first() -> None:
-    """Two guests flood one host: each gets about half of the air."""
+    """Two guests flood one host: each gets about half of the airtime."""
 
     async def test(medium: Medium, car: Host, guest: Host) -> None:
         other = Host(medium, "other", 3)
@@ -203,8 +203,8 @@ def test_the_link_that_has_waited_longest_goes_first() -> None:
     on_air(test)
 
 
-def test_a_controller_dials_and_is_dialled_and_advertises_at_once() -> None:
-    """A relay: linked to the car above it and to a guest below, while another guest looks for it."""
+def test_a_controller_dials_and_is_dialled_while_it_advertises() -> None:
+    """A relay is linked to the car above it and to a guest below, and another guest looks for it."""
 
     async def test(medium: Medium, car: Host, guest: Host) -> None:
         relay, other = Host(medium, "relay", 3), Host(medium, "other", 4)
@@ -227,7 +227,7 @@ def test_a_controller_dials_and_is_dialled_and_advertises_at_once() -> None:
 
 
 def test_the_links_of_both_roles_share_one_radio() -> None:
-    """What comes from below and what goes up takes turns: each of a relay's two links gets its share of one radio."""
+    """A relay's links to its parent and to its child share one radio: each gets its part of the airtime."""
 
     async def test(medium: Medium, car: Host, guest: Host) -> None:
         relay = Host(medium, "relay", 3)
@@ -239,7 +239,7 @@ def test_the_links_of_both_roles_share_one_radio() -> None:
         assert max(shared) <= 0.7 * sum(alone)
 
     async def flood(medium: Medium, senders: list[tuple[Host, int]]) -> list[int]:
-        """How many packets each link carries in the same time."""
+        """The number of packets that each link carries in the same time."""
         before = {one: one.peripheral.received.packets for one in medium.links}
         for host, handle in senders:
             for _ in range(100):
@@ -272,7 +272,7 @@ def test_a_stalled_controller_answers_nothing_until_it_is_reset() -> None:
     on_air(test)
 
 
-def test_a_controller_that_forgets_is_neither_heard_nor_hears() -> None:
+def test_a_controller_that_forgets_neither_sends_nor_receives() -> None:
     async def test(medium: Medium, car: Host, guest: Host) -> None:
         car.advertise()
         car.controller.faults.forget_advertising()

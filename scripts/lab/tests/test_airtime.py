@@ -1,4 +1,4 @@
-"""The air's arithmetic against the published throughput of an LE L2CAP channel."""
+"""Compares the air's airtimes with the published throughput of an LE L2CAP channel."""
 
 from __future__ import annotations
 

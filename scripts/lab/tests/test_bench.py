@@ -1,4 +1,4 @@
-"""The bench's arithmetic and what it renders; what it measures needs boxes."""
+"""Tests of the bench's arithmetic and rendering. Its measurements need boxes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def results(roadmesh: float = 100) -> Results:
     return made
 
 
-def test_a_few_values_are_told_with_their_extremes_and_many_with_their_quartiles() -> None:
+def test_a_few_values_are_shown_with_their_extremes_and_many_with_their_quartiles() -> None:
     assert summary([3, 1, 2]) == Summary(3, 2, 1, 3)
     assert summary(range(1, 14)) == Summary(13, 7, 4, 10)
     with pytest.raises(ValueError):
@@ -44,13 +44,13 @@ def test_a_few_values_are_told_with_their_extremes_and_many_with_their_quartiles
 def test_full_packets_reach_the_published_throughput() -> None:
     assert theory.largest_goodput("1M") * 8 / 1e3 == pytest.approx(801, abs=1)
     assert theory.largest_goodput("2M") * 8 / 1e3 == pytest.approx(1419, abs=1)
-    # The largest SDU fills nine of them, but for its two bytes of length.
+    # The largest SDU fills nine packets, including its two bytes of length.
     assert theory.packets(2221) == [251] * 9
     assert theory.goodput(2221, "1M") == pytest.approx(theory.largest_goodput("1M") * 2221 / 2223)
     assert theory.goodput(64, "2M") < theory.goodput(245, "2M")
 
 
-def test_what_is_measured_survives_its_file(tmp_path: Path) -> None:
+def test_results_survive_writing_and_reading(tmp_path: Path) -> None:
     made = results()
     made.note("something was left out")
     made.save(tmp_path / "logs" / "bench.json")
@@ -59,7 +59,7 @@ def test_what_is_measured_survives_its_file(tmp_path: Path) -> None:
     assert read.of(way_back.STATE) == made.of(way_back.STATE)
 
 
-def test_only_ratios_are_looked_at_in_a_quick_run_and_only_what_was_measured() -> None:
+def test_a_quick_run_checks_only_measured_ratios() -> None:
     found = verdicts(results(), quick=True)
     assert len(found) == 3 and all(one.met and one.unit != "ms" for one in found)
     broken = [one for one in verdicts(results(roadmesh=250), quick=True) if not one.met]
@@ -92,7 +92,7 @@ def test_bars_are_as_long_as_their_medians() -> None:
     assert other == pytest.approx(2 * one, abs=0.2)
 
 
-def test_only_what_is_between_the_marks_is_replaced(tmp_path: Path) -> None:
+def test_only_the_text_between_the_marks_is_replaced(tmp_path: Path) -> None:
     target = tmp_path / "benchmarks.md"
     target.write_text(f"# Benchmarks\n\nBy hand.\n\n{page.BEGIN}\nof last time\n{page.END}\n\nAlso by hand.\n")
     page.write(results(), target)
@@ -105,7 +105,7 @@ def test_only_what_is_between_the_marks_is_replaced(tmp_path: Path) -> None:
     assert target.read_text() == once
 
 
-def test_measured_tables_are_put_into_their_places_and_a_page_without_one_is_left_alone() -> None:
+def test_tables_are_inserted_and_a_page_without_their_marks_is_refused() -> None:
     by_hand = f"# Broker\n\n{begin('votes')}\nold\n{END}\nBy hand.\n{begin('sessions')}\nkept\n{END}\n"
     once = filled(by_hand, {"votes": "new"})
     assert once == by_hand.replace("old", "new") and filled(once, {"votes": "new"}) == once
@@ -114,7 +114,7 @@ def test_measured_tables_are_put_into_their_places_and_a_page_without_one_is_lef
 
 
 @pytest.mark.parametrize("version, number, build", [("0.1.0", "0.1.0", "release"), ("0.1.0+debug", "0.1.0", "debug")])
-def test_the_program_says_how_it_was_built_wherever_it_lies(tmp_path: Path, version: str, number: str, build: str) -> None:
+def test_the_version_of_a_program_at_any_path_names_its_build(tmp_path: Path, version: str, number: str, build: str) -> None:
     program = tmp_path / "release-of-the-debugger"
     program.write_text(f"#!/bin/sh\necho {version}\n")
     program.chmod(0o755)

@@ -1,4 +1,4 @@
-"""Links that share a controller where connection events collide: two guests of one car, in virtual time."""
+"""Tests of colliding connection events at one controller: two guests of one car, in virtual time."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ FULL = transfer_airtime(SIZE, 0, Phy.LE_1M, data_length=27, encrypted=False)
 
 
 def two_guests(apart: float, interval: float = INTERVAL) -> tuple[Air, Pair, Pair]:
-    """Two links of one car; the second one's events begin so much later than the first one's."""
+    """Two links of one car. The second link's events begin `apart` seconds after the first one's."""
     air, car = Air(events_collide=True), Party()
     first = Pair(air, peripheral=car)
     air.clock.advance(apart)
     return air, first, Pair(air, peripheral=car, interval=interval)
 
 
-def test_a_guest_whose_events_fall_into_anothers_is_lost_though_the_air_is_clear() -> None:
+def test_a_guest_with_overlapping_events_is_lost_on_clear_air() -> None:
     air, first, second = two_guests(apart=IDLE / 2)
     air.clock.advance(10.0)
     assert first.link.open and not second.link.open
@@ -53,7 +53,7 @@ def test_links_that_take_turns_wait_and_lose_nothing() -> None:
 
 
 def test_data_of_a_skipped_event_waits_for_the_links_next_one() -> None:
-    # The second link's interval is 6 ms longer: only its first event falls into the first link's.
+    # The second link's interval is 6 ms longer, so only its first event overlaps one of the first link's.
     air, first, second = two_guests(apart=1e-3, interval=INTERVAL + 6e-3)
     first.send(first.near)
     second.send(second.near)
@@ -62,18 +62,18 @@ def test_data_of_a_skipped_event_waits_for_the_links_next_one() -> None:
     assert second.came == [pytest.approx(1e-3 + FIRST_EVENT + INTERVAL + 6e-3 + FULL)]
 
 
-def test_more_data_extends_an_event_until_another_links_next_one() -> None:
+def test_more_data_extends_an_event_until_the_next_event_of_another_link() -> None:
     air, first, second = two_guests(apart=3.5 * FULL)
     for _ in range(6):
         first.send(first.near)
     air.clock.advance(FIRST_EVENT + INTERVAL)
-    # The fourth would still have been going on.
+    # The fourth exchange would overlap the second link's event.
     assert len(first.came) == 3 and second.link.events_skipped == 0
     air.clock.advance(INTERVAL)
     assert len(first.came) == 6
 
 
-def test_the_first_exchange_of_an_event_takes_place_however_long_it_is() -> None:
+def test_the_first_exchange_of_an_event_takes_place_at_any_length() -> None:
     air, first, second = two_guests(apart=FULL / 2)
     air.clock.advance(INTERVAL)
     held = second.link.events_held
@@ -92,13 +92,13 @@ def test_a_guest_with_a_fast_crystal_meets_its_host_more_often() -> None:
         assert pair.link.events_held == pytest.approx(1000.0 * (1 + speed) / INTERVAL, abs=1.5)
 
 
-def test_two_links_of_one_interval_drift_into_one_another() -> None:
+def test_events_of_two_links_with_one_interval_drift_until_they_overlap() -> None:
     air, car, fast = Air(events_collide=True), Party(), Party()
     fast.radio.crystal_ppm = 50
     first = Pair(air, peripheral=car)
     air.clock.advance(2e-3)
     second = Pair(air, central=fast, peripheral=car)
-    # The second begins 2 ms later, and gains 50 microseconds a second: it begins in the first one's time after 24 s.
+    # The second link begins 2 ms later and gains 50 microseconds a second, so they overlap after 24 s.
     reached = (2e-3 - IDLE - EVENT_OVERHEAD) / 50e-6
     air.clock.advance(reached + TIMEOUT - 3 * INTERVAL)
     assert second.link.open
@@ -106,7 +106,7 @@ def test_two_links_of_one_interval_drift_into_one_another() -> None:
     assert first.link.open and second.peripheral.links.reasons == [Error.CONNECTION_TIMEOUT_ERROR]
 
 
-def test_a_power_cut_at_one_guest_leaves_the_others_their_time() -> None:
+def test_a_power_cut_at_one_guest_frees_its_time() -> None:
     air, first, second = two_guests(apart=5e-3)
     air.clock.advance(1.0)
     first.link.vanish(first.near)
@@ -114,7 +114,7 @@ def test_a_power_cut_at_one_guest_leaves_the_others_their_time() -> None:
     assert not first.link.open and second.link.open and second.link.events_skipped == 0
 
 
-def test_switched_on_and_off_while_links_are_up_it_loses_none() -> None:
+def test_switching_collisions_on_and_off_loses_no_link() -> None:
     air, first, second = two_guests(apart=5e-3)
     for collide in (False, True, False):
         air.clock.advance(3.3)
@@ -150,7 +150,7 @@ class AdvertisingAir(Air):
         self.times.append(self.clock.time())
 
 
-def test_a_host_with_links_is_heard_less_often_since_advertising_gives_way() -> None:
+def test_a_host_with_links_advertises_less_often() -> None:
     air, car = AdvertisingAir(), Party()
     pair = Pair(air, peripheral=car)
     sender = Sender(car.radio)
@@ -161,5 +161,5 @@ def test_a_host_with_links_is_heard_less_often_since_advertising_gives_way() -> 
     skipped = sender.counters.advertising_events_skipped
     room = ADVERTISING_EVENT + IDLE + 2 * EVENT_OVERHEAD
     assert skipped / (skipped + len(air.times)) == pytest.approx(room / INTERVAL, rel=0.35)
-    # What is held costs no link an event.
+    # Advertising skips no connection event.
     assert pair.link.events_skipped == 0

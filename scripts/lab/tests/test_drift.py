@@ -1,4 +1,4 @@
-"""Some minutes on crystals that drift, in virtual time: who is lost with equal intervals, and who with unequal ones."""
+"""Simulates some minutes with drifting crystals: which guests are lost with equal and with unequal intervals?"""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from air.simulated_hour import Settings, simulate
 
 MINUTE = 60.0
 
-# Room for a guest that is lost while it still has the kernel's interval: others may be joining as well.
+# Tolerates the loss of a guest with the kernel's interval, since others may be joining at the same time.
 JOINING = 1
 
 
 @pytest.mark.parametrize("units", [6, 12, 40], ids=["7.5 ms", "15 ms", "50 ms"])
-def test_guests_of_equal_intervals_are_lost_within_minutes(units: int) -> None:
+def test_guests_with_equal_intervals_are_lost_within_minutes(units: int) -> None:
     hour = simulate(Settings(links=8, intervals=f"equal:{units}", seconds=5 * MINUTE))
     assert hour.lost >= 3
 
 
 @pytest.mark.parametrize("links", [2, 8, 16])
-def test_guests_with_intervals_of_their_own_stay(links: int) -> None:
+def test_guests_with_different_intervals_stay(links: int) -> None:
     hour = simulate(Settings(links=links, intervals="own", seconds=5 * MINUTE))
     assert hour.lost == 0 and hour.lost_joining <= JOINING
     assert hour.silence < 0.6
@@ -42,11 +42,11 @@ def test_sixteen_guests_on_old_dongles_fit() -> None:
     hour = simulate(Settings(links=16, intervals="own", two_megabit=False, seconds=5.5 * MINUTE))
     assert hour.lost == 0
     assert min(guest.held for guest in hour.guests) > 5.5 * MINUTE / 0.1
-    # A state of fifty songs, 1.4 KB, within half a second, for the last of them too.
+    # A state of fifty songs, 1.4 KB, arrives within half a second, also at the last guest.
     assert all(guest.goodput > 4 for guest in hour.guests)
 
 
-def test_a_vote_is_seen_by_its_guest_within_a_blink_in_a_full_bus() -> None:
+def test_a_guest_on_a_full_bus_sees_its_vote_at_once() -> None:
     hour = simulate(Settings(links=16, intervals="own", vote_every=20, transfer=0, seconds=3 * MINUTE))
     assert len(hour.echoes) > 80
     assert hour.echoes[len(hour.echoes) // 2] < 0.12
@@ -60,11 +60,11 @@ def test_a_seed_gives_the_same_hour_twice() -> None:
     ]
 
 
-# Which interval a link is given
+# The choice of intervals
 
 
 def largest_part_lost(one: int, other: int) -> float:
-    """The share of a link's events that may fall into those of another link, for as long as their clocks stand so."""
+    """The share of a link's events that may overlap those of another link while the clocks do not drift."""
     return math.gcd(one, other) / min(one, other)
 
 
@@ -86,7 +86,7 @@ def test_the_numbers_are_those_of_the_program() -> None:
     assert many and tuple(int(one) for one in re.findall(r"\d+", many[1])) == MANY
 
 
-def test_who_comes_or_goes_among_few_changes_nobody_elses_interval() -> None:
+def test_a_change_among_few_links_keeps_the_other_intervals() -> None:
     plan = OwnIntervals()
     for link in range(8):
         plan.opened(link)
@@ -99,7 +99,7 @@ def test_who_comes_or_goes_among_few_changes_nobody_elses_interval() -> None:
     assert plan.units(20) == before[3]
 
 
-def test_a_ninth_link_makes_all_longer_and_who_is_alone_has_the_shortest() -> None:
+def test_a_ninth_link_lengthens_all_intervals_and_a_single_link_has_the_shortest() -> None:
     plan = OwnIntervals()
     plan.opened(0)
     plan.wants_speed(0, True)

@@ -1,4 +1,4 @@
-"""The line of a controller behind /dev/vhci: packets stay whole and in order, and never too much is on its way."""
+"""Tests of the line of a controller behind /dev/vhci: packets arrive complete and in order, and the window holds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def data(length: int) -> bytes:
     return bytes((ACL_DATA, 1, 0)) + length.to_bytes(2, "little") + bytes(length)
 
 
-def test_packets_are_cut_where_they_end_however_they_come() -> None:
+def test_packets_are_split_in_pieces_of_any_size() -> None:
     packets = [event(3), data(251), bytes((COMMAND, 3, 0x0C, 0)), event(255), data(0)]
     for seed in range(20):
         chances = random.Random(seed)
@@ -41,18 +41,18 @@ class Line:
         self.port = SerialPort(ours, self.taken.put_nowait, None, is_acknowledged=True)
 
     def waiting(self) -> int:
-        """How many bytes wait in the line."""
+        """The number of bytes that wait in the line."""
         return len(self.box.recv(1 << 20, socket.MSG_PEEK | socket.MSG_DONTWAIT))
 
 
-def test_a_program_that_does_not_read_is_sent_a_window_and_no_more() -> None:
+def test_a_program_that_does_not_read_receives_one_window() -> None:
     async def test() -> None:
         line = Line()
         sent = [data(251) for _ in range(100)]
         for packet in sent:
             line.port.send(packet)
         assert line.waiting() == WINDOW
-        # The host has lost power: what was for it is gone, and it is not told of the next one's either.
+        # The host has lost power. Its pending data is dropped, and the next host does not receive it.
         line.port.reset()
         assert len(line.box.recv(1 << 20)) == WINDOW
         line.port.send(sent[0])
@@ -62,10 +62,10 @@ def test_a_program_that_does_not_read_is_sent_a_window_and_no_more() -> None:
     asyncio.run(test())
 
 
-def test_a_controllers_packets_go_through_a_program_whole_and_in_order() -> None:
+def test_a_program_carries_packets_complete_and_in_order() -> None:
     async def test() -> None:
         line = Line()
-        # A sequenced socket stands for /dev/vhci: it takes and gives a packet at a time.
+        # A sequenced socket replaces /dev/vhci: it reads and writes one packet at a time.
         kernel, device = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         device.setblocking(False)
         carrier = threading.Thread(target=carry, args=(device.fileno(), line.box.fileno()))

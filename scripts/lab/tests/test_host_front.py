@@ -1,4 +1,4 @@
-"""A controller's front to its host: who takes which packet, and what a stalled one lets through."""
+"""Tests of a controller's HCI: the handler of each packet, and the packets that a stalled controller accepts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DATA = struct.pack("<BHH", ACL_DATA, 1, 2) + b"hi"
 
 
 class Front:
-    """A front that handles HCI Reset, and notes what goes where."""
+    """A front that handles HCI Reset, and records each packet and its handler."""
 
     def __init__(self) -> None:
         self.sent: list[bytes] = []
@@ -41,7 +41,7 @@ def test_a_command_completes_with_what_its_handler_returns() -> None:
     assert event.command_opcode == hci.HCI_RESET_COMMAND and not one.others
 
 
-def test_data_and_other_commands_go_elsewhere() -> None:
+def test_data_and_other_commands_go_to_the_other_handlers() -> None:
     one = Front()
     one.front.on_packet(DATA)
     one.front.on_packet(READ_ADDRESS)
@@ -49,7 +49,7 @@ def test_data_and_other_commands_go_elsewhere() -> None:
     assert [type(packet) for packet in one.others] == [hci.HCI_Read_BD_ADDR_Command]
 
 
-def test_a_stalled_one_takes_nothing_and_sends_nothing_until_it_is_woken() -> None:
+def test_a_stalled_controller_neither_receives_nor_sends_until_it_wakes() -> None:
     one = Front()
     one.stall.begin(resets=None)
     for packet in (DATA, READ_ADDRESS, RESET):
@@ -61,7 +61,7 @@ def test_a_stalled_one_takes_nothing_and_sends_nothing_until_it_is_woken() -> No
     assert len(one.sent) == 1
 
 
-def test_the_last_reset_that_it_takes_to_wake_it_is_answered() -> None:
+def test_the_reset_that_ends_a_stall_is_answered() -> None:
     one = Front()
     one.stall.begin(resets=2)
     one.front.on_packet(RESET)

@@ -1,4 +1,4 @@
-"""Nodes that hear only their neighbours: the runner's side of the air, on a real air without boxes."""
+"""Tests of nodes that receive only their neighbours: the runner's side of a real air, without boxes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def advertising(lab: Lab, *names: str) -> list[Stranger]:
 
 
 def heard_by(lab: Lab, one: Stranger, neighbours: Sequence[Stranger]) -> set[str]:
-    """Whom it hears while it looks for each of these several times."""
+    """The names that a stranger hears while it looks for each neighbour several times."""
     with lab.hub.changed:
         lab.air.events.clear()
     for neighbour in [*neighbours] * LOOKS:
@@ -26,7 +26,7 @@ def heard_by(lab: Lab, one: Stranger, neighbours: Sequence[Stranger]) -> set[str
     return {event["name"] for event in lab.air.seen("heard", stranger=one.name)}
 
 
-def test_in_a_line_each_hears_its_neighbours_alone(lab: Lab) -> None:
+def test_in_a_line_each_node_hears_only_its_neighbours(lab: Lab) -> None:
     nodes = advertising(lab, "host", "left", "right", "guest")
     lab.air.line(*nodes)
     expected = [["left"], ["host", "right"], ["left", "guest"], ["right"]]
@@ -34,7 +34,7 @@ def test_in_a_line_each_hears_its_neighbours_alone(lab: Lab) -> None:
         assert heard_by(lab, one, [node for node in nodes if node.name in names]) == set(names)
 
 
-def test_on_a_ladder_each_hears_its_own_row_and_the_next(lab: Lab) -> None:
+def test_on_a_ladder_each_node_hears_its_own_row_and_the_next(lab: Lab) -> None:
     host, left, right, guest = advertising(lab, "host", "left", "right", "guest")
     lab.air.ladder([host], [left, right], [guest])
     assert heard_by(lab, host, [left, right]) == {"left", "right"}
@@ -42,7 +42,7 @@ def test_on_a_ladder_each_hears_its_own_row_and_the_next(lab: Lab) -> None:
     assert heard_by(lab, guest, [left, right]) == {"left", "right"}
 
 
-def test_another_line_takes_the_place_of_the_one_before_and_healing_ends_it(lab: Lab) -> None:
+def test_a_new_line_replaces_the_old_one_and_healing_removes_it(lab: Lab) -> None:
     nodes = advertising(lab, "host", "left", "guest")
     lab.air.line(*nodes)
     lab.air.line(nodes[1], nodes[0], nodes[2])

@@ -1,4 +1,4 @@
-"""A link by itself, in virtual time."""
+"""Tests of a single link in virtual time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from air.airtime import transfer_airtime
 from air.connection_events import FIRST_EVENT, LinkParameters
 from air.link import INSTANT_INTERVALS
 
-# Links behave alike whether they take turns or their events collide, as long as nobody else is there.
+# A single link behaves the same whether links take turns or their events collide.
 AIRS = pytest.mark.parametrize("collide", [False, True], ids=["turns", "collide"])
 
 
@@ -28,7 +28,7 @@ def test_data_waits_for_the_next_connection_event(collide: bool) -> None:
     assert pair.came == [pytest.approx(FIRST_EVENT + INTERVAL + airtime(SIZE))]
 
 
-def test_without_connection_events_it_goes_at_once() -> None:
+def test_data_is_sent_at_once_without_connection_events() -> None:
     pair = Pair()
     pair.air.connection_events = False
     pair.air.clock.advance(0.01)
@@ -38,7 +38,7 @@ def test_without_connection_events_it_goes_at_once() -> None:
 
 
 @AIRS
-def test_what_is_queued_goes_in_one_event_back_to_back(collide: bool) -> None:
+def test_queued_packets_are_sent_in_one_event(collide: bool) -> None:
     pair = Pair(Air(collide))
     for _ in range(3):
         pair.send(pair.near)
@@ -83,7 +83,7 @@ def test_a_cut_shorter_than_the_timeout_loses_nothing(collide: bool) -> None:
 
 
 @AIRS
-def test_a_longer_cut_ends_it_for_both_after_the_timeout(collide: bool) -> None:
+def test_a_longer_cut_ends_the_link_for_both_after_the_timeout(collide: bool) -> None:
     pair = Pair(Air(collide))
     pair.air.clock.advance(1.0)
     pair.cut(True)
@@ -95,7 +95,7 @@ def test_a_longer_cut_ends_it_for_both_after_the_timeout(collide: bool) -> None:
 
 
 @AIRS
-def test_a_link_of_which_the_peripheral_never_heard_ends_after_six_intervals(collide: bool) -> None:
+def test_a_link_that_the_peripheral_lacks_ends_after_six_intervals(collide: bool) -> None:
     pair = Pair(Air(collide), deaf=True)
     pair.air.clock.advance(FIRST_EVENT + 6 * INTERVAL - 0.001)
     assert pair.link.open
@@ -114,7 +114,7 @@ def test_enough_losses_end_an_idle_link(collide: bool) -> None:
 
 
 @AIRS
-def test_who_disconnects_is_told_of_that_and_not_of_the_others_reason(collide: bool) -> None:
+def test_the_disconnecting_side_gets_its_own_reason(collide: bool) -> None:
     pair = Pair(Air(collide))
     reason, local = Error.REMOTE_USER_TERMINATED_CONNECTION_ERROR, Error.CONNECTION_TERMINATED_BY_LOCAL_HOST_ERROR
     pair.link.terminate(pair.near, reason, local)
@@ -123,7 +123,7 @@ def test_who_disconnects_is_told_of_that_and_not_of_the_others_reason(collide: b
 
 
 @AIRS
-def test_new_parameters_hold_six_events_after_they_were_announced(collide: bool) -> None:
+def test_new_parameters_apply_six_events_after_their_announcement(collide: bool) -> None:
     pair = Pair(Air(collide))
     changed = LinkParameters(0.0075, 0, TIMEOUT)
     pair.link.update_parameters(pair.near, changed)

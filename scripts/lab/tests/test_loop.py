@@ -1,4 +1,4 @@
-"""The agent's loop: nobody is called for a descriptor that has been let go."""
+"""Tests of the agent's loop: it calls no function for a descriptor that was closed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from box.loop import turn
 from box.programs import Program
 
 
-def test_what_was_let_go_in_a_turn_is_not_called_in_it() -> None:
+def test_a_descriptor_closed_in_an_iteration_is_not_called_in_it() -> None:
     selector = selectors.DefaultSelector()
     pipes = [os.pipe() for _ in range(2)]
     called: list[int] = []
@@ -32,7 +32,7 @@ def test_an_exit_seen_together_with_the_last_output_loses_neither() -> None:
     selector = selectors.DefaultSelector()
     events: list[dict[str, Any]] = []
     ends, end_seen = os.pipe()
-    # Ready first, so that it comes first in the turn.
+    # Ready first, so that its function is called first.
     os.write(end_seen, b"x")
     selector.register(ends, selectors.EVENT_READ, lambda: (os.read(ends, 1), program.ended(status)))
     request = {"argv": ["/bin/echo", "last words"], "cwd": "/", "env": {}}

@@ -1,4 +1,4 @@
-"""What is printed of the tests that ran on every pair."""
+"""Tests of the matrix: the report of the tests on every pair."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def cells(folder: Path) -> dict[str, Cell]:
     return read(results)
 
 
-def test_a_topic_works_where_all_its_tests_pass(tmp_path: Path) -> None:
+def test_a_topic_works_if_all_its_tests_pass(tmp_path: Path) -> None:
     found = {topic: str(cell) for topic, cell in cells(tmp_path).items() if str(cell) != "not run"}
     assert found == {"reconnect": "works", "doctor": "fails 1 of 2", "recovery": "fails 1 of 2"}
 
@@ -60,12 +60,12 @@ def test_the_table_has_a_row_for_each_pair_and_the_reasons_below_it(tmp_path: Pa
     assert lines[-1] == "- heal to connected: median 90 ms"
 
 
-def test_figures_are_found_in_what_pytest_prints() -> None:
+def test_measurements_are_found_in_pytests_output() -> None:
     output = "..\n====== measured ======\na: 1 ms\nb: 2 ms\n====== 2 passed in 3 s ======\n"
     assert measured(output) == ["a: 1 ms", "b: 2 ms"]
 
 
-def test_each_chosen_test_is_there() -> None:
+def test_each_selected_test_exists() -> None:
     for test in (one for tests in TOPICS.values() for one in tests):
         file, name = test.split("::")
         nodes = ast.walk(ast.parse((LAB_TESTS / file).read_text()))

@@ -1,4 +1,4 @@
-"""Who hears whom."""
+"""Tests of the paths between controllers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_a_change_between_two_leaves_the_third_alone() -> None:
     assert (paths.between("car", "bob").cut, paths.between("car", "bob").rssi) == (False, DEFAULT_RSSI)
 
 
-def test_who_comes_later_comes_into_the_air_as_it_is() -> None:
+def test_a_later_controller_gets_the_present_state_of_the_air() -> None:
     paths = paths_between("car", "ana")
     changed = paths.change_everywhere(cut=True, loss=0.5)
     assert changed == [paths.between("car", "ana")]
@@ -36,14 +36,14 @@ def test_a_share_of_packets_gets_lost() -> None:
     assert 200 < sum(path.loses(chances) for _ in range(1000)) < 300
 
 
-def test_where_nothing_gets_lost_no_chance_is_taken() -> None:
-    """A seed gives the same losses, however much goes over other paths."""
+def test_a_path_without_loss_draws_no_random_number() -> None:
+    """A seed gives the same losses, regardless of the traffic on other paths."""
     chances, untouched = Random(1), Random(1)
     assert not paths_between("car", "ana").between("car", "ana").loses(chances)
     assert chances.random() == untouched.random()
 
 
-def test_so_many_connects_get_lost_and_no_more() -> None:
+def test_exactly_the_given_number_of_connects_is_lost() -> None:
     path = paths_between("car", "ana").between("car", "ana")
     path.lost_connects = 2
     assert [path.loses_connect(Random(1)) for _ in range(3)] == [True, True, False]

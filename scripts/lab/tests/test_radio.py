@@ -1,4 +1,4 @@
-"""A radio does one thing at a time."""
+"""Tests of the radio, which does one thing at a time."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from air.radio import Radio
 
 
 class Waiting:
-    """A link that takes the radio as soon as it is its turn."""
+    """A link that starts an exchange as soon as it gets the radio."""
 
     def __init__(self, radio: Radio) -> None:
         self.radio = radio
@@ -17,7 +17,7 @@ class Waiting:
         self.radio.begin(self, now + 1)
 
 
-def test_who_has_waited_longest_goes_first_and_alone() -> None:
+def test_the_link_that_has_waited_longest_is_next_and_alone() -> None:
     radio = Radio()
     one, other, third = (Waiting(radio) for _ in range(3))
     radio.begin(one, 1.0)
@@ -28,7 +28,7 @@ def test_who_has_waited_longest_goes_first_and_alone() -> None:
     assert third.resumed == [2.0]
 
 
-def test_nobody_waits_for_an_end_of_which_nobody_would_tell() -> None:
+def test_no_link_waits_without_an_exchange_that_would_wake_it() -> None:
     radio = Radio()
     link = Waiting(radio)
     radio.occupy(0.0, 5e-3)
@@ -37,7 +37,7 @@ def test_nobody_waits_for_an_end_of_which_nobody_would_tell() -> None:
     assert not radio.wait(link)
 
 
-def test_an_advertising_event_comes_after_what_is_going_on() -> None:
+def test_an_advertising_event_follows_the_current_activity() -> None:
     radio = Radio()
     radio.occupy(1.0, 0.5)
     radio.occupy(1.2, 0.5)

@@ -1,4 +1,4 @@
-"""The reports that the air builds by hand, read back by Bumble's own parser; and what a scanner leaves out."""
+"""Parses the air's advertising reports with Bumble's parser, and tests the scanner's filter."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ADDRESS = (0, bytes.fromhex("0102030405c6"))
 DATA = bytes.fromhex("020106")
 
 
-def test_an_extended_report_is_what_a_host_reads() -> None:
+def test_a_host_parses_an_extended_report() -> None:
     event = hci.HCI_Packet.from_bytes(Report(ADDRESS, CONNECTABLE | SCANNABLE | LEGACY, DATA, 0).extended(-71))
     assert isinstance(event, hci.HCI_LE_Extended_Advertising_Report_Event)
     (report,) = event.reports
@@ -19,7 +19,7 @@ def test_an_extended_report_is_what_a_host_reads() -> None:
     assert bytes(report.address) == ADDRESS[1] and report.address.is_public
 
 
-def test_a_legacy_scan_response_is_what_a_host_reads() -> None:
+def test_a_host_parses_a_legacy_scan_response() -> None:
     packet = Report(ADDRESS, CONNECTABLE | SCANNABLE | LEGACY | SCAN_RESPONSE, DATA, 0).legacy(-50)
     assert packet
     event = hci.HCI_Packet.from_bytes(packet)
@@ -28,11 +28,11 @@ def test_a_legacy_scan_response_is_what_a_host_reads() -> None:
     assert (report.event_type, report.rssi, report.data) == (4, -50, DATA)
 
 
-def test_an_old_scanner_cannot_hear_extended_advertising() -> None:
+def test_a_legacy_scanner_cannot_receive_extended_advertising() -> None:
     assert Report(ADDRESS, CONNECTABLE, DATA, 0).legacy(-50) is None
 
 
-def test_duplicates_are_what_the_mode_says() -> None:
+def test_the_mode_defines_duplicates() -> None:
     same = Report(ADDRESS, LEGACY, DATA, 0)
     changed = Report(ADDRESS, LEGACY, DATA + b"\0", 0)
     story = [(same, 0.0), (same, 0.5), (changed, 0.6), (same, 1.2)]

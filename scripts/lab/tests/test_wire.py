@@ -1,4 +1,4 @@
-"""The agent's conversation: nothing lost, nothing out of order, never too much on its way."""
+"""Tests of the agent's protocol: it loses and reorders nothing, and keeps its windows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from box.wire import FROM_BOX_WINDOW, TO_BOX_WINDOW, Wire
 
 
 def carry(sender: Wire, receiver: Wire, chances: random.Random, most: int) -> tuple[list[dict[str, object]], int]:
-    """Carries some of what may be sent, in one piece of any size. Returns what it completed, and how much it was."""
+    """Carries a piece of the sendable bytes, of any size. Returns the completed objects, and the size."""
     data = sender.sendable()
     assert len(data) <= most
     piece = data[: chances.randint(0, len(data))]
@@ -28,7 +28,7 @@ def test_every_message_arrives_in_order_within_the_windows() -> None:
         at_box: list[dict[str, object]] = []
         idle = 0
         while (len(at_runner), len(at_box)) != (200, 200) and idle < 1000:
-            # Acknowledgements come on top of a window, one for each 512 bytes of the other's.
+            # Acknowledgements are sent in addition to a window, one for each 512 bytes of the other side.
             got, one = carry(box, runner, chances, FROM_BOX_WINDOW + TO_BOX_WINDOW // 512)
             at_runner += got
             got, other = carry(runner, box, chances, TO_BOX_WINDOW + FROM_BOX_WINDOW // 512)
