@@ -32,7 +32,8 @@ struct GuestCommand: AsyncParsableCommand {
     /// Runs the guest, and records its drive where that is wanted.
     func run(recorded recording: RecordingOptions.Checked?) async throws {
         let name = try checkedName(name)
-        if let host = wanted.host { _ = try checkedName(host, of: "--host") }
+        // Digits of an identifier are no name.
+        if let host = wanted.host, Identity.digits(in: host) == nil { _ = try checkedName(host, of: "--host") }
         let invitation = try wanted.invitation()
         var options = options
         if let invitation { options.service = invitation.service.text }
