@@ -21,8 +21,8 @@ public enum NodeLimits {
     /// What a step takes of one peer: what a person taps in the fifth of a second, and what waits behind it for all guests
     /// there can be is decided in some milliseconds.
     static let turn = 2
-    /// Messages a second of all guests in the circuits of one link that a host decides on, those beyond `crowdBurst`. The others wait: somebody
-    /// who makes identities behind a relay delays those behind it, and nobody else.
+    /// Messages a second of all guests in the circuits of one link that a host decides on, those beyond `crowdBurst`. The others wait, so an
+    /// attacker behind a relay delays only guests behind that relay.
     static let crowdMessagesPerSecond = 50
     /// See `crowdMessagesPerSecond`: what a hundred people tap in one moment.
     static let crowdBurst = 100

@@ -34,7 +34,7 @@ struct CrowdLimitTests {
         inbox.releaseCrowds(now: .seconds(1))
         let second = inbox.takeTurn(NodeLimits.turn)
         #expect(second.compactMap(\.link) == Array(100..<150))
-        // A guest whose vote waits, and that comes nearer, says nothing before it.
+        // Votes of one guest stay in order, also over a direct link.
         inbox.append(Self.vote(299, 2), over: nil, now: .seconds(1))
         #expect(inbox.isEmpty)
         inbox.releaseCrowds(now: .seconds(60))

@@ -5,7 +5,7 @@ import CClockWatch
 @preconcurrency import Dispatch
 import Glibc
 
-/// Watches whether somebody sets this device's clock, as a time server does when it is reached: timerfd_create(2),
+/// Reports that this device's clock was set, for example by a time server: timerfd_create(2),
 /// TFD_TIMER_CANCEL_ON_SET.
 final class ClockWatch: Sendable {
     /// The clock was set.

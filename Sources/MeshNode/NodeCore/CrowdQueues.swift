@@ -12,7 +12,7 @@ struct CrowdQueues: Sendable {
     }
 
     private var queues: [MeshCore.LinkID: Queue] = [:]
-    /// In which queue something of a peer waits: what it says by another link goes behind that.
+    /// The queue in which messages of a peer wait. Its later messages wait there too, also from another link.
     private var places: [Peer.ID: (carrier: MeshCore.LinkID, count: Int)] = [:]
 
     /// Whether something is decided on now. What is not waits here.
@@ -32,7 +32,7 @@ struct CrowdQueues: Sendable {
         queues.values.lazy.filter { !$0.waiting.isEmpty }.map { $0.rate.opens(now: .zero) }.min()
     }
 
-    /// What is due. There are no more queues than links, and those of some that are over.
+    /// Messages that are due. Empty queues of old links are dropped.
     mutating func release(now: MeshInstant) -> [Happening] {
         var released: [Happening] = []
         for carrier in queues.keys.sorted() {

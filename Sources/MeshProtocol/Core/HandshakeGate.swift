@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides who may begin a handshake on a channel that has opened: as many strangers at once, and a second, as this node can
-/// afford, at each entrance for itself; and beyond them some of those whom it knows.
+/// Decides who may begin a handshake on a channel that has opened: a number of strangers at once and a second,
+/// at each entrance separately, and some more known nodes.
 struct HandshakeGate: Sendable {
     /// Who may begin on a link.
     enum Answer: Hashable, Sendable {
         /// Everybody.
         case open
-        /// Who proves with the first packet to have joined before.
+        /// Initiators whose first packet proves that they have joined before.
         case known
         /// The link is one too many.
         case busy
@@ -28,7 +28,7 @@ struct HandshakeGate: Sendable {
         return halfOpen < Limits.halfOpenLinks + Limits.halfOpenLinksOfKnown ? .known : .busy
     }
 
-    /// On a link that is for known nodes only a packet has come that says who sends it. Whether it is worth an agreement of keys.
+    /// An IK-1 has arrived on a link for known nodes only. Whether it may cost a key agreement.
     mutating func mayRecognise(at entrance: Entrance, now: MeshInstant) -> Bool {
         var rates = rates[entrance] ?? Self.full(entrance)
         defer { self.rates[entrance] = rates }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// By what a stranger comes to a node. What strangers can use up is counted for each of these, so that those at a broker
-/// keep nobody off the air.
+/// How a stranger reaches a node. Limits for strangers count for each entrance, so strangers at a broker do not affect
+/// the air.
 public enum Entrance: Hashable, Sendable, CaseIterable {
     /// Bluetooth, also through relays there.
     case air

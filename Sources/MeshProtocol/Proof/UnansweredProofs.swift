@@ -15,7 +15,7 @@ public struct UnansweredProof: Hashable, Sendable {
 
 /// Counts how often hosts could check a guess of this node's PIN, over all hosts and restarts.
 ///
-/// An initiator's tag leaves first, so whoever receives it can compare it with one guess, and close the link. A host with
+/// An initiator's tag leaves first, so its receiver can compare it with one guess, and close the link. A host with
 /// the right PIN answers with its own tag, and the count ends.
 public struct UnansweredProofs: Hashable, Sendable {
     /// The secret that was used last stands last.
