@@ -20,7 +20,7 @@ enum IndexSchema {
                 try SongWords(title: row[1], artist: row[2], album: row[3]).write(row[0], db)
             }
         }
-        migrator.registerMigration("4: albums and artists") { db in
+        migrator.registerMigration("4: albums, artists, and which songs are there") { db in
             try db.execute(sql: albums)
             try arrange(db)
             // Each file is read again: the index has neither discs, tracks nor the albums' artists.
@@ -46,7 +46,8 @@ enum IndexSchema {
     }
 
     /// `disc` and `track` are those of the tags. `albumKey` is the album's name (`Letters.caseless`), `folder` and `place` are
-    /// those of `AlbumPlace`, and `albumID` and `sortKey` follow from them (`AlbumOrder`). `songArtist` has each artist of a song.
+    /// those of `AlbumPlace`, and `albumID` and `sortKey` follow from them (`AlbumOrder`). `songArtist` has each artist of a song. A
+    /// search counts its matches in `songThere`, without their rows.
     private static let albums = """
         ALTER TABLE song ADD COLUMN disc INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE song ADD COLUMN track INTEGER NOT NULL DEFAULT 0;
@@ -55,6 +56,7 @@ enum IndexSchema {
         ALTER TABLE song ADD COLUMN folder TEXT NOT NULL DEFAULT '';
         ALTER TABLE song ADD COLUMN place TEXT NOT NULL DEFAULT '';
         ALTER TABLE song ADD COLUMN albumID TEXT NOT NULL DEFAULT '';
+        CREATE INDEX songThere ON song (number) WHERE gone = 0 AND isMusic = 1;
         CREATE INDEX songByAlbum ON song (albumKey, folder) WHERE gone = 0 AND isMusic = 1;
         CREATE TABLE songArtist (
             song INTEGER NOT NULL,

@@ -42,6 +42,10 @@ struct Vocabulary {
             arguments: [typed.count - most])
         while let row = try rows.next() {
             let (term, songs): (String, Int) = (row[0], row[1])
+            // Two words that have neither of their first two letters in common are not taken for one another.
+            var letters = term.unicodeScalars.makeIterator()
+            let (first, second) = (letters.next(), letters.next())
+            guard first == typed[0] || second != nil && (second == typed[1] || first == typed[1]) else { continue }
             let wrong = slips(typed, Array(term.unicodeScalars.prefix(typed.count + most)), most)
             guard wrong <= most, !term.hasPrefix(Words.whole) else { continue }
             if let best, (best.slips, -best.songs) <= (wrong, -songs) { continue }
@@ -52,11 +56,7 @@ struct Vocabulary {
 
     /// Wrong letters of what was typed against a word, or against a beginning of it.
     private func slips(_ typed: [Unicode.Scalar], _ term: [Unicode.Scalar], _ most: Int) -> Int {
-        // Two words that have neither of their first two letters in common are not taken for one another.
-        guard typed[0] == term.first || term.count > 1 && (typed[1] == term[1] || typed[1] == term[0]) else {
-            return .max
-        }
-        return (max(typed.count - most, 1)...typed.count + most).map { length in
+        (max(typed.count - most, 1)...typed.count + most).map { length in
             CommandReader.slips(typed, Array(term.prefix(length)))
         }.min() ?? .max
     }

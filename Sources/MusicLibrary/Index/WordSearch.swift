@@ -50,7 +50,8 @@ struct WordSearch {
 
     private static func count(_ condition: String, _ arguments: StatementArguments, _ db: Database) throws -> Int {
         let sql = """
-            SELECT count(*) FROM songWords JOIN song ON number = songWords.rowid WHERE \(condition) AND \(isThere)
+            SELECT count(*) FROM songWords CROSS JOIN song INDEXED BY songThere ON number = songWords.rowid
+            WHERE \(condition) AND \(isThere)
             """
         return try Int.fetchOne(try db.cachedStatement(sql: sql), arguments: arguments) ?? 0
     }
@@ -75,12 +76,13 @@ struct WordSearch {
             matches = try self.matches("songWords MATCH ?", [words.pattern(), most])
         } else {
             var known: Set<Int64> = []
-            for isWhole in [true, false] {
-                for columns in ["title", "artist", "album", "title artist album"] where matches.count < most {
-                    let pattern = words.pattern(in: columns, isWhole: isWhole)
-                    matches += try self.matches("songWords MATCH ?", [pattern, most], isOrdered: false)
-                        .filter { known.insert($0.number).inserted }
-                }
+            let columns = ["title", "artist", "album", "title artist album"]
+            let patterns =
+                columns.prefix(2).map { words.beginning(in: $0) }
+                + [true, false].flatMap { isWhole in columns.map { words.pattern(in: $0, isWhole: isWhole) } }
+            for pattern in patterns where matches.count < most {
+                matches += try self.matches("songWords MATCH ?", [pattern, most], isOrdered: false)
+                    .filter { known.insert($0.number).inserted }
             }
         }
         let ranked = matches.enumerated().sorted { ($0.element.rank, $0.offset) < ($1.element.rank, $1.offset) }
@@ -90,10 +92,11 @@ struct WordSearch {
     private func matches(
         _ condition: String, _ arguments: StatementArguments, isOrdered: Bool = true
     ) throws -> [Match] {
-        let order = isOrdered ? "ORDER BY sortKey, number" : ""
+        let (index, order) = isOrdered ? ("", "ORDER BY sortKey, number") : ("INDEXED BY songThere", "")
         let sql = """
             SELECT number, songWords.title, songWords.artist, songWords.album
-            FROM songWords JOIN song ON number = songWords.rowid WHERE \(condition) AND \(Self.isThere) \(order) LIMIT ?
+            FROM songWords CROSS JOIN song \(index) ON number = songWords.rowid
+            WHERE \(condition) AND \(Self.isThere) \(order) LIMIT ?
             """
         var matches: [Match] = []
         let rows = try Row.fetchCursor(try db.cachedStatement(sql: sql), arguments: arguments)

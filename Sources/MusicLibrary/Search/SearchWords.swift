@@ -35,12 +35,20 @@ struct SearchWords: Hashable, Sendable {
     /// Whether there is nothing to look for.
     var isEmpty: Bool { words.isEmpty }
 
+    /// The question for names that begin with the first word, or with an article and it.
+    func beginning(in column: String) -> String {
+        guard let first = words.first else { return pattern(in: column) }
+        let starts = first.flatMap { word in ["", "the ", "a "].map { "^\(Self.quoted($0 + word))" } }
+        return "({\(column)} : (\(starts.joined(separator: " OR ")))) AND (\(pattern(in: column)))"
+    }
+
+    private static func quoted(_ text: String) -> String { "\"\(text.replacing("\"", with: "\"\""))\"" }
+
     /// The question in some columns, or in all.
     func pattern(in columns: String? = nil, isWhole: Bool = false) -> String {
-        func quoted(_ text: String) -> String { "\"\(text.replacing("\"", with: "\"\""))\"" }
         let words = words.map { spellings in
-            let spelled = spellings.map { quoted($0) + (isWhole ? "" : "*") }
-            let whole = spellings.filter { !$0.contains(" ") }.map { quoted(Words.whole + $0) }
+            let spelled = spellings.map { Self.quoted($0) + (isWhole ? "" : "*") }
+            let whole = spellings.filter { !$0.contains(" ") }.map { Self.quoted(Words.whole + $0) }
             return "(" + (spelled + whole).joined(separator: " OR ") + ")"
         }.joined(separator: " AND ")
         return columns.map { "{\($0)} : (\(words))" } ?? words
