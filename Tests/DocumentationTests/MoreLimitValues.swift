@@ -262,6 +262,7 @@ extension LimitTable {
             .init("tick", TerminalLimits.tick),
             .init("foregroundMicroseconds", TerminalLimits.foregroundMicroseconds),
             .init("listedCompletions", TerminalLimits.listedCompletions),
+            .init("historyLines", TerminalLimits.historyLines),
             .init("waitingLogLines", TerminalLimits.waitingLogLines),
         ])
 

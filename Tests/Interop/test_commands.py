@@ -245,14 +245,22 @@ def test_a_state_folder_that_is_a_file_is_told(run: Run, tmp_path: Path) -> None
     assert "   \n" not in looked.stdout
 
 
-def test_drives_of_a_newer_roadmesh_are_set_aside_with_a_word(run: Run, tmp_path: Path) -> None:
+def test_drives_of_a_newer_roadmesh_are_neither_added_to_nor_moved(run: Run, tmp_path: Path) -> None:
     record(run)
     database = sqlite3.connect(tmp_path / "state/roadmesh/fieldtest.sqlite")
     with database:
         database.execute("INSERT INTO grdb_migrations VALUES ('99: of tomorrow')")
     database.close()
-    done = run("fieldtest", "record", "guest", "Solo", "--radio", "virtual", "--http", "none", "--json", typed="quit\n")
-    assert done.returncode == 0 and "They are kept as" in done.stderr
+    folder = tmp_path / "state/roadmesh"
+    before = {file.name for file in folder.glob("fieldtest*.sqlite")}
+    for command in (["record", "guest", "Solo", "--radio", "virtual", "--http", "none", "--json"], ["forget", "1", "--yes"]):
+        refused = run("fieldtest", *command, typed="quit\n")
+        assert refused.returncode in (CANNOT_CREATE, 65) and "made by a newer roadmesh" in refused.stderr
+    assert {file.name for file in folder.glob("fieldtest*.sqlite")} == before
+
+
+def test_drives_that_another_program_holds_are_told_in_words(run: Run, tmp_path: Path) -> None:
+    record(run)
     locked = sqlite3.connect(tmp_path / "state/roadmesh/fieldtest.sqlite", isolation_level=None)
     locked.execute("BEGIN IMMEDIATE")
     refused = run("fieldtest", "forget", "1", "--yes")
