@@ -20,7 +20,7 @@ struct MusicLibraryTests {
         try shelf.put("0.mp3", title: "Alone", artist: "Zoë", album: "A", track: 1)
         try shelf.put("Anna - 10.mp3")
         try shelf.put("notes.txt", [1])
-        try shelf.put(".hidden.mp3", title: "Hidden")
+        try shelf.put(".Trash-1000/files/gone.mp3", title: "Gone")
         try await shelf.withLibrary { library, updates in
             #expect(try await updates.first { $0 == .progress(done: 4, of: 4) ? true : nil })
             let songs = try await updates.songs()

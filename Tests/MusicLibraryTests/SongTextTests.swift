@@ -48,9 +48,10 @@ struct SongTextTests {
     }
 
     @Test(
-        "music is told by the ending of a name, and hidden files are none",
+        "music is told by the ending of a name",
         arguments: [
-            ("a.mp3", true), ("a.MP3", true), ("a.b.Flac", true), (".a.mp3", false), ("._a.mp3", false), ("mp3", false),
+            ("a.mp3", true), ("a.MP3", true), ("a.b.Flac", true), (".a.mp3", true), (".trashed-17-a.mp3", false),
+            ("mp3", false),
             (".mp3", false), ("a.mp3.part", false), ("a.", false), ("cover.jpg", false), ("a.wv", true),
         ])
     func isMusic(name: String, expected: Bool) {

@@ -10,10 +10,10 @@ enum AudioFormat {
 
     private static let longestEnding = 4
 
-    /// Whether a file's name is that of music. Hidden files are none: a Mac leaves one beside each song on a stick.
+    /// Whether a file's name is that of music.
     static func isMusic(_ name: String) -> Bool {
         guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot != name.startIndex else { return false }
         let ending = name[name.index(after: dot)...]
-        return !name.hasPrefix(".") && ending.utf8.count <= longestEnding && endings.contains(ending.lowercased())
+        return !SystemFiles.isFile(name) && ending.utf8.count <= longestEnding && endings.contains(ending.lowercased())
     }
 }

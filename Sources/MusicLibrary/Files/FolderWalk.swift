@@ -105,7 +105,7 @@ struct FolderWalk: Sendable {
     ) throws(LibraryProblem) {
         guard let field = entry.pointer(to: \.d_name) else { return }
         let bytes = UnsafeRawPointer(field).assumingMemoryBound(to: CChar.self)
-        guard bytes.pointee != CChar(UInt8(ascii: ".")) else { return }
+        guard strcmp(bytes, ".") != 0, strcmp(bytes, "..") != 0 else { return }
         let type = Int(entry.pointee.d_type)
         guard let name = String(validatingCString: bytes) else {
             // A name that is not UTF-8 cannot be given to the player.
@@ -119,8 +119,8 @@ struct FolderWalk: Sendable {
         guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return try missed() }
         let path = joined(folder, name)
         switch status.st_mode & S_IFMT {
-        case S_IFDIR: enter(path, depth, Place(status))
-        case S_IFREG where isMusic: add(path, status)
+        case S_IFDIR: if !SystemFiles.isFolder(path) { enter(path, depth, Place(status)) }
+        case S_IFREG where isMusic: if !SystemFiles.isAppleDouble(name, in: descriptor) { add(path, status) }
         case S_IFLNK:
             if links.count < limits.entries { links.append((path, depth)) } else { isTooMuch = true }
         default: break
@@ -156,7 +156,7 @@ struct FolderWalk: Sendable {
         var status = stat()
         guard stat(absolute(link), &status) == 0 else { return try missed() }
         switch status.st_mode & S_IFMT {
-        case S_IFDIR: enter(link, depth, Place(status))
+        case S_IFDIR: if !SystemFiles.isFolder(link) { enter(link, depth, Place(status)) }
         case S_IFREG where AudioFormat.isMusic(link.split(separator: "/").last.map(String.init) ?? link):
             if seen[Place(status)] == nil { add(link, status) }
         default: break

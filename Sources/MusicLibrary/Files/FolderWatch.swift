@@ -125,9 +125,9 @@ final class FolderWatch: Sendable {
     private func change(_ event: inotify_event, _ name: String, _ folder: String?) -> FolderChange? {
         if has(event, IN_Q_OVERFLOW) { return .overflow }
         guard let folder else { return nil }
-        if has(event, IN_ISDIR) || name.isEmpty { return name.hasPrefix(".") ? nil : .other }
-        guard AudioFormat.isMusic(name) else { return nil }
         let path = folder.isEmpty ? name : folder + "/" + name
+        if has(event, IN_ISDIR) || name.isEmpty { return SystemFiles.isFolder(path) ? nil : .other }
+        guard AudioFormat.isMusic(name) else { return nil }
         if has(event, IN_CREATE) { return isWhole(path) ? .written(path) : .growing(path) }
         if has(event, IN_CLOSE_WRITE) || has(event, IN_MOVED_TO) { return .written(path) }
         if has(event, IN_DELETE) || has(event, IN_MOVED_FROM) { return .gone(path) }
