@@ -94,10 +94,11 @@ public actor MusicLibrary {
     /// file cannot be read, and where it is no playlist or names no file.
     public func songs(ofPlaylist path: String) async -> [Song.ID]? {
         guard let list = await coverReader.run({ [limits] in Playlist(file: path, limits: limits) }) else { return nil }
-        let inside = list.files.compactMap {
-            $0.hasPrefix(folder + "/") ? String($0.dropFirst(folder.utf8.count + 1)) : nil
+        guard let songs = try? await index.songs(named: list.files) else { return nil }
+        if songs.count < list.files.count {
+            logger.notice("\(list.files.count - songs.count) of \(list.files.count) entries of \(path) were not found")
         }
-        return try? await index.songs(at: inside)
+        return songs
     }
 
     /// The absolute path of a song's file, which may be away with its stick. Nil where there is no such song.

@@ -45,6 +45,23 @@ struct PlaylistTests {
         #expect(read("../../../../../" + "etc/x.mp3").files == ["/etc/x.mp3"])
     }
 
+    @Test(
+        "an entry names the song with the longest common end of its path",
+        arguments: [
+            ("/music/lists/C:/Musik/Queen/Jazz/Mustapha.mp3", "1"), ("D:\\Queen\\jazz\\MUSTAPHA.MP3", "1"),
+            ("E:\\Musik/Queen\\Jazz/Mustapha.mp3", "1"), ("/media/stick/Bjo\u{308}rk/Jo\u{301}ga.mp3", "2"),
+            ("../Bj%C3%B6rk/J%C3%B3ga.mp3", "2"), ("/home/ana/100% Hits/01.mp3", "3"), ("ABBA\\01.mp3", "4"),
+            ("/elsewhere/01.mp3", nil), ("/Queen/Jazz/None.mp3", nil),
+        ] as [(String, String?)])
+    func matched(entry: String, expected: String?) {
+        let songs = [
+            (path: "Queen/Jazz/Mustapha.mp3", id: "1"), (path: "Björk/Jóga.mp3", id: "2"),
+            (path: "100% Hits/01.mp3", id: "3"),
+            (path: "ABBA/01.mp3", id: "4"), (path: "Live/Queen/Jazz/Mustapha live.mp3", id: "5"),
+        ]
+        #expect(PlaylistMatching(songs, for: [entry]).song(for: entry) == expected)
+    }
+
     @Test("a playlist without end is cut off")
     func limits() {
         var limits = LibraryLimits()

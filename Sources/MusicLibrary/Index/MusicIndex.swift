@@ -46,12 +46,13 @@ public final class MusicIndex: Sendable {
         }
     }
 
-    /// The songs whose files are at these places in the folder, in their order.
-    func songs(at paths: [String]) async throws(LibraryProblem) -> [Song.ID] {
+    /// The songs that entries of a playlist name, in their order.
+    func songs(named entries: [String]) async throws(LibraryProblem) -> [Song.ID] {
         try await read { db in
-            let statement = try db.cachedStatement(
-                sql: "SELECT id FROM song WHERE path = ? AND gone = 0 AND isMusic = 1")
-            return try paths.compactMap { try String.fetchOne(statement, arguments: [$0]) }
+            let rows = try Row.fetchAll(
+                db, sql: "SELECT path, id FROM song WHERE gone = 0 AND isMusic = 1 AND path IS NOT NULL")
+            let matching = PlaylistMatching(rows.map { (path: $0[0], id: $0[1]) }, for: entries)
+            return entries.compactMap(matching.song)
         }
     }
 
