@@ -62,7 +62,10 @@ struct OptionsTests {
                     + "takes two, hci0,hci1: the one that dials and the one that is dialled."
             ),
             ("host Car --json=yes", "--json takes no value; leave \"=yes\" out."),
-            ("host Car --radio wifi", "--radio <radio> cannot be \"wifi\"; it is one of auto, bluez or virtual."),
+            (
+                "host Car --radio wifi",
+                "--radio <auto|bluez|virtual> cannot be \"wifi\"; it is one of auto, bluez or virtual."
+            ),
             (
                 "host Car --songs-in-a-row -1",
                 "--songs-in-a-row <n> cannot be \"-1\": songs of one guest in a row while another guest's song waits, from 1 "
