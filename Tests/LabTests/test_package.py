@@ -113,8 +113,10 @@ def test_the_service_hosts_and_its_manager_knows(road: Lab, head_unit: Box, car:
     status = head_unit.run(f"cat /proc/{host.pid}/status")
     fields = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
     assert set(fields["Uid"].split()) != {"0"}
-    for kind in ("CapEff", "CapPrm", "CapBnd", "CapAmb"):
+    for kind in ("CapEff", "CapPrm", "CapBnd"):
         assert int(fields[kind], 16) == 0x3000, "CAP_NET_ADMIN and CAP_NET_RAW, and no other"
+    for kind in ("CapAmb", "CapInh"):
+        assert int(fields[kind], 16) == 0, "none for the programs that it starts"
     assert fields["NoNewPrivs"].strip() == "1"
 
     host.signal("TERM")
