@@ -123,15 +123,7 @@ extension Dashboard {
 
     /// Waits until the node has on its disk what came of all that it was given. Why it has not; nil where it has, or has ended.
     private func isDone() async -> Refusal? {
-        lastNumber += 1
-        let number = lastNumber
-        let alarm = Task {
-            try? await pause(DashboardLimits.tapTime)
-            settle(number, .noAnswer)
-        }
-        defer { alarm.cancel() }
-        return await withCheckedContinuation { waiter in
-            taps[number] = OpenTap(link: nil, said: 0, waiter: waiter)
+        await settled(nil, 0) { number in
             // Not in the feed, which must not wait for the disk.
             feed.put { node in
                 Task {
@@ -144,6 +136,13 @@ extension Dashboard {
 
     /// Waits until the node has on its disk what was said on a link. Why it has not; nil where it has.
     private func isSafe(_ said: UInt64, on link: MeshCore.LinkID) async -> Refusal? {
+        await settled(link, said)
+    }
+
+    /// Waits until a new tap is settled, for `DashboardLimits.tapTime` at most. `begin` is called with its number once it waits.
+    private func settled(
+        _ link: MeshCore.LinkID?, _ said: UInt64, _ begin: (Int) -> Void = { _ in }
+    ) async -> Refusal? {
         lastNumber += 1
         let number = lastNumber
         let alarm = Task {
@@ -151,7 +150,10 @@ extension Dashboard {
             settle(number, .noAnswer)
         }
         defer { alarm.cancel() }
-        return await withCheckedContinuation { taps[number] = OpenTap(link: link, said: said, waiter: $0) }
+        return await withCheckedContinuation { waiter in
+            taps[number] = OpenTap(link: link, said: said, waiter: waiter)
+            begin(number)
+        }
     }
 
     func settle(_ tap: Int, _ refusal: Refusal?) { taps.removeValue(forKey: tap)?.waiter.resume(returning: refusal) }
