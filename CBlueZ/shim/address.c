@@ -10,7 +10,7 @@ _Static_assert(sizeof(bdaddr_t) == sizeof(((cbluez_address *)0)->bytes), "an add
 _Static_assert(CBLUEZ_ADDRESS_PUBLIC == BDADDR_LE_PUBLIC, "the kinds are the kernel's");
 _Static_assert(CBLUEZ_ADDRESS_RANDOM == BDADDR_LE_RANDOM, "the kinds are the kernel's");
 
-// Not `isxdigit` and `strtol`: these depend on the locale, and take signs and spaces.
+// // Not `isxdigit` and `strtol`: they depend on the locale, and accept signs and spaces.
 static int digit_value(char digit) {
     if (digit >= '0' && digit <= '9') return digit - '0';
     if (digit >= 'A' && digit <= 'F') return digit - 'A' + 10;
@@ -23,7 +23,7 @@ int cbluez_address_parse(const char *text, cbluez_address *address) {
     for (size_t i = 0; i < sizeof bytes; i++) {
         const char *group = text + 3 * i;
         char end = i + 1 < sizeof bytes ? ':' : '\0';
-        // One after the other: the text may end anywhere.
+        // Reads one digit after the other, because the text may end anywhere.
         int high = digit_value(group[0]);
         if (high < 0) return -EINVAL;
         int low = digit_value(group[1]);

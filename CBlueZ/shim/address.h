@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Between our addresses (as written) and the kernel's (little endian).
+// Converts between our addresses (most significant byte first) and the kernel's (little endian).
 
 #ifndef CBLUEZ_ADDRESS_H
 #define CBLUEZ_ADDRESS_H

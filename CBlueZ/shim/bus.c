@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// bluetoothd's side of a connection, and the way from its messages to events.
+// Tracks the owner of org.bluez, and turns messages into events.
 
 #include "bus.h"
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// bluetoothd has this advertisement already, so that the object must stay.
+/// bluetoothd has this advertisement already, so the object must stay.
 #define ALREADY_EXISTS "org.bluez.Error.AlreadyExists"
 
 _Static_assert(CBLUEZ_ERROR_TEXT >= CDBUS_ERROR_TEXT, "an error's text fits");
@@ -52,11 +52,11 @@ int cbluez_bus_next_deadline_ms(const cbluez_bus *bus) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Who is org.bluez
+// The owner of org.bluez
 // ---------------------------------------------------------------------------------------------------------------------
 
 static void tell_vanished(cbluez_bus *bus, cbluez_bus_event *event) {
-    // Its successor knows nothing of our objects.
+    // The next bluetoothd knows nothing of our objects.
     bus_drop_advertisement(bus, 0);
     bus_drop_agent(bus, 0);
     bus_drop_application(bus, 0);
@@ -103,7 +103,7 @@ static bool tell_reply(cbluez_bus_event *event, uint32_t serial, const char *err
 
 static bool take_owner(cbluez_bus *bus, const cdbus_item *reply, cbluez_bus_event *event) {
     const char *owner = "";
-    // Nothing is known of bluetoothd where the bus has gone: CLOSED says so.
+    // The bus has gone, so the call's result is unknown. CLOSED reports that.
     if (reply->error_name && strcmp(reply->error_name, DBUS_ERROR_DISCONNECTED) == 0) return false;
     if (!reply->error_name) {
         dbus_message_get_args(reply->message, NULL, DBUS_TYPE_STRING, &owner, DBUS_TYPE_INVALID);
@@ -112,7 +112,7 @@ static bool take_owner(cbluez_bus *bus, const cdbus_item *reply, cbluez_bus_even
 }
 
 static bool take_reply(cbluez_bus *bus, const cdbus_item *reply, cbluez_bus_event *event) {
-    // A timeout (no reply) leaves open whether bluetoothd has the object; then it stays until it is unregistered.
+    // After a timeout (no reply) bluetoothd may have the object, so it stays until it is unregistered.
     bool is_refused = reply->error_name && reply->message && strcmp(reply->error_name, ALREADY_EXISTS) != 0;
     switch ((bus_call_kind)reply->tag) {
     case BUS_CALL_OWNER:
@@ -138,7 +138,7 @@ static bool take_reply(cbluez_bus *bus, const cdbus_item *reply, cbluez_bus_even
     return tell_reply(event, reply->serial, reply->error_name, reply->error_text);
 }
 
-// Match rules do not stop anybody from sending a signal to us directly, so the sender is looked at.
+// Match rules do not keep other clients from sending signals to us directly, so the sender is checked.
 static bool take_signal(cbluez_bus *bus, DBusMessage *signal, cbluez_bus_event *event) {
     if (dbus_message_has_sender(signal, DBUS_SERVICE_DBUS)) {
         return dbus_message_is_signal(signal, DBUS_INTERFACE_DBUS, "NameOwnerChanged") &&

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the files of the D-Bus half share.
+// Shared by the files of the D-Bus half.
 //
-// There is no queue of events: `cbluez_bus_next` turns one item of CDBus at a time into events.
+// Events are not queued: `cbluez_bus_next` turns one item of CDBus at a time into events.
 
 #ifndef CBLUEZ_BUS_H
 #define CBLUEZ_BUS_H
@@ -20,15 +20,15 @@
 #define BLUEZ_AGENT "org.bluez.Agent1"
 #define OBJECT_MANAGER "org.freedesktop.DBus.ObjectManager"
 
-/// Advertisements exported at a time. bluetoothd takes no more than five on most controllers.
+/// Most advertisements exported at once. On most controllers, bluetoothd accepts at most five.
 #define BUS_ADVERTISEMENTS 8
 /// The tag of a call.
 typedef enum {
-    /// One of the caller's, with nothing special about its reply.
+    /// A call of the caller's. Its reply needs no further work.
     BUS_CALL_PLAIN,
-    /// GetManagedObjects: its reply is told as events first.
+    /// GetManagedObjects: the objects in its reply become events first.
     BUS_CALL_OBJECTS,
-    /// RegisterAdvertisement: the object goes when bluetoothd refuses it.
+    /// RegisterAdvertisement: drop the object if bluetoothd refuses it.
     BUS_CALL_REGISTER,
     /// RegisterAgent: the same.
     BUS_CALL_REGISTER_AGENT,
@@ -39,7 +39,7 @@ typedef enum {
 } bus_call_kind;
 
 typedef struct {
-    /// Of the call that registered it; 0 where the place is free.
+    /// Serial of the call that registered it; 0 if the slot is free.
     uint32_t serial;
     char path[CBLUEZ_PATH_TEXT];
     char uuid[CBLUEZ_UUID_TEXT];
@@ -52,17 +52,17 @@ typedef struct {
 } bus_advertisement;
 
 typedef struct {
-    /// Of the call that registered it; 0 where there is none.
+    /// Serial of the call that registered it; 0 without an agent.
     uint32_t serial;
     char path[CBLUEZ_PATH_TEXT];
-    /// The call that waits for a person's answer, or NULL, and its number. Numbers are not used again.
+    /// The call that waits for a person's answer, or NULL, and its number. Numbers are not reused.
     DBusMessage *question;
     uint32_t request;
 } bus_agent;
 
-/// Questions of bluetoothd's about GATT that wait for an answer at a time: each guest has three on its way in.
+/// Most open GATT questions of bluetoothd. Each guest asks three while it joins.
 #define BUS_QUESTIONS 16
-/// Room for the application's path, so that its objects' paths fit CBLUEZ_PATH_TEXT.
+/// Room for the application's path. The paths of its objects must fit CBLUEZ_PATH_TEXT.
 #define BUS_APPLICATION_PATH (CBLUEZ_PATH_TEXT - 64)
 
 typedef struct {
@@ -71,15 +71,15 @@ typedef struct {
 } bus_characteristic;
 
 typedef struct {
-    /// NULL where the place is free.
+    /// NULL if the slot is free.
     DBusMessage *call;
     uint32_t request;
-    /// Of a read.
+    /// Offset of a read.
     uint16_t offset;
 } bus_question;
 
 typedef struct {
-    /// Of the call that registered it; 0 where there is none.
+    /// Serial of the call that registered it; 0 without an application.
     uint32_t serial;
     char path[BUS_APPLICATION_PATH];
     char service[CBLUEZ_UUID_TEXT];
@@ -92,70 +92,70 @@ typedef struct {
 
 struct cbluez_bus {
     cdbus *dbus;
-    /// Unique name of org.bluez's owner, empty while there is none; `knows_owner` says that the bus has told.
+    /// Unique name of org.bluez's owner, empty without one. `knows_owner`: the bus has answered.
     char owner[CBLUEZ_PATH_TEXT];
     bool knows_owner;
-    /// org.bluez changed hands at once: APPEARED follows the VANISHED that was just told.
+    /// org.bluez has a new owner: APPEARED must follow the VANISHED that was just reported.
     bool owes_appeared;
     bus_advertisement advertisements[BUS_ADVERTISEMENTS];
     bus_agent agent;
     bus_application application;
-    /// A GetManagedObjects reply that is being told, one object an event.
+    /// The GetManagedObjects reply that is being reported, one object per event.
     DBusMessage *objects;
     DBusMessageIter objects_left;
 };
 
 // bus_calls.c
 
-/// A new call to org.bluez, or NULL without memory.
+/// A new call to org.bluez. NULL if out of memory.
 DBusMessage *bus_new_call(const char *path, const char *interface, const char *member);
 /// Queues the match rules and GetNameOwner. 0, or a negative errno.
 int bus_subscribe(cbluez_bus *bus);
-/// Calls a method that takes an object path, or with NULL nothing, of an object of bluetoothd's.
+/// Calls a method of one of bluetoothd's objects. Its argument is an object path, or none if NULL.
 int64_t bus_call_object(cbluez_bus *bus, const char *object, const char *interface, const char *member,
                         const char *argument, int timeout_ms);
 
-/// Calls a method that takes an object of ours and options, of which there are none.
+/// Calls a method whose arguments are one of our objects and empty options.
 int64_t bus_call_register(cbluez_bus *bus, const char *adapter, const char *interface, const char *member,
                           const char *path, bus_call_kind kind, int timeout_ms);
 
 // bus_events.c
 
-/// Fills in a signal of org.bluez. True when it is an event.
+/// Fills in a signal of org.bluez. Returns true if it is an event.
 bool bus_event_from_signal(DBusMessage *signal, cbluez_bus_event *event);
-/// Starts to tell a GetManagedObjects reply. False when it has another shape.
+/// Starts to report a GetManagedObjects reply. Returns false if it has another signature.
 bool bus_objects_begin(cbluez_bus *bus, DBusMessage *reply);
-/// Fills in the next object of that reply. False when there are no more.
+/// Fills in the next object of that reply. Returns false after the last.
 bool bus_objects_next(cbluez_bus *bus, cbluez_bus_event *event);
 
 // bus_objects.c
 
-/// Answers a method call to an object of ours. True when it is an event.
+/// Answers a method call to one of our objects. Returns true if it is an event.
 bool bus_answer_call(cbluez_bus *bus, DBusMessage *call, cbluez_bus_event *event);
 
 // bus_agent.c
 
 /// Whether the agent is exported at this path.
 bool bus_is_agent(const cbluez_bus *bus, const char *path);
-/// Answers a method call to the agent, or keeps it as the question. True when it is an event.
+/// Answers a method call to the agent, or keeps it as the question. Returns true if it is an event.
 bool bus_answer_agent_call(cbluez_bus *bus, DBusMessage *call, cbluez_bus_event *event);
-/// Forgets the agent that this call registered, and its question; 0: whichever there is.
+/// Drops the agent that this call registered, and its question. 0: any agent.
 void bus_drop_agent(cbluez_bus *bus, uint32_t serial);
 
 // bus_advertisement.c
 
-/// Answers a method call to an advertisement. True when it is an event; false, and no answer, where there is none at
-/// this path (`is_known`).
+/// Answers a method call to an advertisement. Returns true if it is an event. Without an advertisement at this path,
+/// sets `is_known` to false, sends no answer and returns false.
 bool bus_answer_advertisement_call(cbluez_bus *bus, DBusMessage *call, cbluez_bus_event *event, bool *is_known);
-/// Forgets the object that this call registered; 0: all of them.
+/// Drops the object that this call registered. 0: all objects.
 void bus_drop_advertisement(cbluez_bus *bus, uint32_t serial);
 
 // bus_gatt.c
 
-/// Answers a method call to the GATT application, or keeps it as a question. True when it is an event; false, and no answer, where
-/// there is nothing of it at this path (`is_known`).
+/// Answers a method call to the GATT application, or keeps it as a question. Returns true if it is an event. If this
+/// path is not the application's, sets `is_known` to false, sends no answer and returns false.
 bool bus_answer_gatt_call(cbluez_bus *bus, DBusMessage *call, cbluez_bus_event *event, bool *is_known);
-/// Forgets the application that this call registered, and its questions; 0: whichever there is.
+/// Drops the application that this call registered, and its questions. 0: any application.
 void bus_drop_application(cbluez_bus *bus, uint32_t serial);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The advertisement objects that we export, and bluetoothd reads (BlueZ 5.66, doc/advertising-api.txt).
+// The advertisement objects that we export and bluetoothd reads (BlueZ 5.66, doc/advertising-api.txt).
 
 #include <errno.h>
 #include <string.h>
@@ -102,8 +102,8 @@ static bool append_type(DBusMessageIter *variant, const void *object) {
     return dbus_message_iter_append_basic(variant, DBUS_TYPE_STRING, &type);
 }
 
-// With Discoverable bluetoothd itself writes the flags (general discoverable, no BR/EDR), whatever the adapter's own says;
-// without it the kernel adds them or not, and the 31 bytes could not be planned.
+// With Discoverable, bluetoothd writes the flags itself (general discoverable, no BR/EDR), whatever the adapter's own
+// setting is. Without it, the kernel may or may not add them, so we could not plan the 31 bytes.
 static bool append_discoverable(DBusMessageIter *variant, const void *object) {
     static const dbus_bool_t is_discoverable = true;
     (void)object;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pairing agent that we export, and bluetoothd asks (BlueZ 5.66, doc/agent-api.txt). It compares numbers: the one
-// question that it passes on is RequestConfirmation. bluetoothd has one question open at a time.
+// The pairing agent that we export and bluetoothd calls (BlueZ 5.66, doc/agent-api.txt). It compares numbers:
+// RequestConfirmation is the only question that it passes on. bluetoothd has one question open at a time.
 
 #include <errno.h>
 #include <string.h>
@@ -69,7 +69,7 @@ int64_t cbluez_bus_request_default_agent(cbluez_bus *bus, const char *path, int 
 }
 
 int64_t cbluez_bus_unregister_agent(cbluez_bus *bus, const char *path, int timeout_ms) {
-    // The no leaves first: bluetoothd would take the agent's end for one too, but later.
+    // Send the refusal first: bluetoothd also takes the agent's end for a refusal, but only later.
     if (is_good_path(path) && bus_is_agent(bus, path) && bus->agent.question) {
         cdbus_refuse(bus->dbus, bus->agent.question, REJECTED, "the agent has gone");
         drop_question(bus);
@@ -116,7 +116,7 @@ static bool take_question(cbluez_bus *bus, DBusMessage *call, cbluez_bus_event *
 static bool take_cancel(cbluez_bus *bus, DBusMessage *call, cbluez_bus_event *event) {
     cdbus_answer_done(bus->dbus, call);
     if (!bus->agent.question) return false;
-    // bluetoothd does not wait for its answer any more.
+    // bluetoothd no longer waits for the answer.
     drop_question(bus);
     event->kind = CBLUEZ_EVENT_AGENT_CANCELLED;
     event->request = bus->agent.request;
@@ -138,7 +138,7 @@ bool bus_answer_agent_call(cbluez_bus *bus, DBusMessage *call, cbluez_bus_event 
     if (dbus_message_is_method_call(call, DBUS_INTERFACE_INTROSPECTABLE, "Introspect")) {
         cdbus_answer_introspect(bus->dbus, call, INTROSPECTION);
     } else if (dbus_message_has_interface(call, BLUEZ_AGENT)) {
-        // A PIN or a passkey to type, an authorization without numbers, a profile: none of it is what this agent is for.
+        // This agent does not handle PINs or passkeys to type, authorization without numbers, or profiles.
         cdbus_refuse(bus->dbus, call, REJECTED, "this agent compares numbers only");
     } else {
         cdbus_refuse(bus->dbus, call, DBUS_ERROR_UNKNOWN_METHOD, "no such method");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The calls to org.bluez.
+// Calls to org.bluez.
 
 #include <errno.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static bool append_filter(DBusMessage *call) {
 }
 
 int bus_subscribe(cbluez_bus *bus) {
-    // The properties of two interfaces only: a remote device's GATT objects would be chatter.
+    // Only the properties of these two interfaces: those of a remote device's GATT objects would be noise.
     static const char *const rules[] = {
         "type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='org.bluez'",
         "type='signal',sender='org.bluez',interface='org.freedesktop.DBus.ObjectManager'",
@@ -34,7 +34,7 @@ int bus_subscribe(cbluez_bus *bus) {
         result = cdbus_add_match(bus->dbus, rules[i]);
     }
     if (result < 0) return result;
-    // The bus works in order, so that no coming or going can fall between the rules and this answer.
+    // The bus keeps messages in order, so no change of owner is missed between the rules and this reply.
     int64_t serial = cdbus_send_call(bus->dbus, cdbus_new_bus_call("GetNameOwner", BLUEZ), BUS_CALL_OWNER,
                                      CDBUS_OWN_CALL_MS);
     return serial < 0 ? (int)serial : 0;
@@ -70,7 +70,7 @@ int64_t bus_call_register(cbluez_bus *bus, const char *adapter, const char *inte
     return cdbus_finish_call(bus->dbus, call, append_registration(call, path), (int)kind, timeout_ms);
 }
 
-// `type` is a basic type's, and `value` points to one of it.
+// `type` is a basic D-Bus type. `value` points to a value of that type.
 static int64_t set_property(cbluez_bus *bus, const char *object, const char *interface, const char *name, int type,
                             const void *value, int timeout_ms) {
     if (!cdbus_is_path(object)) return -EINVAL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From org.bluez's objects and properties to events. Every value's type is checked before it is read: libdbus has seen
-// to it that a message is well formed, not that it says what we expect.
+// Turns org.bluez's objects and properties into events. The type of every value is checked before it is read: libdbus
+// has checked that a message is well formed, but not that it has the types that we expect.
 
 #include <stddef.h>
 #include <string.h>
@@ -45,7 +45,8 @@ static bool take_company(DBusMessageIter *entry, cbluez_bus_event *event) {
     return true;
 }
 
-// Of several companies the one of tests and prototypes (0xFFFF), which we use; else the first.
+// If a device sends data of several companies, take that of 0xFFFF (tests and prototypes), which we use; else the
+// first.
 static bool take_manufacturer(DBusMessageIter *value, cbluez_bus_event *event) {
     DBusMessageIter entries;
     bool is_taken = false;
@@ -75,7 +76,7 @@ static void take_uuids_of(DBusMessageIter array, bool assigned, cbluez_bus_event
     }
 }
 
-// A computer lists a dozen assigned services (GATT, audio) that sort before ours: these come last, and are cut first.
+// A computer lists a dozen assigned services (GATT, audio) that sort before ours. They go last, and are cut first.
 static bool take_uuids(DBusMessageIter *value, cbluez_bus_event *event) {
     DBusMessageIter array;
     if (!cdbus_enter_array(value, "as", &array)) return false;
@@ -85,7 +86,7 @@ static bool take_uuids(DBusMessageIter *value, cbluez_bus_event *event) {
     return true;
 }
 
-// Copies a value of a basic type into a member of `size` bytes.
+// Copies a value of a basic D-Bus type into a member of `size` bytes.
 static bool take_basic(DBusMessageIter *value, int type, void *member, size_t size) {
     if (!cdbus_has_type(value, type)) return false;
     if (type == DBUS_TYPE_STRING) {
@@ -100,7 +101,7 @@ static bool take_basic(DBusMessageIter *value, int type, void *member, size_t si
     return true;
 }
 
-// A property whose value becomes a member as it is; the member has the size of the type.
+// A property that is copied to a member unchanged. The member has the size of the D-Bus type.
 #define BASIC(name, field, type, member) \
     {name, field, type, offsetof(cbluez_bus_event, member), sizeof(((cbluez_bus_event *)0)->member), NULL}
 #define SPECIAL(name, field, take) {name, field, 0, 0, 0, take}
@@ -139,10 +140,10 @@ static void take_property(const char *name, DBusMessageIter *value, cbluez_bus_e
     }
 }
 
-// `dictionary` stands on an a{sv}.
+// `dictionary` points to an a{sv}.
 static void take_properties(DBusMessageIter *dictionary, cbluez_bus_event *event) {
     DBusMessageIter entries;
-    // Where AddressType is missing; an adapter's second interface does not know better.
+    // The default without AddressType. A type that another interface of the object has set is kept.
     if (!event->address.kind) event->address.kind = CBLUEZ_ADDRESS_PUBLIC;
     if (!cdbus_enter_array(dictionary, "a{sv}", &entries)) return;
     for (; cdbus_has_type(&entries, DBUS_TYPE_DICT_ENTRY); dbus_message_iter_next(&entries)) {
@@ -166,14 +167,14 @@ static int kind_of(const char *interface, int adapter, int device) {
     return strcmp(interface, BLUEZ_DEVICE) == 0 ? device : 0;
 }
 
-// A path that does not fit could not be used in a call either, so that object does not exist for us.
+// No call could use a path that does not fit, so we ignore that object.
 static bool take_path(const char *path, cbluez_bus_event *event) {
     if (!path || strlen(path) >= sizeof event->path) return false;
     cdbus_copy_text(event->path, sizeof event->path, path);
     return true;
 }
 
-// `interfaces` stands on an a{sa{sv}}. An adapter's advertising manager is told with it.
+// `interfaces` points to an a{sa{sv}}. An adapter and its advertising manager become one event.
 static bool take_object(const char *path, DBusMessageIter *interfaces, cbluez_bus_event *event) {
     DBusMessageIter entries;
     if (!take_path(path, event) || !cdbus_enter_array(interfaces, "a{sa{sv}}", &entries)) return false;
@@ -254,7 +255,7 @@ bool bus_event_from_signal(DBusMessage *signal, cbluez_bus_event *event) {
     } else if (dbus_message_is_signal(signal, DBUS_INTERFACE_PROPERTIES, "PropertiesChanged")) {
         is_event = take_changed(signal, event);
     }
-    if (!is_event) *event = (cbluez_bus_event){0}; // nothing half read reaches the next event
+    if (!is_event) *event = (cbluez_bus_event){0}; // no partly read values reach the next event
     return is_event;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The GATT service that we export, and bluetoothd reads and asks (BlueZ 5.66, doc/gatt-api.txt): an application with one service
-// object and an object for each characteristic. What is read, and which descriptors carry data, is asked of the caller.
+// The GATT service that we export and bluetoothd uses (BlueZ 5.66, doc/gatt-api.txt): an application with one service
+// object, and an object for each characteristic. The caller supplies the values that are read and the descriptors that
+// carry data.
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@
 #define FAILED "org.bluez.Error.Failed"
 #define INVALID_OFFSET "org.bluez.Error.InvalidOffset"
 
-/// A characteristic as the functions of its properties need it.
+/// A characteristic, in the form that the functions for its properties need.
 typedef struct {
     const bus_application *application;
     const bus_characteristic *characteristic;
@@ -36,7 +37,7 @@ void bus_drop_application(cbluez_bus *bus, uint32_t serial) {
     if (serial != 0 && bus->application.serial != serial) return;
     uint32_t requests = bus->application.requests;
     for (size_t i = 0; i < BUS_QUESTIONS; i++) drop_question(&bus->application.questions[i]);
-    // Numbers of requests are not used again.
+    // Request numbers are not reused.
     bus->application = (bus_application){.requests = requests};
 }
 
@@ -122,7 +123,7 @@ static bool is_notified(const void *one) {
     return ((const object *)one)->characteristic->kind == CBLUEZ_CHARACTERISTIC_NOTIFY;
 }
 
-// That these two exist is what has bluetoothd ask for descriptors; it does not read what they say.
+// bluetoothd asks for descriptors because these two properties exist. It does not read their values.
 static bool append_acquired(DBusMessageIter *variant, const void *one) {
     static const dbus_bool_t is_acquired = false;
     (void)one;
@@ -217,8 +218,8 @@ static void take_options(DBusMessage *call, cbluez_bus_event *event, bus_questio
 }
 
 static bool refuse(cbluez_bus *bus, DBusMessage *call) {
-    // Where a write's descriptor is refused with an error of its own, bluetoothd 5.66 never asks for that characteristic again. With
-    // an error that it does not know it hands the data over by WriteValue, where they are dropped.
+    // If a write's descriptor is refused with one of BlueZ's errors, bluetoothd 5.66 never asks for one for that
+    // characteristic again. With an unknown error, it passes the data to WriteValue, which drops them.
     bool is_write = dbus_message_has_member(call, "AcquireWrite");
     return cdbus_refuse(bus->dbus, call, is_write ? DBUS_ERROR_LIMITS_EXCEEDED : FAILED, "not for this device now");
 }
@@ -264,12 +265,12 @@ static bool answer_characteristic(cbluez_bus *bus, DBusMessage *call, size_t num
             return ask(bus, call, questions[i].kind, number, event);
         }
     }
-    // Data and subscriptions for which there was no descriptor: dropped.
+    // Data and subscriptions that have no descriptor are dropped.
     cdbus_answer_done(bus->dbus, call);
     return false;
 }
 
-// The number of the characteristic at a path; -1 where there is none.
+// The number of the characteristic at a path, or -1.
 static int number_of(const bus_application *application, const char *path) {
     char other[CBLUEZ_PATH_TEXT];
     for (size_t i = 0; i < application->count; i++) {

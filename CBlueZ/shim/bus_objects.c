@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls to the objects that we export: whose they are.
+// Finds the object that a method call is for.
 
 #include "bus.h"
 
 bool bus_answer_call(cbluez_bus *bus, DBusMessage *call, cbluez_bus_event *event) {
-    // Our objects are for bluetoothd. Whom else the bus lets through is the bus's policy, not ours to rely on.
+    // Our objects are for bluetoothd only. We do not rely on the bus's policy to keep other callers out.
     if (bus->owner[0] == '\0' || !dbus_message_has_sender(call, bus->owner)) {
         cdbus_refuse(bus->dbus, call, DBUS_ERROR_ACCESS_DENIED, "only org.bluez may call this");
         return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sockets of the kernel's raw and management channels, and what is sent and received on them.
+// Sockets of the kernel's raw and management channels, and how packets are sent and received.
 
 #define _GNU_SOURCE // MSG_NOSIGNAL with -std=c11
 
@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-// The kernel copies these by size; a header that disagrees with it must not compile.
+// The kernel copies these by size. A header with another size must not compile.
 _Static_assert(sizeof(struct sockaddr_hci) == 6, "struct sockaddr_hci is the kernel's");
 _Static_assert(sizeof(struct hci_filter) == 16, "struct hci_filter is the kernel's struct hci_ufilter");
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Advertisements that the kernel takes from this process instead of from bluetoothd (BlueZ's doc/mgmt-api.txt).
+// Advertisements that the kernel accepts from this process, without bluetoothd (BlueZ's doc/mgmt-api.txt).
 
 #define _GNU_SOURCE // with -std=c11
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a controller answers itself, over a raw socket. The kernel's security filter (net/bluetooth/hci_sock.c) lets a
-// process without CAP_NET_RAW send Read RSSI and Read Local Version, and see Command Complete and Command Status.
+// A controller's own answers, over a raw socket. The kernel's security filter (net/bluetooth/hci_sock.c) lets a process
+// without CAP_NET_RAW send Read RSSI and Read Local Version, and receive Command Complete and Command Status.
 
 #define _GNU_SOURCE // htole16 with -std=c11
 
@@ -37,13 +37,13 @@ int cbluez_hci_read_answer(int hci, cbluez_hci_answer *answer) {
     *answer = (cbluez_hci_answer){0};
     if (count < 0) return (int)count;
     if (count < 7 || frame[0] != HCI_EVENT_PKT) return 0;
-    // Command Status: packet type, event, length, status, commands allowed, opcode.
+    // Command Status: packet type, event, length, status, number of commands allowed, opcode.
     if (frame[1] == EVT_CMD_STATUS) {
         answer->status = frame[3];
         answer->opcode = hci_read_le16(frame + 5);
         return 1;
     }
-    // Command Complete: packet type, event, length, commands allowed, opcode, status, and what was asked for.
+    // Command Complete: packet type, event, length, number of commands allowed, opcode, status, return parameters.
     if (frame[1] != EVT_CMD_COMPLETE) return 0;
     answer->opcode = hci_read_le16(frame + 4);
     answer->status = frame[6];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the kernel knows of a controller, and what it does with it where nobody says otherwise: its management interface
-// tells that without a capability.
+// What the kernel knows of a controller, and its default parameters for it, over the management interface. Reading them
+// needs no capability.
 
 #define _GNU_SOURCE // with -std=c11
 
@@ -12,7 +12,7 @@
 #include "address.h"
 #include "hci.h"
 
-// BlueZ's doc/mgmt-api.txt; setting takes CAP_NET_ADMIN, the rest nothing.
+// From BlueZ's doc/mgmt-api.txt. Setting needs CAP_NET_ADMIN, the rest needs no capability.
 #define MGMT_READ_INFO 0x0004
 #define MGMT_READ_INFO_SIZE 280
 #define MGMT_READ_EXPERIMENTAL 0x0049
@@ -23,13 +23,14 @@
 #define SETTING_ADVERTISING (1 << 10)
 #define ANSWER_SIZE 512
 
-// 671b10b5-42c0-4696-9227-eb28d1b049d6 in the order of the wire: the kernel lists it for a controller that is central and
-// peripheral at once, and whose driver vouches for that (net/bluetooth/mgmt.c, read_exp_features_info).
+// 671b10b5-42c0-4696-9227-eb28d1b049d6 in wire order. The kernel lists it if a controller can be central and peripheral
+// at once and its driver confirms that (net/bluetooth/mgmt.c, read_exp_features_info).
 static const uint8_t simultaneous_roles[16] = {
     0xd6, 0x49, 0xb0, 0xd1, 0x28, 0xeb, 0x27, 0x92, 0x96, 0x46, 0xc0, 0x42, 0xb5, 0x10, 0x1b, 0x67,
 };
 
-// Types of the two commands for defaults: a list of type (2 bytes), length (1) and value (2, little-endian).
+// Types in the two commands for defaults. Each list entry is a type (2 bytes), a length (1) and a value (2,
+// little-endian).
 #define ADVERTISING_MIN 0x000a
 #define ADVERTISING_MAX 0x000b
 #define CONNECTION_MIN 0x0017
@@ -56,18 +57,18 @@ int cbluez_hci_read_facts(int control, uint16_t index, cbluez_hci_facts *facts) 
     ssize_t count = hci_ask_kernel(control, index, MGMT_READ_INFO, NULL, 0, answer, sizeof answer);
     if (count < 0) return (int)count;
     if (count < MGMT_READ_INFO_SIZE) return -EBADMSG;
-    // Behind the address: version, manufacturer, settings.
+    // After the address: version, manufacturer, settings.
     const uint8_t *info = answer + MGMT_ANSWER + sizeof(bdaddr_t);
     facts->version = info[0];
     facts->manufacturer = hci_read_le16(info + 1);
-    // Behind them: supported settings, and current ones.
+    // After them: supported settings, then current ones.
     facts->advertises_itself = (hci_read_le16(info + 7) & SETTING_ADVERTISING) != 0;
     count = hci_ask_kernel(control, index, MGMT_READ_EXPERIMENTAL, NULL, 0, answer, sizeof answer);
     if (count > 0) take_roles(answer + MGMT_ANSWER, (size_t)count, facts);
     return 0;
 }
 
-// Where a value of this type is kept; NULL where nobody asked for it.
+// Where to store a value of this type; NULL if the caller does not want it.
 static uint16_t *field(cbluez_hci_defaults *defaults, uint16_t type) {
     switch (type) {
     case ADVERTISING_MIN: return &defaults->advertising_min;

@@ -15,7 +15,7 @@
 #include "address.h"
 #include "hci.h"
 
-// The kernel copies these by size; a header that disagrees with it must not compile.
+// The kernel copies these by size. A header with another size must not compile.
 _Static_assert(sizeof(struct hci_dev_req) == 8, "struct hci_dev_req is the kernel's");
 _Static_assert(sizeof(struct hci_dev_list_req) == 4, "struct hci_dev_list_req is the kernel's");
 _Static_assert(sizeof(struct hci_dev_info) == 92, "struct hci_dev_info is the kernel's");
@@ -24,12 +24,12 @@ _Static_assert(sizeof(struct hci_conn_info) == 16, "struct hci_conn_info is the 
 // LMP features, page 0, byte 4 (Core specification, Vol 2, Part C, 3.3).
 #define FEATURE_LE 0x40
 
-// As many adapters as one listing asks the kernel for.
+// Most adapters that one listing asks the kernel for.
 #define ADAPTERS 32
-// As many links of one adapter; a controller has room for fewer.
+// Most links of one adapter. A controller has room for fewer.
 #define LINKS 64
 
-// The kernel's own kinds of links (include/net/bluetooth/hci.h); the header for programs has the older ones only.
+// The kernel's own link types (include/net/bluetooth/hci.h). The header for programs has only the older ones.
 #define LE_LINK 0x80
 
 static cbluez_hci_device device_from_kernel(const struct hci_dev_info *info) {
@@ -65,7 +65,7 @@ int cbluez_hci_devices(cbluez_hci_device *devices, size_t capacity) {
     return (int)count;
 }
 
-// Finds the LE link to a peer. 1 where there is one, 0 where there is none, or a negative errno.
+// Finds the LE link to a peer. Returns 1 if there is one, 0 if not, or a negative errno.
 static int find_link(uint16_t index, const cbluez_address *peer, struct hci_conn_info *found) {
     union {
         struct hci_conn_list_req request;

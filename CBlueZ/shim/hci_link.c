@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The commands that tune one LE link, and the events that tell what has become of it (Core specification, Vol 4, Part E).
-// The kernel's security filter (net/bluetooth/hci_sock.c) lets only a process with CAP_NET_RAW send and see these.
+// The commands that tune one LE link, and the events that report the result (Core specification, Vol 4, Part E). The
+// kernel's security filter (net/bluetooth/hci_sock.c) lets only a process with CAP_NET_RAW send and receive these.
 
 #include <bluetooth/bluetooth.h>
 #include <bluetooth/hci.h>
@@ -14,7 +14,7 @@
 #define SUBEVENT_ENHANCED_CONNECTION_COMPLETE 0x0A
 #define SUBEVENT_PHY_UPDATE 0x0C
 
-// The connection event length (7.8.18): no wish.
+// The connection event length (7.8.18): no preference.
 #define EVENT_LENGTH_MAX 0xFFFF
 
 int cbluez_hci_open_links(uint16_t index) {
@@ -27,7 +27,8 @@ int cbluez_hci_open_links(uint16_t index) {
 }
 
 int cbluez_hci_set_phy(int hci, uint16_t handle, uint8_t phys) {
-    // Handle, "all PHYs" (no direction without a wish), to send on, to receive on, options of the coded PHY.
+    // Handle, "all PHYs" (each direction has a preference), PHYs to send on, PHYs to receive on, options of the coded
+    // PHY.
     uint8_t parameters[7] = {0, 0, 0, phys, phys, 0, 0};
     hci_put_le16(parameters, handle);
     return hci_send_command(hci, CBLUEZ_OPCODE_SET_PHY, parameters, sizeof parameters);
@@ -55,14 +56,15 @@ int cbluez_hci_update_link(int hci, uint16_t handle, const cbluez_link_parameter
 // Events
 // ---------------------------------------------------------------------------------------------------------------------
 
-// `body` stands behind the subevent's code. Each of these begins with status and handle, but for the data length's.
+// `body` starts after the subevent code. All these events begin with status and handle, except the one for the data
+// length.
 static bool take_connection(const uint8_t *body, size_t count, size_t interval, cbluez_link_event *event) {
     if (count < interval + 6) return false;
     event->kind = CBLUEZ_LINK_UP;
     event->is_central = body[3] == 0;
     event->interval = hci_read_le16(body + interval);
     event->timeout = hci_read_le16(body + interval + 4);
-    // A dial that has failed is no link.
+    // A failed dial has no link.
     return body[0] == 0;
 }
 
@@ -98,7 +100,7 @@ static bool take_meta(const uint8_t *body, size_t count, cbluez_link_event *even
     event->status = body[0];
     event->handle = hci_read_le16(body + 1);
     switch (subevent) {
-    // Behind the role there are the peer's address and its kind, and in the newer form two resolved addresses.
+    // After the role come the peer's address and its type; the newer form also has two resolved addresses.
     case SUBEVENT_CONNECTION_COMPLETE: return take_connection(body, count, 11, event);
     case SUBEVENT_ENHANCED_CONNECTION_COMPLETE: return take_connection(body, count, 23, event);
     case SUBEVENT_CONNECTION_UPDATE: return take_update(body, count, event);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An adapter off and on, past bluetoothd, which learns of it from the kernel.
+// Switches an adapter off and on without bluetoothd, which learns of it from the kernel.
 
 #include <bluetooth/bluetooth.h>
 #include <bluetooth/hci.h>
@@ -25,7 +25,7 @@ int cbluez_hci_power_cycle(uint16_t index) {
     int result = request(hci, HCIDEVDOWN, index);
     if (result == 0 || result == -EALREADY) {
         result = request(hci, HCIDEVUP, index);
-        // bluetoothd was quicker.
+        // bluetoothd has switched it on already.
         if (result == -EALREADY) result = 0;
     }
     close(hci);

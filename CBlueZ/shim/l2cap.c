@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// LE credit-based channels. The clauses in comments are of Linux 6.1's net/bluetooth/l2cap_sock.c.
+// LE credit-based channels. Functions named in comments are in Linux 6.1's net/bluetooth/l2cap_sock.c.
 
 #define _GNU_SOURCE // accept4
 
@@ -14,7 +14,7 @@
 
 #include "address.h"
 
-// The kernel copies these by size; a header that disagrees with it must not compile.
+// The kernel copies these by size. A header with another size must not compile.
 _Static_assert(sizeof(struct sockaddr_l2) == 14, "struct sockaddr_l2 is the kernel's");
 _Static_assert(sizeof(struct l2cap_conninfo) == 6, "struct l2cap_conninfo is the kernel's");
 _Static_assert(sizeof(struct bt_security) == 2, "struct bt_security is the kernel's");
@@ -64,8 +64,8 @@ static int apply_options(int channel, const cbluez_l2cap_options *options) {
     return result;
 }
 
-// Binding to an LE address is what makes the kernel choose LE flow control, and it must come before BT_RCVMTU: an
-// unbound socket is a BR/EDR one, on which that option is EINVAL.
+// Binding to an LE address makes the kernel choose LE flow control. It must come before BT_RCVMTU: an unbound socket is
+// a BR/EDR socket, on which that option fails with EINVAL.
 static int open_bound(const cbluez_address *local, uint16_t psm, const cbluez_l2cap_options *options) {
     if (!is_le(local)) return -EINVAL;
     int channel = socket(AF_BLUETOOTH, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, BTPROTO_L2CAP);
@@ -90,12 +90,12 @@ int cbluez_l2cap_listen(const cbluez_address *local, uint16_t psm, const cbluez_
     return listener;
 }
 
-// A child takes the listener's MTU and security level, but its buffers are the system's defaults.
+// An accepted channel inherits the listener's MTU and security level, but its buffers have the system's default sizes.
 static int copy_buffer(int listener, int channel, int name) {
     int size = 0;
     int result = get_option(listener, SOL_SOCKET, name, &size, sizeof size);
     if (result < 0) return result;
-    size /= 2; // what is read back is twice what was set (socket(7))
+    size /= 2; // getsockopt returns twice what was set (socket(7))
     return set_option(channel, SOL_SOCKET, name, &size, sizeof size);
 }
 
@@ -121,12 +121,12 @@ int cbluez_l2cap_dial(const cbluez_address *local, const cbluez_address *peer, u
     if (channel < 0) return channel;
     struct sockaddr_l2 address = kernel_address(peer, psm);
     int result = connect(channel, (const struct sockaddr *)&address, sizeof address);
-    // An interrupted connect goes on by itself; asking again would be EALREADY.
+    // An interrupted connect continues in the kernel. A second call would fail with EALREADY.
     if (result < 0 && errno != EINPROGRESS && errno != EINTR) return close_and_return(channel, -errno);
     return channel;
 }
 
-// What poll(2) says at once.
+// Current state by poll(2), without waiting.
 static short state_of(int channel, short events) {
     struct pollfd state = {.fd = channel, .events = events};
     int result;
@@ -141,12 +141,12 @@ int cbluez_l2cap_dial_result(int channel) {
     int result = get_option(channel, SOL_SOCKET, SO_ERROR, &error, sizeof error);
     if (result < 0) return result;
     if (error) return -error;
-    // SO_ERROR is 0 while the dial goes on, too; bt_sock_poll reports nothing until it has ended.
+    // SO_ERROR is also 0 while the dial is pending. bt_sock_poll reports nothing until it has ended.
     return state_of(channel, POLLOUT) == 0 ? -EINPROGRESS : 0;
 }
 
 ssize_t cbluez_l2cap_send(int channel, const void *bytes, size_t count) {
-    // The kernel would report an empty SDU as sent, and send nothing.
+    // The kernel would report an empty SDU as sent, but send nothing.
     if (count == 0) return -EINVAL;
     ssize_t sent;
     do {
@@ -171,19 +171,21 @@ ssize_t cbluez_l2cap_receive(int channel, void *bytes, size_t capacity) {
     ssize_t received = receive_once(channel, bytes, capacity);
     if (received == -EAGAIN) {
         if (!(state_of(channel, POLLIN) & POLLHUP)) return -EAGAIN;
-        // It has ended, maybe since the answer above: its last SDU and its reason would be lost without a second look.
+        // The channel may have ended after the receive above. Without a second receive, its last SDU and its reason
+        // would be lost.
         received = receive_once(channel, bytes, capacity);
-        // Told once already, maybe to a send; without this the descriptor would be ready for ever, and never read.
+        // The reason was reported already, perhaps by a send. Without this, the descriptor would stay readable forever,
+        // and the caller could read nothing from it.
         if (received == -EAGAIN) return -ENOTCONN;
     }
     if (received != 0) return received;
-    // l2cap_ecred_data_rcv passes on an SDU of length 0, so a peer could feign a close.
+    // l2cap_ecred_data_rcv passes on an SDU of length 0, so a peer could fake a close.
     if (!(state_of(channel, POLLRDHUP) & (POLLRDHUP | POLLHUP))) return -EBADMSG;
-    // bt_sock_recvmsg tells of the close (it is a pending error at first) before the SDUs that came before it.
+    // bt_sock_recvmsg reports the close, which is a pending error at first, before the SDUs that were received earlier.
     return receive_once(channel, bytes, capacity);
 }
 
-// Not SIOCOUTQ: bt_sock_ioctl answers it with the room left, and other kernels may well answer with what waits.
+// Not SIOCOUTQ: bt_sock_ioctl returns the free space, and other kernels may return the bytes that are queued.
 static int32_t send_queue(int channel) {
     uint32_t memory[SK_MEMINFO_VARS] = {0};
     socklen_t size = sizeof memory;
@@ -203,7 +205,7 @@ int cbluez_l2cap_link_info(int channel, cbluez_link_info *info) {
     if (result < 0) return result;
     result = get_option(channel, SOL_BLUETOOTH, BT_RCVMTU, &info->receive_mtu, sizeof info->receive_mtu);
     if (result < 0) return result;
-    // Kernels before 5.7 do not have it.
+    // Kernels before 5.7 do not have BT_PHY.
     if (get_option(channel, SOL_BLUETOOTH, BT_PHY, &info->phy, sizeof info->phy) < 0) info->phy = 0;
     info->send_queue = send_queue(channel);
     return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Linux's own calls that Swift's Glibc module leaves out.
+// Linux calls that Swift's Glibc module leaves out.
 
 #ifndef CBLUEZ_LINUX_H
 #define CBLUEZ_LINUX_H
@@ -10,7 +10,7 @@
 #include <sys/inotify.h>
 #include <sys/socket.h>
 
-/// accept4(2) with SOCK_NONBLOCK and SOCK_CLOEXEC. The descriptor, or a negative errno.
+/// accept4(2) with SOCK_NONBLOCK and SOCK_CLOEXEC. Returns the descriptor, or a negative errno.
 int cbluez_accept(int listener, struct sockaddr *address, socklen_t *length);
 
 #endif
