@@ -108,10 +108,10 @@ static void test_release(world *w) {
 static void test_refusal(world *w) {
     register_with(w, PATH, &full, "org.bluez.Error.Failed");
     check_result(w, w->bluez, PATH, PROPERTIES, "GetAll", "s", INTERFACE, NO_OBJECT);
-    // bluetoothd has it: the object stays.
+    // bluetoothd has the advertisement already, so the object stays.
     register_with(w, PATH, &full, "org.bluez.Error.AlreadyExists");
     check_result(w, w->bluez, PATH, PROPERTIES, "Get", "ss", INTERFACE " LocalName", "<s Box>");
-    // The late refusal of a registration that was given up does not touch its successor.
+    // The late refusal of an abandoned registration does not affect its successor.
     int64_t first = cbluez_bus_register_advertisement(w->bus, ADAPTER, PATH, &full, 5000);
     DBusMessage *call = expect_call(w, w->bluez, "RegisterAdvertisement");
     int64_t gone = cbluez_bus_unregister_advertisement(w->bus, ADAPTER, PATH, 5000);
@@ -124,7 +124,7 @@ static void test_refusal(world *w) {
     CHECK_NUMBER(expect_event(w, CBLUEZ_EVENT_REPLY).serial, gone);
     CHECK_NUMBER(expect_event(w, CBLUEZ_EVENT_REPLY).serial, second);
     check_result(w, w->bluez, PATH, PROPERTIES, "Get", "ss", INTERFACE " LocalName", "<s Box>");
-    // Unregistered: gone at once.
+    // An unregistered advertisement is gone at once.
     gone = cbluez_bus_unregister_advertisement(w->bus, ADAPTER, PATH, 5000);
     unregister = expect_call(w, w->bluez, "UnregisterAdvertisement");
     char text[256];
@@ -151,7 +151,7 @@ static void test_limits(world *w, const bus_daemon *daemon) {
     CHECK_NUMBER(cbluez_bus_register_advertisement(w->bus, "hci0", PATH, &full, 5000), -EINVAL);
     CHECK_NUMBER(cbluez_bus_register_advertisement(w->bus, ADAPTER, "x", &full, 5000), -EINVAL);
     CHECK_NUMBER(cbluez_bus_unregister_advertisement(w->bus, ADAPTER, NULL, 5000), -EINVAL);
-    // Eight in all ("/least" is one), then no more; org.bluez goes, and there is room again.
+    // After the limit of eight ("/least" is one) no more are accepted. When org.bluez goes, there is room again.
     for (char digit = '2'; digit <= '8'; digit++) {
         char path[] = "/n?";
         path[2] = digit;

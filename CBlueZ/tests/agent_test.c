@@ -13,7 +13,7 @@
 #define DEVICE "/org/bluez/hci0/dev_02_00_00_00_00_01"
 #define REJECTED "org.bluez.Error.Rejected"
 
-// The answer to the call that the shim has just made; checks the call on the way. NULL error: success.
+// Answers the call that the shim has just made, and checks it. NULL error: success.
 static void answer_call(world *w, int64_t serial, const char *member, const char *path, const char *interface,
                         const char *arguments, const char *error) {
     char text[512];
@@ -46,7 +46,7 @@ static void check_answer(world *w, DBusConnection *from, const char *member, con
     dbus_message_unref(reply);
 }
 
-// bluetoothd asks and does not wait.
+// Calls the agent as bluetoothd does, without waiting for the reply.
 static dbus_uint32_t ask(world *w, const char *name, const char *arguments) {
     DBusMessage *question = dbus_message_new_method_call(name, PATH, INTERFACE, "RequestConfirmation");
     dbus_uint32_t serial = 0;
@@ -56,7 +56,7 @@ static dbus_uint32_t ask(world *w, const char *name, const char *arguments) {
     return serial;
 }
 
-// The error that the question of this serial is answered with, empty for a yes.
+// Checks the error that answers the question of this serial. Empty: the answer is yes.
 static void check_reply(world *w, dbus_uint32_t serial, const char *expected) {
     for (int turns = 0; turns < 2000; turns++) {
         DBusMessage *message = dbus_connection_pop_message(w->bluez);
@@ -90,7 +90,7 @@ static void test_answers(world *w) {
     cbluez_bus_event second = expect_event(w, CBLUEZ_EVENT_AGENT_QUESTION);
     CHECK(second.request != question.request);
     CHECK_NUMBER(second.passkey, 999999);
-    // Another one before the first is answered is not a person's to see.
+    // A second question before the first is answered is rejected, and no person sees it.
     check_answer(w, w->bluez, "RequestConfirmation", "ou", DEVICE " 8", REJECTED);
     CHECK_NUMBER(cbluez_bus_answer_agent(w->bus, question.request, true), -ENOENT);
     CHECK_NUMBER(cbluez_bus_answer_agent(w->bus, second.request, false), 0);
@@ -98,7 +98,7 @@ static void test_answers(world *w) {
 }
 
 static void test_cancel(world *w) {
-    // With nothing open it is no event.
+    // Without an open question, Cancel is not an event.
     check_answer(w, w->bluez, "Cancel", NULL, NULL, "");
     ask(w, shim_name(w), DEVICE " 123456");
     cbluez_bus_event question = expect_event(w, CBLUEZ_EVENT_AGENT_QUESTION);
@@ -133,7 +133,7 @@ static void test_other_questions(world *w, const bus_daemon *daemon) {
 
 static void test_ends(world *w, const bus_daemon *daemon) {
     CHECK_NUMBER(cbluez_bus_register_agent(w->bus, "/another", 5000), -EBUSY);
-    // With a question open it says no before it goes.
+    // The agent answers an open question with no before it goes.
     dbus_uint32_t serial = ask(w, shim_name(w), DEVICE " 5");
     uint32_t request = expect_event(w, CBLUEZ_EVENT_AGENT_QUESTION).request;
     int64_t gone = cbluez_bus_unregister_agent(w->bus, PATH, 5000);
@@ -141,7 +141,7 @@ static void test_ends(world *w, const bus_daemon *daemon) {
     answer_call(w, gone, "UnregisterAgent", "/org/bluez", "org.bluez.AgentManager1", PATH, NULL);
     CHECK_NUMBER(cbluez_bus_answer_agent(w->bus, request, true), -ENOENT);
     check_answer(w, w->bluez, "Cancel", NULL, NULL, "org.freedesktop.DBus.Error.UnknownObject");
-    // A refused registration leaves none; one that is released is gone, and so is one whose bluetoothd is.
+    // No agent is left after a refused registration, a Release, or the end of bluetoothd.
     register_agent(w, "org.bluez.Error.InvalidArguments");
     register_agent(w, NULL);
     DBusMessage *release = dbus_message_new_method_call(shim_name(w), PATH, INTERFACE, "Release");
@@ -157,7 +157,7 @@ static void test_ends(world *w, const bus_daemon *daemon) {
     CHECK_NUMBER(cbluez_bus_answer_agent(w->bus, request, true), -ENOENT);
     world_start_bluez(w, daemon);
     expect_event(w, CBLUEZ_EVENT_BLUEZ_APPEARED);
-    // Closed with a question open: the sanitizer would see what is left.
+    // Closes with a question open. The sanitizer would report memory that is not freed.
     register_agent(w, NULL);
     ask(w, shim_name(w), DEVICE " 9");
     expect_event(w, CBLUEZ_EVENT_AGENT_QUESTION);

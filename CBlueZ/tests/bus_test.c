@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Coming and going, calls and their ends, and bounds.
+// bluetoothd's coming and going, calls and their results, and limits.
 
 #define _GNU_SOURCE
 
@@ -44,7 +44,7 @@ static void test_coming_and_going(const bus_daemon *daemon) {
     }
     world_start_bluez(&w, daemon);
     expect_event(&w, CBLUEZ_EVENT_BLUEZ_APPEARED);
-    // It dies with a call of ours.
+    // bluetoothd goes while a call is pending.
     int64_t serial = cbluez_bus_start_discovery(w.bus, ADAPTER, 5000);
     dbus_message_unref(expect_call(&w, w.bluez, "StartDiscovery"));
     world_stop_bluez(&w);
@@ -56,7 +56,7 @@ static void test_coming_and_going(const bus_daemon *daemon) {
     world_close(&w);
 }
 
-// Whoever waits at the descriptor alone is woken for what was read by and by while the bus was opened.
+// A caller that polls only the descriptor is woken for data that was read while the bus was opened.
 static void test_nothing_forgotten(const bus_daemon *daemon) {
     world w = world_open(daemon);
     struct pollfd state = {.fd = cbluez_bus_descriptor(w.bus), .events = POLLIN};
@@ -116,7 +116,7 @@ static void test_calls(const bus_daemon *daemon) {
                "org.bluez.Adapter1 Powered <b 0>");
     check_call(&w, cbluez_bus_remove_device(w.bus, ADAPTER, ADAPTER "/dev_1", 5000), ADAPTER, adapter, "RemoveDevice",
                ADAPTER "/dev_1");
-    // What bluetoothd refuses comes with its name and text, cut between characters where it is too long.
+    // A refusal of bluetoothd's comes with its name and text. A text that is too long is cut between characters.
     int64_t serial = cbluez_bus_start_discovery(w.bus, ADAPTER, 5000);
     answer_error(w.bluez, expect_call(&w, w.bluez, "StartDiscovery"), "org.bluez.Error.NotReady", "Resource Not Ready");
     check_reply(&w, serial, "org.bluez.Error.NotReady", "Resource Not Ready");
@@ -126,11 +126,11 @@ static void test_calls(const bus_daemon *daemon) {
     answer_error(w.bluez, expect_call(&w, w.bluez, "StopDiscovery"), "org.bluez.Error.Failed", text);
     text[CBLUEZ_ERROR_TEXT - 2] = '\0'; // 127 characters of two bytes
     check_reply(&w, serial, "org.bluez.Error.Failed", text);
-    // An error without a text, or with something else instead.
+    // An error without a text, and one with another type of argument.
     serial = cbluez_bus_stop_discovery(w.bus, ADAPTER, 5000);
     answer_error(w.bluez, expect_call(&w, w.bluez, "StopDiscovery"), "org.bluez.Error.Failed", NULL);
     check_reply(&w, serial, "org.bluez.Error.Failed", "");
-    // Ours to refuse.
+    // Invalid arguments that the shim refuses itself.
     CHECK_NUMBER(cbluez_bus_start_discovery(w.bus, "hci0", 5000), -EINVAL);
     CHECK_NUMBER(cbluez_bus_start_discovery(w.bus, NULL, 5000), -EINVAL);
     CHECK_NUMBER(cbluez_bus_start_discovery(w.bus, ADAPTER, 0), -EINVAL);
@@ -152,7 +152,7 @@ static void test_time_out(const bus_daemon *daemon) {
     CHECK(cbluez_bus_next_deadline_ms(w.bus) > 50000);
     answer(w.bluez, unanswered, NULL, NULL); // too late
     expect_nothing(&w);
-    // As many as fit, and then one as another ends.
+    // As many calls as fit; one more is accepted when another ends.
     int64_t last = slow;
     int count = 1;
     for (int64_t next; (next = cbluez_bus_set_powered(w.bus, ADAPTER, true, 60000)) > 0; last = next) count++;
@@ -164,7 +164,7 @@ static void test_time_out(const bus_daemon *daemon) {
     world_close(&w);
 }
 
-// Nobody takes events: reading stops, and nothing is lost.
+// If the caller takes no events, reading stops, and no message is lost.
 static void test_back_pressure(const bus_daemon *daemon) {
     enum { SIGNALS = 20000 };
     world w = world_open_ready(daemon);
@@ -182,7 +182,7 @@ static void test_back_pressure(const bus_daemon *daemon) {
     int count = 0;
     cbluez_bus_event event;
     while (cbluez_bus_next(w.bus, &event) == 1) count++;
-    CHECK(count > 100 && count < 1200); // of 1 KB each: the bound is 1 MB
+    CHECK(count > 100 && count < 1200); // of 1 KB each: the limit is 1 MB
     for (; count < SIGNALS; count++) {
         event = next_event(&w);
         if (event.kind != CBLUEZ_EVENT_DEVICE) break;
@@ -215,7 +215,7 @@ static void test_no_bus(void) {
     cbluez_bus_close(NULL);
 }
 
-// A listener that says this and hangs up, or says nothing and stays.
+// A listener that sends these bytes and hangs up, or sends nothing and keeps the connection.
 static void test_stranger(const char *words) {
     char address[128];
     struct sockaddr_un name = {.sun_family = AF_UNIX};
@@ -235,7 +235,7 @@ static void test_stranger(const char *words) {
         check_reply(&w, serial, "org.freedesktop.DBus.Error.Disconnected", "the message bus has gone");
         expect_event(&w, CBLUEZ_EVENT_CLOSED);
     } else {
-        // It does not spin while it waits, and it will not wait for ever.
+        // It does not poll in a loop while it waits, and the wait has an end.
         CHECK(!cbluez_bus_wants_write(w.bus));
         CHECK(cbluez_bus_next_deadline_ms(w.bus) > 0 && cbluez_bus_next_deadline_ms(w.bus) <= 10000);
         CHECK_NUMBER(cbluez_bus_process(w.bus), 0);
@@ -253,7 +253,7 @@ static void test_death(void) {
     check_reply(&w, serial, "", "");
     serial = cbluez_bus_stop_discovery(w.bus, ADAPTER, 60000);
     dbus_message_unref(expect_call(&w, w.bluez, "StopDiscovery"));
-    // What was said before the end is still told.
+    // Events from before the end are still reported.
     emit(w.bluez, NULL, ADAPTER, PROPERTIES, "PropertiesChanged", "sa{sv}as", "org.bluez.Adapter1 [Powered <b 1>] []");
     struct pollfd arrived = {.fd = cbluez_bus_descriptor(w.bus), .events = POLLIN};
     CHECK_NUMBER(poll(&arrived, 1, 5000), 1);
@@ -268,7 +268,7 @@ static void test_death(void) {
     CHECK_NUMBER(cbluez_bus_process(w.bus), -ENOTCONN);
     CHECK_NUMBER(cbluez_bus_next_deadline_ms(w.bus), -1);
     CHECK(!cbluez_bus_wants_write(w.bus));
-    CHECK(fcntl(cbluez_bus_descriptor(w.bus), F_GETFD) >= 0); // nobody else can get its number
+    CHECK(fcntl(cbluez_bus_descriptor(w.bus), F_GETFD) >= 0); // open, so no other file can get its number
     world_close(&w);
 }
 

@@ -7,11 +7,11 @@
 
 #include <stdbool.h>
 
-/// Counts, and prints where it failed. Returns `passed`.
+/// Counts a check, and prints its place if it fails. Returns `passed`.
 bool check(bool passed, const char *what, const char *file, int line);
-/// The same for two texts.
+/// Compares two texts.
 bool check_text(const char *actual, const char *expected, const char *file, int line);
-/// The same for two numbers.
+/// Compares two numbers.
 bool check_number(long long actual, long long expected, const char *what, const char *file, int line);
 
 #define CHECK(condition) check((condition), #condition, __FILE__, __LINE__)

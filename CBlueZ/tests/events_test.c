@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What org.bluez says, and what it should never say.
+// Signals and replies of org.bluez, expected and malformed.
 
 #include <stdio.h>
 #include <string.h>
@@ -58,7 +58,7 @@ static void test_objects(world *w) {
     event = expect_event(w, CBLUEZ_EVENT_REPLY);
     CHECK_NUMBER(event.serial, serial);
     CHECK_TEXT(event.error_name, "");
-    // An empty one, and one of another shape.
+    // An empty reply, and one of another signature.
     serial = cbluez_bus_list_objects(w->bus, 5000);
     answer(w->bluez, expect_call(w, w->bluez, "GetManagedObjects"), "a{oa{sa{sv}}}", "[]");
     CHECK_NUMBER(expect_event(w, CBLUEZ_EVENT_REPLY).serial, serial);
@@ -79,7 +79,7 @@ static void test_many_objects(world *w) {
     }
     snprintf(text + count, sizeof text - count, "]");
     answer(w->bluez, call, "a{oa{sa{sv}}}", text);
-    // Signals that come while the reply is told come after it.
+    // Signals that arrive while the reply is being reported come after it.
     change(w, "org.bluez.Device1 [RSSI <n -1>] []");
     for (int i = 0; i < DEVICES; i++) {
         cbluez_bus_event event = next_event(w);
@@ -101,7 +101,7 @@ static void test_added_and_removed(world *w) {
     add(w, DEVICE "/empty []");
     add(w, ADAPTER " [org.bluez.Adapter1 []]");
     CHECK_NUMBER(expect_event(w, CBLUEZ_EVENT_ADAPTER).fields, 0);
-    // Whichever of its interfaces comes first, an adapter is one event; an advertising manager alone is none.
+    // An adapter is one event, in any order of its interfaces. An advertising manager alone is not an event.
     add(w, ADAPTER " [org.bluez.LEAdvertisingManager1 [ActiveInstances <y 2> SupportedInstances <y 3>] "
                    "org.bluez.Adapter1 [AddressType <s random> Address <s C0:11:22:33:44:55>] "
                    "org.bluez.Media1 [SupportedInstances <y 9>]]");
@@ -132,7 +132,7 @@ static void test_changes(world *w) {
     change(w, "org.bluez.Device1 [Connected <b 0>] [TxPower RSSI]");
     event = expect_event(w, CBLUEZ_EVENT_DEVICE);
     CHECK_NUMBER(event.fields, CBLUEZ_FIELD_CONNECTED | CBLUEZ_FIELD_RSSI_GONE);
-    // Of several companies ours, wherever it stands; else the first. Long data is cut.
+    // Of several companies' data ours is kept, at any position; else the first. Long data is cut.
     change(w, "org.bluez.Device1 [ManufacturerData <a{qv} [76 <ay [9]> 65535 <ay [1 2]> 6 <ay [7]>]>] []");
     event = expect_event(w, CBLUEZ_EVENT_DEVICE);
     CHECK(event.company == 0xFFFF && event.manufacturer_count == 2 && event.manufacturer_data[1] == 2);
@@ -142,7 +142,7 @@ static void test_changes(world *w) {
     CHECK(event.company == 76 && event.manufacturer_count == 29 && event.manufacturer_data[28] == 28);
     change(w, "org.bluez.Device1 [Name <s *300>] []");
     CHECK_NUMBER(strlen(expect_event(w, CBLUEZ_EVENT_DEVICE).name), CBLUEZ_NAME_TEXT - 1);
-    // Ours stays although more than fit come before it.
+    // Our UUID is kept even if more UUIDs than fit come before it.
     change(w, "org.bluez.Device1 [UUIDs <as [00001800" BASE " 00001801" BASE " 0000180a" BASE " 00001844" BASE
               " 0000184d" BASE " 0000184e" BASE " 0000184f" BASE " 00001850" BASE " 00001855" BASE " " OURS
               " this-text-is-longer-than-any-uuid-could-be]>] []");
@@ -150,14 +150,14 @@ static void test_changes(world *w) {
     CHECK_NUMBER(event.uuid_count, CBLUEZ_UUIDS);
     CHECK_TEXT(event.uuids[0], OURS);
     CHECK_TEXT(event.uuids[7], "0000184f" BASE);
-    // Nothing that we know of.
+    // Properties that the shim does not use.
     change(w, "org.bluez.Device1 [TxPower <n 4> ServicesResolved <b 1>] [ServiceData]");
     change(w, "org.bluez.Battery1 [RSSI <n 4>] []");
     expect_nothing(w);
 }
 
 static void test_wrong_types(world *w) {
-    // Each property with a type that it should not have; the one that is right comes through.
+    // Each property has a wrong type, except one, which is reported.
     change(w, "org.bluez.Device1 [Address <s nonsense> AddressType <u 1> Name <ay [1]> Connected <s yes> "
               "Paired <u 1> Powered <n 1> Discovering <as []> RSSI <i -60> UUIDs <s x>] []");
     change(w, "org.bluez.Device1 [UUIDs <ao [/x]> ManufacturerData <a{sv} [x <ay [1]>]>] []");
@@ -166,7 +166,7 @@ static void test_wrong_types(world *w) {
     cbluez_bus_event event = expect_event(w, CBLUEZ_EVENT_DEVICE);
     CHECK_NUMBER(event.fields, CBLUEZ_FIELD_MANUFACTURER);
     CHECK(event.company == 76 && event.manufacturer_count == 1 && event.manufacturer_data[0] == 5);
-    // Signals of another shape.
+    // Signals with other signatures.
     const char *changed = "PropertiesChanged";
     emit(w->bluez, NULL, DEVICE, PROPERTIES, changed, "s", "org.bluez.Device1");
     emit(w->bluez, NULL, DEVICE, PROPERTIES, changed, "sa{ss}as", "org.bluez.Device1 [RSSI 1] []");
@@ -175,7 +175,7 @@ static void test_wrong_types(world *w) {
     emit(w->bluez, NULL, "/", MANAGER, "InterfacesAdded", "oa{sas}", DEVICE " [org.bluez.Device1 []]");
     emit(w->bluez, NULL, "/", MANAGER, "InterfacesRemoved", "oay", DEVICE " [1]");
     emit(w->bluez, NULL, "/", MANAGER, "InterfacesRemoved", "o", DEVICE);
-    // An object that could not be named in a call.
+    // A path that is too long for a call.
     char path[600] = "/";
     memset(path + 1, 'x', 300);
     strcat(path, " [org.bluez.Device1 [RSSI <n 1>]]");
@@ -183,7 +183,7 @@ static void test_wrong_types(world *w) {
     expect_nothing(w);
 }
 
-// Anybody may send a signal to us; only org.bluez is believed.
+// Any client can send a signal to us; only those of org.bluez count.
 static void test_impostor(world *w, const bus_daemon *daemon) {
     DBusConnection *impostor = connect_to(daemon);
     const char *name = shim_name(w);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is read of a controller: packet sockets stand for the kernel's channels, and the answers wait in them.
+// Reading the facts about a controller. Packet sockets replace the kernel's channels, and the replies are queued in
+// them.
 
 #define _GNU_SOURCE
 
@@ -34,7 +35,7 @@ static void tell_info(int kernel) {
 static void test_info(int control, int kernel) {
     cbluez_hci_facts facts;
     char request[16];
-    // Another adapter's answer, another event and something cut come first.
+    // Another adapter's reply, another event and a cut packet come first.
     tell(kernel, COMPLETE("\x02", "\x04", "\x00"), 9);
     tell(kernel, "\x06\x00\x03\x00\x04\x00\x81\x0A\x00\x00", 10);
     tell(kernel, "\x01\x00", 2);
@@ -60,7 +61,7 @@ static void test_info(int control, int kernel) {
 
 static void test_roles(int control, int kernel) {
     cbluez_hci_facts facts;
-    // Told, and not among them; a list that says more than it holds; a kernel that does not know the command.
+    // A list without simultaneous roles; a list that is shorter than its count says; a kernel without the command.
     tell_info(kernel);
     tell(kernel, COMPLETE("\x03", "\x49", "\x00") "\x01\x00" OTHER, 9 + 2 + 20);
     CHECK_NUMBER(cbluez_hci_read_facts(control, INDEX, &facts), 0);
@@ -110,7 +111,7 @@ static void test_reading_defaults(int control, int kernel) {
     CHECK_NUMBER(defaults.supervision_timeout, 42);
     CHECK_NUMBER(recv(kernel, request, sizeof request, 0), 6);
     CHECK(memcmp(request, "\x4b\x00\x03\x00\x00\x00", 6) == 0);
-    // One of them missing; an entry that says more than there is; a kernel that does not know the command.
+    // One default is missing; an entry is longer than the packet; a kernel without the command.
     tell(kernel, COMPLETE("\x03", "\x4b", "\x00") INTERVALS FLAG, 9 + 4 * 5 + 4);
     CHECK_NUMBER(cbluez_hci_read_defaults(control, INDEX, &defaults), -EBADMSG);
     tell(kernel, COMPLETE("\x03", "\x4b", "\x00") INTERVALS "\x1a\x00\xff\x2a\x00", 9 + 5 * 5);
@@ -134,7 +135,7 @@ static void test_setting_defaults(int control, int kernel) {
     CHECK_NUMBER(recv(kernel, request, sizeof request, 0), 6 + 17);
     CHECK(memcmp(request, "\x35\x00\x03\x00\x11\x00\x01\x00" "\x01\x41\x4c\x00\x00\x02\x02", 15) == 0);
     CHECK(memcmp(request + 15, "\x06\x00\x07\x00\x00\x00\x48\x00", 8) == 0);
-    // Permission denied, and values that the kernel does not take.
+    // Permission denied, and values that the kernel refuses.
     tell(kernel, "\x02\x00\x03\x00\x03\x00\x4c\x00\x14", 9);
     CHECK_NUMBER(cbluez_hci_set_defaults(control, INDEX, &defaults), -EPERM);
     tell(kernel, "\x02\x00\x03\x00\x03\x00\x4c\x00\x0d", 9);
@@ -156,7 +157,7 @@ static void test_answers(int hci, int controller) {
     tell(controller, "\x04\x0F\x04\x01\x01\x03\x20", 7);
     CHECK_NUMBER(cbluez_hci_read_answer(hci, &answer), 1);
     CHECK(answer.opcode == CBLUEZ_LE_READ_FEATURES && answer.status == 1 && answer.count == 0);
-    // Other packets and events, cut ones, and one with more than is kept.
+    // Other packets and events, cut packets, and a reply longer than the buffer.
     tell(controller, "\x02\x0E\x04\x01\x01\x10\x00", 7);
     CHECK_NUMBER(cbluez_hci_read_answer(hci, &answer), 0);
     tell(controller, "\x04\x3E\x04\x01\x01\x10\x00", 7);
@@ -179,7 +180,7 @@ static void test_advertising(int control, int kernel) {
     CHECK_NUMBER(recv(kernel, request, sizeof request, 0), 6 + 11 + 5);
     CHECK(memcmp(request, "\x3e\x00\x03\x00\x10\x00" "\x04" "\x01\x00\x00\x00" "\x00\x00" "\x1e\x00" "\x03\x02"
                           "\x02\x01\x06\x01\x09", 22) == 0);
-    // The answer comes when the controller has answered: other packets may come first.
+    // The reply comes after the controller's answer; other packets may come first.
     CHECK_NUMBER(cbluez_hci_read_reply(control, INDEX, CBLUEZ_ADD_ADVERTISING), -EAGAIN);
     tell(kernel, "\x23\x00\x03\x00\x01\x00\x04", 7);
     tell(kernel, COMPLETE("\x03", "\x3e", "\x00") "\x04", 10);
@@ -215,7 +216,7 @@ void test_facts(void) {
     close(ends[1]);
     int probe = socket(AF_BLUETOOTH, SOCK_SEQPACKET, 0);
     if (probe >= 0) {
-        close(probe); // this kernel has Bluetooth; the radio lab is the place for the rest
+        close(probe); // this kernel has Bluetooth; the radio lab has the other tests
         return;
     }
     CHECK_NUMBER(cbluez_hci_open_control(), -EAFNOSUPPORT);

@@ -43,7 +43,7 @@ bus_daemon daemon_start(void) {
         char file[512];
         char address[32];
         prctl(PR_SET_PDEATHSIG, SIGKILL); // it must not outlive a crashed test
-        if (!freopen("/dev/null", "w", stderr)) _exit(126); // it complains of limits that it may not raise
+        if (!freopen("/dev/null", "w", stderr)) _exit(126); // it complains about limits that it may not raise
         snprintf(file, sizeof file, "--config-file=%s", configuration);
         snprintf(address, sizeof address, "--print-address=%d", ends[1]);
         execlp("dbus-daemon", "dbus-daemon", file, "--nofork", address, (char *)NULL);
@@ -117,20 +117,20 @@ world world_open_ready(const bus_daemon *daemon) {
     world_start_bluez(&w, daemon);
     expect_event(&w, CBLUEZ_EVENT_READY);
     cbluez_bus_event event = next_event(&w);
-    // Whichever came first, the shim's question or org.bluez.
+    // The shim's request or org.bluez may have come first.
     if (event.kind == CBLUEZ_EVENT_BLUEZ_VANISHED) event = next_event(&w);
     CHECK_NUMBER(event.kind, CBLUEZ_EVENT_BLUEZ_APPEARED);
     return w;
 }
 
-// As a program's loop does it: the shim is touched only when its descriptor or its deadline says so.
+// Works like a program's loop: the shim is called only when its descriptor or its deadline requires it.
 void step(world *w) {
     struct pollfd states[2] = {{.fd = cbluez_bus_descriptor(w->bus), .events = POLLIN}, {.fd = -1, .events = POLLIN}};
     if (cbluez_bus_wants_write(w->bus)) states[0].events |= POLLOUT;
     if (w->bluez) dbus_connection_get_unix_fd(w->bluez, &states[1].fd);
     int deadline = cbluez_bus_next_deadline_ms(w->bus);
     bool is_due = deadline >= 0 && deadline <= 5;
-    bool is_quiet = poll(states, 2, is_due ? deadline : 5) == 0; // a stranger's connection is not watched
+    bool is_quiet = poll(states, 2, is_due ? deadline : 5) == 0; // connections of other clients are not polled
     if (states[0].revents || (is_due && is_quiet)) {
         cbluez_bus_process(w->bus);
         w->may_have_events = true;
@@ -160,7 +160,7 @@ cbluez_bus_event expect_event(world *w, int kind) {
 }
 
 void expect_nothing(world *w) {
-    // org.bluez does not exist at this path, or nobody answers; either way the bus has been round.
+    // This call fails, with or without org.bluez. Its reply shows that the bus has delivered everything before it.
     int64_t serial = cbluez_bus_stop_discovery(w->bus, "/nobody", 30000);
     if (w->bluez) answer_error(w->bluez, expect_call(w, w->bluez, "StopDiscovery"), "test.Nothing", "nothing");
     CHECK_NUMBER(expect_event(w, CBLUEZ_EVENT_REPLY).serial, serial);

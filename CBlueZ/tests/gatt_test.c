@@ -61,7 +61,7 @@ static cbluez_bus_event ask(world *w, int number, const char *member, const char
     return event;
 }
 
-// The answer to the question that was asked last.
+// The reply to the latest question.
 static DBusMessage *next_answer(world *w) {
     for (int i = 0; i < 1000; i++) {
         DBusMessage *message = dbus_connection_pop_message(w->bluez);
@@ -101,10 +101,10 @@ static void test_objects(world *w) {
                  "org.freedesktop.DBus.Error.UnknownObject");
     check_result(w, w->bluez, PATH "/service", "test.Other", "Method", NULL, NULL,
                  "org.freedesktop.DBus.Error.UnknownMethod");
-    // What there is no descriptor for is dropped.
+    // Data without a descriptor is dropped.
     check_result(w, w->bluez, PATH "/service/characteristic1", CHARACTERISTIC, "WriteValue", "aya{sv}", "[1 2] []", "");
     check_result(w, w->bluez, PATH "/service/characteristic2", CHARACTERISTIC, "StopNotify", NULL, NULL, "");
-    // Without a device nothing can be decided.
+    // A read without a device is refused, since the caller could not decide it.
     check_result(w, w->bluez, PATH "/service/characteristic0", CHARACTERISTIC, "ReadValue", "a{sv}", "[]",
                  "org.bluez.Error.Failed");
 }
@@ -124,7 +124,7 @@ static void test_reads(world *w) {
     event = ask(w, 0, "ReadValue", "[device <o " DEVICE "> offset <q 3>]", CBLUEZ_EVENT_GATT_READ);
     CHECK_NUMBER(cbluez_bus_answer_read(w->bus, event.request, value, sizeof value), 0);
     expect_answer(w, "org.bluez.Error.InvalidOffset");
-    // The offset of a read that was refused is none of the next one's.
+    // The offset of a refused read does not carry over to the next one.
     check_result(w, w->bluez, PATH "/service/characteristic0", CHARACTERISTIC, "ReadValue", "a{sv}", "[offset <q 1>]",
                  "org.bluez.Error.Failed");
     event = ask(w, 0, "ReadValue", "[device <o " DEVICE ">]", CBLUEZ_EVENT_GATT_READ);
@@ -152,7 +152,7 @@ static void test_descriptors(world *w) {
     CHECK_TEXT(text, "vote");
     close(theirs);
     close(ends[0]);
-    // Each is refused in the way that leaves bluetoothd able to ask again.
+    // Each kind of question is refused in the way that lets bluetoothd ask again.
     event = ask(w, 1, "AcquireWrite", options, CBLUEZ_EVENT_GATT_ACQUIRE_WRITE);
     CHECK_NUMBER(cbluez_bus_refuse_gatt(w->bus, event.request), 0);
     expect_answer(w, "org.freedesktop.DBus.Error.LimitsExceeded");
@@ -171,7 +171,7 @@ static void test_limits(world *w, const bus_daemon *daemon) {
     for (int i = 0; i < 16; i++) ask(w, 0, "ReadValue", "[device <o " DEVICE ">]", CBLUEZ_EVENT_GATT_READ);
     check_result(w, w->bluez, PATH "/service/characteristic0", CHARACTERISTIC, "ReadValue", "a{sv}",
                  "[device <o " DEVICE ">]", "org.bluez.Error.Failed");
-    // With the application its questions go.
+    // When the application ends, its questions do too.
     cbluez_bus_event last = {.request = 19};
     int64_t gone = cbluez_bus_unregister_application(w->bus, ADAPTER, PATH, 5000);
     answer(w->bluez, expect_call(w, w->bluez, "UnregisterApplication"), NULL, NULL);
@@ -194,7 +194,7 @@ static void test_refusal(world *w, const bus_daemon *daemon) {
                  "org.freedesktop.DBus.Error.UnknownObject");
     register_with(w, NULL);
     ask(w, 0, "ReadValue", "[device <o " DEVICE ">]", CBLUEZ_EVENT_GATT_READ);
-    // bluetoothd has gone, and the application with it.
+    // When bluetoothd goes, the application goes with it.
     world_stop_bluez(w);
     expect_event(w, CBLUEZ_EVENT_BLUEZ_VANISHED);
     world_start_bluez(w, daemon);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The commands that tune a link, byte by byte, and the events that tell of it, over a pair of Unix sockets.
+// The commands that tune a link, byte by byte, and the events about links, over a pair of Unix sockets.
 
 #define _GNU_SOURCE // SOCK_NONBLOCK
 
@@ -75,14 +75,14 @@ static void test_refusals(int near, int far) {
     CHECK_NUMBER(READ("\x04\x0E\x06\x01\x22\x20\x02\x41\x00"), 1);
     CHECK_NUMBER(event.opcode, CBLUEZ_OPCODE_DATA_LENGTH);
     CHECK_NUMBER(event.status, 2);
-    // Taken; somebody else's command; a dial that failed; a link that did not end.
+    // An accepted command; another process's command; a failed dial; a link that did not end.
     CHECK_NUMBER(READ("\x04\x0F\x04\x00\x01\x32\x20"), 0);
     CHECK_NUMBER(READ("\x04\x0F\x04\x0C\x01\x05\x14"), 0);
     CHECK_NUMBER(READ("\x04\x3E\x13\x01\x02\x00\x00\x00\x00\x01\x02\x03\x04\x05\x06\x00\x00\x00\x00\x00\x00\x00"), 0);
     CHECK_NUMBER(READ("\x04\x05\x04\x0C\x41\x00\x08"), 0);
 }
 
-// Every event, cut after each of its bytes, is no event, and nothing behind it is read.
+// An event cut after any of its bytes is ignored, and no bytes after it are read.
 static void test_cut(int near, int far) {
     static const char update[] = "\x04\x3E\x0A\x03\x00\x41\x00\x0C\x00\x00\x00\x48\x00";
     static const char up[] = "\x04\x3E\x13\x01\x00\x40\x00\x00\x00\x01\x02\x03\x04\x05\x06\x28\x00\x00\x00\x2A\x00";
@@ -113,7 +113,7 @@ void test_links(void) {
     close(ends[1]);
     int probe = socket(AF_BLUETOOTH, SOCK_SEQPACKET, 0);
     if (probe >= 0) {
-        close(probe); // this kernel has Bluetooth; the radio lab is the place for the rest
+        close(probe); // this kernel has Bluetooth; the radio lab has the other tests
         return;
     }
     CHECK_NUMBER(cbluez_hci_open_links(0), -EAFNOSUPPORT);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// D-Bus arguments as text, both ways, so that a test can write down a message.
+// Converts D-Bus arguments to text and back, so that a test can write a message as text.
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Addresses, and what of L2CAP and HCI can be tried without a radio: packet sockets stand for channels.
+// Addresses, and the parts of L2CAP and HCI that need no radio. Packet sockets replace channels.
 
 #define _GNU_SOURCE
 
@@ -13,7 +13,7 @@
 #include "CBlueZ.h"
 #include "check.h"
 
-// Rounds in which a peer closes while it is read from. One in ten met the moment that must not lose anything.
+// Rounds in which a peer closes while its last SDU is read. One in ten hits the moment in which an SDU could be lost.
 enum { LAST_WORDS = 2000 };
 
 void test_addresses(void) {
@@ -74,7 +74,7 @@ static void *send_and_close(void *channel) {
     return NULL;
 }
 
-// Whoever asks just when the peer sends its last SDU and closes gets that SDU, and then that it was a close.
+// A receive at the moment when the peer sends its last SDU and closes returns that SDU, and the next returns the close.
 static void test_last_words(void) {
     ssize_t last = 4, end = 0;
     for (int round = 0; round < LAST_WORDS && last == 4 && end == 0; round++) {
@@ -116,7 +116,7 @@ static void test_rssi(void) {
     CHECK_NUMBER(read_event(ends[0], "\x04\x0E\x07\x01\x05\x14\x00\xFF\x0E\xC4", 10, ends[1], &rssi, &status), 0x0EFF);
     CHECK_NUMBER(rssi, -60);
     CHECK_NUMBER(status, 0);
-    // Unknown connection, with the handle; unknown command, without; a Command Status.
+    // Unknown connection, with its handle; unknown command, without a handle; a Command Status.
     CHECK_NUMBER(read_event(ends[0], "\x04\x0E\x07\x01\x05\x14\x02\x40\x00\x00", 10, ends[1], &rssi, &status), 0x40);
     CHECK_NUMBER(status, 2);
     CHECK_NUMBER(read_event(ends[0], "\x04\x0E\x04\x01\x05\x14\x01", 7, ends[1], &rssi, &status),
@@ -126,7 +126,7 @@ static void test_rssi(void) {
     CHECK_NUMBER(read_event(ends[0], "\x04\x0F\x04\x0C\x01\x05\x14", 7, ends[1], &rssi, &status),
                  CBLUEZ_HANDLE_UNKNOWN);
     CHECK_NUMBER(status, 0x0C);
-    // Other commands, other packets, and cut ones.
+    // Other commands, other packets, and cut packets.
     CHECK_NUMBER(read_event(ends[0], "\x04\x0E\x07\x01\x06\x14\x00\xFF\x0E\xC4", 10, ends[1], &rssi, &status), -1);
     CHECK_NUMBER(read_event(ends[0], "\x02\x0E\x07\x01\x05\x14\x00\xFF\x0E\xC4", 10, ends[1], &rssi, &status), -1);
     CHECK_NUMBER(read_event(ends[0], "\x04\x0E\x03\x01\x05\x14", 6, ends[1], &rssi, &status), -1);
@@ -140,13 +140,13 @@ static void test_no_bluetooth(void) {
     cbluez_address bredr = {.kind = 0};
     cbluez_hci_device devices[4];
     uint16_t psm = 0;
-    // These are refused before the kernel is asked.
+    // The shim refuses these before it asks the kernel.
     CHECK_NUMBER(cbluez_l2cap_listen(&bredr, 0x80, NULL, 1, &psm), -EINVAL);
     CHECK_NUMBER(cbluez_l2cap_dial(&local, &bredr, 0x80, NULL), -EINVAL);
     CHECK_NUMBER(cbluez_l2cap_dial(&local, &local, 0, NULL), -EINVAL);
     int probe = socket(AF_BLUETOOTH, SOCK_SEQPACKET, 0);
     if (probe >= 0) {
-        close(probe); // this kernel has Bluetooth; the radio lab is the place for the rest
+        close(probe); // this kernel has Bluetooth; the radio lab has the other tests
         return;
     }
     CHECK_NUMBER(errno, EAFNOSUPPORT);

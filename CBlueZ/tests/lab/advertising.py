@@ -1,4 +1,5 @@
-"""An advertisement as it leaves the controller, and as another box hears it; with Bluetooth 5 and 4.2 controllers."""
+"""An advertisement as it leaves the controller, and as another box receives it; with Bluetooth 5 and 4.2
+controllers."""
 
 from __future__ import annotations
 

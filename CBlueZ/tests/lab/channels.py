@@ -1,12 +1,14 @@
-"""Channels between two boxes, dialled by root and by a user without capabilities: SDUs, credits, strength, ends."""
+"""Channels between two boxes, dialled by root and by a user without capabilities: SDUs, credits, signal strength,
+ends."""
 
 from __future__ import annotations
 
 from lab import Box, Lab
 from shim import PSM, Probe
 
-# Without channels for GATT. A dial over a link that is up may lose its answer to one of these (docs/bluez.md, "An accepted
-# channel that takes another one's answer"); the shim does not see to that, `BlueZRadio` does.
+# Without GATT over enhanced channels. A dial over a link that is up may lose its answer to one of those channels
+# (docs/bluez.md, "An accepted channel that takes another one's answer"). The shim does not handle that; `BlueZRadio`
+# does.
 WITHOUT_EATT = "[GATT]\nChannels=1\n"
 
 
@@ -27,11 +29,11 @@ def send_and_receive(host: Probe, guest: Probe) -> None:
     assert (mine["sendMTU"], mine["receiveMTU"]) == (2048, 1024), mine
     assert (theirs["sendMTU"], theirs["receiveMTU"]) == (1024, 2048), theirs
     assert mine["sendQueue"] == 0, mine
-    for one in (mine, theirs):  # asked for half of it; an accepted channel takes the listener's
+    for one in (mine, theirs):  # the kernel doubles what was asked for; an accepted channel inherits the listener's sizes
         assert (one["sendBuffer"], one["receiveBuffer"]) == (32768, 32768), one
     for size, expected in ((2049, "EMSGSIZE"), (0, "EINVAL"), (300, 300)):
         assert guest.result(f"send {size}", "sent") == expected
-    # Too long for the receiver's buffer: it is gone, and the next one is whole.
+    # An SDU longer than the receiver's buffer is lost, and the next one is complete.
     assert until_something(host, 100) == "EMSGSIZE"
     assert guest.result("send 300", "sent") == 300
     assert until_something(host, 300) == 300
@@ -46,7 +48,7 @@ def until_something(probe: Probe, capacity: int) -> int | str:
 
 def run_out_of_credits(host: Probe, guest: Probe) -> None:
     sdus = fill(guest)
-    # The receiver takes them, so credits come back; all that was accepted arrives, and then the end.
+    # The receiver reads them, so credits come back. All accepted SDUs arrive, and then the end of the channel.
     host.program.say("drain 1")
     while guest.result("send 1000", "sent") == "EAGAIN":
         pass
@@ -59,16 +61,16 @@ def run_out_of_credits(host: Probe, guest: Probe) -> None:
 
 
 def fill(guest: Probe) -> int:
-    """Sends until it is out of credits, and returns how many SDUs were accepted.
+    """Sends until it has no credits, and returns how many SDUs were accepted.
 
-    The receiver's kernel gives credits until its socket's buffer is full, whether or not somebody reads. On a busy machine they
-    come late, so that it is out of them for a moment only."""
+    The receiver's kernel grants credits until its socket's buffer is full, whether or not the program reads. On a
+    busy machine credits come late, so the sender may run out of them for a short time."""
     sdus = 0
     while True:
         flooded = guest.ask("send 1000 1000", "sent")
         assert flooded["error"] == "EAGAIN" and flooded["count"] < 1000, flooded
         sdus += flooded["count"]
-        # Out of credits it is EAGAIN for any size, even one that would never do; with one it is EMSGSIZE.
+        # Without credits the result is EAGAIN for any size, even above the MTU. With a credit it is EMSGSIZE.
         if guest.result("send 2049", "sent") == "EAGAIN" and guest.ask("info", "info")["sendQueue"] > 0:
             assert sdus > 0
             return sdus
@@ -81,7 +83,7 @@ def read_signal_strength(lab: Lab, guest: Probe, boxes: tuple[Box, Box]) -> None
         lab.air.rssi(*boxes, dbm)
         answer = guest.ask("rssi", "rssi")
         assert (answer["handle"], answer["dbm"], answer["status"]) == (handle, dbm, 0), answer
-    # Nobody has this handle: Unknown Connection Identifier.
+    # No connection has this handle: Unknown Connection Identifier.
     assert guest.ask("rssi 0x0eee", "rssi")["status"] == 2
 
 
@@ -94,7 +96,7 @@ def scenario(lab: Lab) -> None:
         send_and_receive(host, guest)
         read_signal_strength(lab, guest, boxes)
         run_out_of_credits(host, guest)
-    # Ends: the peer closes (above, 0), the air is cut, the controller is pulled out.
+    # Ends: the peer closes (above, 0), the air is cut, the controller is unplugged.
     open_channel(lab, host, user, boxes)
     host.program.say("drain 1")
     user.program.say("drain 1")
@@ -102,7 +104,7 @@ def scenario(lab: Lab) -> None:
     for probe in (host, user):
         assert probe.program.expect("ended", timeout=10)["error"] == "ETIMEDOUT"
     lab.air.heal(*boxes)
-    # The reason of an end is told once, to whoever comes first.
+    # The reason of an end is reported once, to the first call that asks.
     user.program.say("drain 0")
     open_channel(lab, host, user, boxes)
     lab.air.drop(*boxes)

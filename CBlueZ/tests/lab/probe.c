@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The shim as a program: obeys lines on its standard input, and says what came of them, a JSON object a line. It is
-// what shim.py runs in the radio lab's boxes.
+// The shim as a program: it reads commands from its standard input, and prints each result as a line of JSON. shim.py
+// runs it in the radio lab's boxes.
 
 #define _GNU_SOURCE
 
@@ -38,7 +38,7 @@ static double now(void) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Saying
+// Output
 // ---------------------------------------------------------------------------------------------------------------------
 
 static void say_text(const char *key, const char *text) {
@@ -63,7 +63,7 @@ static void end(void) {
     fflush(stdout);
 }
 
-// A value >= 0 as it is, a negative errno by its name.
+// Prints a value >= 0 as a number, and a negative errno as its name.
 static void say_result(long long result) {
     say_number("result", result);
     if (result < 0) say_text("error", strerrorname_np((int)-result));
@@ -119,7 +119,7 @@ static void say_bus_event(const cbluez_bus_event *event) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Obeying
+// Commands
 // ---------------------------------------------------------------------------------------------------------------------
 
 static unsigned number(const char *word) {
@@ -309,7 +309,7 @@ static void obey(char *line) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Watching
+// Events
 // ---------------------------------------------------------------------------------------------------------------------
 
 static void accept_one(void) {

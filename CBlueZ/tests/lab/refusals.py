@@ -1,4 +1,5 @@
-"""The exact names of what the kernel and bluetoothd refuse, to root and to a user without capabilities."""
+"""The exact error names with which the kernel and bluetoothd refuse calls of root and of a user without
+capabilities."""
 
 from __future__ import annotations
 
@@ -62,7 +63,7 @@ def the_kernel_refuses(probe: Probe, box: Box, peer: str, is_root: bool) -> None
     for command, expected in {
         f"listen {local} 0x25": 0 if is_root else "EACCES",  # below 0x80
         f"listen {local} 0x100": "EINVAL",
-        f"listen 02:00:00:00:00:99 {PSM}": 0,  # an address of nobody
+        f"listen 02:00:00:00:00:99 {PSM}": 0,  # no adapter has this address
     }.items():
         assert probe.result(command, "listening") == expected, command
         probe.program.say("unlisten")
@@ -104,7 +105,7 @@ def bluetoothd_goes(probe: Probe, box: Box) -> None:
     assert probe.program.expect("released")["path"] == ADVERTISEMENT
     assert probe.program.expect("adapterRemoved")["path"] == "/org/bluez/hci0"
     probe.program.expect("vanished")
-    assert probe.ask("devices", "controller")["up"] == 0  # it has powered the adapter off
+    assert probe.ask("devices", "controller")["up"] == 0  # bluetoothd has powered the adapter off
     check_calls(probe, {command: NO_OWNER for command in ("list", "discover", advertise("/a"))})
     box.start_bluetoothd()
     probe.program.expect("appeared")
@@ -122,7 +123,7 @@ def scenario(lab: Lab) -> None:
         bluetoothd_refuses(probe)
         the_kernel_refuses(probe, guest, peer, is_root=probe is root)
         powered_off(probe, guest, peer)
-    # Nobody listens at that PSM.
+    # The host does not listen at that PSM.
     listener.advertise()
     dialled = user.ask(f"dial {guest.hci(0).address} {peer} 0x85", "dialled", timeout=20)
     assert dialled["error"] == "ECONNREFUSED" and dialled["milliseconds"] < 5000, dialled

@@ -1,4 +1,4 @@
-"""What the shim's scenarios share: the probe in a box, and the names of its answers."""
+"""Shared by the shim's scenarios: the probe in a box, and the names of its answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PSM = 0x80
 
 
 class Probe:
-    """A probe.c in a box."""
+    """A running probe.c in a box."""
 
     def __init__(self, box: Box, uid: int | None = None, bus: bool = True) -> None:
         self.program: Program = box.spawn([os.environ["CBLUEZ_PROBE"]], name="probe", uid=uid)
@@ -31,7 +31,7 @@ class Probe:
         return self.program.expect(event, timeout=timeout)
 
     def result(self, command: str, event: str, timeout: float = 10.0) -> int | str:
-        """The value it came to, or the name of its errno."""
+        """The result of a command, or the name of its errno."""
         answer = self.ask(command, event, timeout)
         return answer.get("error", answer["result"])
 
@@ -41,7 +41,7 @@ class Probe:
         return self.program.expect("reply", serial=called["result"], timeout=15)["error"]
 
     def advertise(self) -> None:
-        """Anew, as it has to be after each link: legacy advertising stops on an incoming one."""
+        """Advertises again. This is needed after each link, since an incoming link stops legacy advertising."""
         self.call(f"unadvertise {ADVERTISEMENT}")
         error = self.call(f"advertise {ADVERTISEMENT} {UUID} {DATA} {NAME} 20 30")
         assert error == "", error
