@@ -29,7 +29,7 @@ def send_and_receive(host: Probe, guest: Probe) -> None:
     assert (mine["sendMTU"], mine["receiveMTU"]) == (2048, 1024), mine
     assert (theirs["sendMTU"], theirs["receiveMTU"]) == (1024, 2048), theirs
     assert mine["sendQueue"] == 0, mine
-    for one in (mine, theirs):  # the kernel doubles what was asked for; an accepted channel inherits the listener's sizes
+    for one in (mine, theirs):  # the kernel doubles the sizes; accepting inherits them
         assert (one["sendBuffer"], one["receiveBuffer"]) == (32768, 32768), one
     for size, expected in ((2049, "EMSGSIZE"), (0, "EINVAL"), (300, 300)):
         assert guest.result(f"send {size}", "sent") == expected
