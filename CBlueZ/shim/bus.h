@@ -68,7 +68,19 @@ typedef struct {
 typedef struct {
     char uuid[CBLUEZ_UUID_TEXT];
     int kind;
+    int buffer;
 } bus_characteristic;
+
+/// What a device writes to a characteristic: a pair of sockets, and the question whether the caller takes it.
+typedef struct {
+    /// Path of the device; empty without one.
+    char device[CBLUEZ_PATH_TEXT];
+    /// The end that values are sent to, -1 without a device.
+    int ours;
+    /// The end for the caller until it takes it, else -1, and the number of the question.
+    int theirs;
+    uint32_t request;
+} bus_writer;
 
 typedef struct {
     /// NULL if the slot is free.
@@ -84,6 +96,7 @@ typedef struct {
     char path[BUS_APPLICATION_PATH];
     char service[CBLUEZ_UUID_TEXT];
     bus_characteristic characteristics[CBLUEZ_CHARACTERISTICS];
+    bus_writer writers[CBLUEZ_CHARACTERISTICS];
     size_t count;
     bus_question questions[BUS_QUESTIONS];
     /// The number of the last question.

@@ -4,9 +4,12 @@
 // object, and an object for each characteristic. The caller supplies the values that are read and the descriptors that
 // carry data.
 
+#define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "bus.h"
 
@@ -33,10 +36,19 @@ static void drop_question(bus_question *question) {
     *question = (bus_question){0};
 }
 
+static void drop_writer(bus_writer *writer) {
+    if (writer->device[0] != '\0') {
+        close(writer->ours);
+        if (writer->theirs >= 0) close(writer->theirs);
+    }
+    *writer = (bus_writer){0};
+}
+
 void bus_drop_application(cbluez_bus *bus, uint32_t serial) {
     if (serial != 0 && bus->application.serial != serial) return;
     uint32_t requests = bus->application.requests;
     for (size_t i = 0; i < BUS_QUESTIONS; i++) drop_question(&bus->application.questions[i]);
+    for (size_t i = 0; i < CBLUEZ_CHARACTERISTICS; i++) drop_writer(&bus->application.writers[i]);
     // Request numbers are not reused.
     bus->application = (bus_application){.requests = requests};
 }
@@ -50,6 +62,7 @@ static bool copy_characteristic(const cbluez_characteristic *from, bus_character
     if (from->kind < CBLUEZ_CHARACTERISTIC_READ || from->kind > CBLUEZ_CHARACTERISTIC_NOTIFY) return false;
     cdbus_copy_text(to->uuid, sizeof to->uuid, from->uuid);
     to->kind = from->kind;
+    to->buffer = from->buffer;
     return true;
 }
 
@@ -115,15 +128,13 @@ static bool append_flags(DBusMessageIter *variant, const void *one) {
     return cdbus_append_texts(variant, &flags[((const object *)one)->characteristic->kind], 1);
 }
 
-static bool is_written(const void *one) {
-    return ((const object *)one)->characteristic->kind == CBLUEZ_CHARACTERISTIC_WRITE;
-}
-
 static bool is_notified(const void *one) {
     return ((const object *)one)->characteristic->kind == CBLUEZ_CHARACTERISTIC_NOTIFY;
 }
 
-// bluetoothd asks for descriptors because these two properties exist. It does not read their values.
+// bluetoothd asks for a descriptor because this property exists. It does not read the value. There is no WriteAcquired: until
+// bluetoothd has the descriptor of a write, it keeps a pointer into the buffer that the next packet overwrites (5.50 to 5.87,
+// src/gatt-database.c, pending_write_new).
 static bool append_acquired(DBusMessageIter *variant, const void *one) {
     static const dbus_bool_t is_acquired = false;
     (void)one;
@@ -138,7 +149,6 @@ static const cdbus_property characteristic_properties[] = {
     {"UUID", "s", append_uuid, NULL},
     {"Service", "o", append_service, NULL},
     {"Flags", "as", append_flags, NULL},
-    {"WriteAcquired", "b", append_acquired, is_written},
     {"NotifyAcquired", "b", append_acquired, is_notified},
 };
 
@@ -201,11 +211,9 @@ static void take_option(const char *name, DBusMessageIter *value, cbluez_bus_eve
     }
 }
 
-static void take_options(DBusMessage *call, cbluez_bus_event *event, bus_question *question) {
-    DBusMessageIter arguments, entries;
-    if (!dbus_message_has_signature(call, "a{sv}")) return;
-    dbus_message_iter_init(call, &arguments);
-    if (!cdbus_enter_array(&arguments, "a{sv}", &entries)) return;
+static void take_options(DBusMessageIter *options, cbluez_bus_event *event, bus_question *question) {
+    DBusMessageIter entries;
+    if (!cdbus_enter_array(options, "a{sv}", &entries)) return;
     for (; cdbus_has_type(&entries, DBUS_TYPE_DICT_ENTRY); dbus_message_iter_next(&entries)) {
         DBusMessageIter item, value;
         const char *name;
@@ -218,10 +226,7 @@ static void take_options(DBusMessage *call, cbluez_bus_event *event, bus_questio
 }
 
 static bool refuse(cbluez_bus *bus, DBusMessage *call) {
-    // If a write's descriptor is refused with one of BlueZ's errors, bluetoothd 5.66 never asks for one for that
-    // characteristic again. With an unknown error, it passes the data to WriteValue, which drops them.
-    bool is_write = dbus_message_has_member(call, "AcquireWrite");
-    return cdbus_refuse(bus->dbus, call, is_write ? DBUS_ERROR_LIMITS_EXCEEDED : FAILED, "not for this device now");
+    return cdbus_refuse(bus->dbus, call, FAILED, "not for this device now");
 }
 
 static bool ask(cbluez_bus *bus, DBusMessage *call, int kind, size_t number, cbluez_bus_event *event) {
@@ -229,7 +234,10 @@ static bool ask(cbluez_bus *bus, DBusMessage *call, int kind, size_t number, cbl
         bus_question *question = &bus->application.questions[i];
         if (question->call) continue;
         *question = (bus_question){0};
-        take_options(call, event, question);
+        DBusMessageIter options;
+        if (!dbus_message_has_signature(call, "a{sv}")) break;
+        dbus_message_iter_init(call, &options);
+        take_options(&options, event, question);
         if (event->path[0] == '\0') break;
         question->call = dbus_message_ref(call);
         question->request = ++bus->application.requests;
@@ -243,6 +251,58 @@ static bool ask(cbluez_bus *bus, DBusMessage *call, int kind, size_t number, cbl
     return false;
 }
 
+// Whether the caller still reads what this writer sends.
+static bool is_read(const bus_writer *writer) {
+    char byte;
+    if (writer->device[0] == '\0') return false;
+    return recv(writer->ours, &byte, sizeof byte, MSG_DONTWAIT | MSG_PEEK) < 0 && (errno == EAGAIN || errno == EINTR);
+}
+
+// A full socket drops the value. The caller notices the gap, as it numbers the values.
+static void send_value(const bus_writer *writer, const uint8_t *bytes, int count) {
+    if (count > 0) (void)send(writer->ours, bytes, (size_t)count, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static bool open_writer(bus_writer *writer, const char *device, int buffer) {
+    int ends[2];
+    drop_writer(writer);
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0) return false;
+    if (buffer > 0) setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &buffer, sizeof buffer);
+    *writer = (bus_writer){.ours = ends[0], .theirs = ends[1]};
+    cdbus_copy_text(writer->device, sizeof writer->device, device);
+    return true;
+}
+
+// A value that a device writes: sends it to the caller, and asks whether the caller takes the first one.
+static bool take_value(cbluez_bus *bus, DBusMessage *call, size_t number, cbluez_bus_event *event) {
+    DBusMessageIter arguments, value;
+    bus_question options = {0};
+    const uint8_t *bytes = NULL;
+    int count = 0;
+    if (!dbus_message_has_signature(call, "aya{sv}")) return false;
+    dbus_message_iter_init(call, &arguments);
+    dbus_message_iter_recurse(&arguments, &value);
+    dbus_message_iter_get_fixed_array(&value, &bytes, &count);
+    dbus_message_iter_next(&arguments);
+    take_options(&arguments, event, &options);
+    bus_writer *writer = &bus->application.writers[number];
+    bool has_device = event->path[0] != '\0';
+    bool is_open = is_read(writer);
+    bool is_its = has_device && strcmp(writer->device, event->path) == 0;
+    if (is_open && is_its) send_value(writer, bytes, count);
+    // Another device writes where one is heard already, or the value has no writer that could be asked for.
+    if (is_open || !has_device || !open_writer(writer, event->path, bus->application.characteristics[number].buffer)) {
+        *event = (cbluez_bus_event){0};
+        return false;
+    }
+    send_value(writer, bytes, count);
+    writer->request = ++bus->application.requests;
+    event->kind = CBLUEZ_EVENT_GATT_WRITE;
+    event->characteristic = (uint8_t)number;
+    event->request = writer->request;
+    return true;
+}
+
 static bool answer_characteristic(cbluez_bus *bus, DBusMessage *call, size_t number, cbluez_bus_event *event) {
     static const struct {
         const char *member;
@@ -250,7 +310,6 @@ static bool answer_characteristic(cbluez_bus *bus, DBusMessage *call, size_t num
         int kind;
     } questions[] = {
         {"ReadValue", CBLUEZ_CHARACTERISTIC_READ, CBLUEZ_EVENT_GATT_READ},
-        {"AcquireWrite", CBLUEZ_CHARACTERISTIC_WRITE, CBLUEZ_EVENT_GATT_ACQUIRE_WRITE},
         {"AcquireNotify", CBLUEZ_CHARACTERISTIC_NOTIFY, CBLUEZ_EVENT_GATT_ACQUIRE_NOTIFY},
     };
     const bus_application *application = &bus->application;
@@ -265,9 +324,10 @@ static bool answer_characteristic(cbluez_bus *bus, DBusMessage *call, size_t num
             return ask(bus, call, questions[i].kind, number, event);
         }
     }
-    // Data and subscriptions that have no descriptor are dropped.
+    // Answers subscriptions without a descriptor as well.
     cdbus_answer_done(bus->dbus, call);
-    return false;
+    bool is_value = one.characteristic->kind == CBLUEZ_CHARACTERISTIC_WRITE && dbus_message_has_member(call, "WriteValue");
+    return is_value && take_value(bus, call, number, event);
 }
 
 // The number of the characteristic at a path, or -1.
@@ -347,7 +407,29 @@ int cbluez_bus_answer_acquire(cbluez_bus *bus, uint32_t request, int descriptor,
     return is_sent ? 0 : -ENOMEM;
 }
 
+// The writer whose question is open. Its number is that of the question until the caller takes it.
+static bus_writer *find_writer(cbluez_bus *bus, uint32_t request) {
+    for (size_t i = 0; i < CBLUEZ_CHARACTERISTICS; i++) {
+        bus_writer *writer = &bus->application.writers[i];
+        if (writer->device[0] != '\0' && writer->theirs >= 0 && writer->request == request) return writer;
+    }
+    return NULL;
+}
+
+int cbluez_bus_take_writes(cbluez_bus *bus, uint32_t request) {
+    bus_writer *writer = find_writer(bus, request);
+    if (!writer) return -ENOENT;
+    int descriptor = writer->theirs;
+    writer->theirs = -1;
+    return descriptor;
+}
+
 int cbluez_bus_refuse_gatt(cbluez_bus *bus, uint32_t request) {
+    bus_writer *writer = find_writer(bus, request);
+    if (writer) {
+        drop_writer(writer);
+        return 0;
+    }
     bus_question *question = find_question(bus, request);
     if (!question) return -ENOENT;
     bool is_sent = refuse(bus, question->call);

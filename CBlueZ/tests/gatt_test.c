@@ -3,6 +3,7 @@
 // The exported GATT service, as bluetoothd sees it.
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -22,9 +23,9 @@
 #define NOTIFY "9278e80d-3e26-5f04-ab0d-a9e1fbd54f68"
 
 static const cbluez_characteristic characteristics[] = {
-    {READ, CBLUEZ_CHARACTERISTIC_READ},
-    {WRITE, CBLUEZ_CHARACTERISTIC_WRITE},
-    {NOTIFY, CBLUEZ_CHARACTERISTIC_NOTIFY},
+    {READ, CBLUEZ_CHARACTERISTIC_READ, 0},
+    {WRITE, CBLUEZ_CHARACTERISTIC_WRITE, 4096},
+    {NOTIFY, CBLUEZ_CHARACTERISTIC_NOTIFY, 0},
 };
 
 static int64_t begin(world *w) {
@@ -91,17 +92,17 @@ static void test_objects(world *w) {
                  "[" PATH "/service [org.bluez.GattService1 [UUID <s " SERVICE "> Primary <b 1>]] " PATH
                  "/service/characteristic0 [" CHARACTERISTIC " [UUID <s " READ "> Service <o " PATH
                  "/service> Flags <as [read]>]] " PATH "/service/characteristic1 [" CHARACTERISTIC " [UUID <s " WRITE
-                 "> Service <o " PATH "/service> Flags <as [write-without-response]> WriteAcquired <b 0>]] " PATH
+                 "> Service <o " PATH "/service> Flags <as [write-without-response]>]] " PATH
                  "/service/characteristic2 [" CHARACTERISTIC " [UUID <s " NOTIFY "> Service <o " PATH
                  "/service> Flags <as [notify]> NotifyAcquired <b 0>]]]");
     check_result(w, w->bluez, PATH "/service", PROPERTIES, "Get", "ss", "org.bluez.GattService1 UUID", "<s " SERVICE ">");
-    check_result(w, w->bluez, PATH "/service/characteristic1", PROPERTIES, "Get", "ss", CHARACTERISTIC " WriteAcquired",
+    check_result(w, w->bluez, PATH "/service/characteristic2", PROPERTIES, "Get", "ss", CHARACTERISTIC " NotifyAcquired",
                  "<b 0>");
     check_result(w, w->bluez, PATH "/service/characteristic3", PROPERTIES, "GetAll", "s", CHARACTERISTIC,
                  "org.freedesktop.DBus.Error.UnknownObject");
     check_result(w, w->bluez, PATH "/service", "test.Other", "Method", NULL, NULL,
                  "org.freedesktop.DBus.Error.UnknownMethod");
-    // Data without a descriptor is dropped.
+    // A value without a device is dropped.
     check_result(w, w->bluez, PATH "/service/characteristic1", CHARACTERISTIC, "WriteValue", "aya{sv}", "[1 2] []", "");
     check_result(w, w->bluez, PATH "/service/characteristic2", CHARACTERISTIC, "StopNotify", NULL, NULL, "");
     // A read without a device is refused, since the caller could not decide it.
@@ -152,14 +153,74 @@ static void test_descriptors(world *w) {
     CHECK_TEXT(text, "vote");
     close(theirs);
     close(ends[0]);
-    // Each kind of question is refused in the way that lets bluetoothd ask again.
-    event = ask(w, 1, "AcquireWrite", options, CBLUEZ_EVENT_GATT_ACQUIRE_WRITE);
-    CHECK_NUMBER(cbluez_bus_refuse_gatt(w->bus, event.request), 0);
-    expect_answer(w, "org.freedesktop.DBus.Error.LimitsExceeded");
     event = ask(w, 2, "AcquireNotify", options, CBLUEZ_EVENT_GATT_ACQUIRE_NOTIFY);
     CHECK_NUMBER(cbluez_bus_refuse_gatt(w->bus, event.request), 0);
     expect_answer(w, "org.bluez.Error.Failed");
     CHECK_NUMBER(cbluez_bus_refuse_gatt(w->bus, event.request), -ENOENT);
+}
+
+// Sends a value as bluetoothd passes it on, and waits for the reply.
+static void write_value(world *w, const char *device, const char *value) {
+    char arguments[256];
+    snprintf(arguments, sizeof arguments, "%s [device <o %s> link <s LE> mtu <q 185>]", value, device);
+    check_result(w, w->bluez, PATH "/service/characteristic1", CHARACTERISTIC, "WriteValue", "aya{sv}", arguments, "");
+}
+
+// Sends a value that asks, and returns the event.
+static cbluez_bus_event write_first(world *w, const char *device, const char *value) {
+    char arguments[256];
+    snprintf(arguments, sizeof arguments, "%s [device <o %s> link <s LE> mtu <q 185>]", value, device);
+    DBusMessage *call =
+        dbus_message_new_method_call(shim_name(w), PATH "/service/characteristic1", CHARACTERISTIC, "WriteValue");
+    append_text(call, "aya{sv}", arguments);
+    dbus_connection_send(w->bluez, call, NULL);
+    dbus_message_unref(call);
+    cbluez_bus_event event = expect_event(w, CBLUEZ_EVENT_GATT_WRITE);
+    expect_answer(w, "");
+    CHECK_TEXT(event.path, device);
+    CHECK_NUMBER(event.characteristic, 1);
+    CHECK_NUMBER(event.mtu, 185);
+    return event;
+}
+
+static void expect_value(int descriptor, const char *expected) {
+    char text[600] = "";
+    CHECK_NUMBER(recv(descriptor, text, sizeof text - 1, 0), strlen(expected));
+    CHECK_TEXT(text, expected);
+}
+
+static void test_writes(world *w) {
+    const char *other = "/org/bluez/hci0/dev_00_00_5E_00_53_02";
+    char text[8];
+    // The first value asks. Those that follow before the answer wait behind it.
+    cbluez_bus_event event = write_first(w, DEVICE, "[111 110 101]");
+    write_value(w, DEVICE, "[116 119 111]");
+    CHECK_NUMBER(cbluez_bus_answer_acquire(w->bus, event.request, 0, 23), -ENOENT);
+    int values = cbluez_bus_take_writes(w->bus, event.request);
+    CHECK(values >= 0);
+    CHECK_NUMBER(cbluez_bus_take_writes(w->bus, event.request), -ENOENT);
+    CHECK_NUMBER(cbluez_bus_refuse_gatt(w->bus, event.request), -ENOENT);
+    // Another device cannot write into the link, nor end it.
+    write_value(w, other, "[1]");
+    write_value(w, DEVICE, "[53]");
+    expect_value(values, "one");
+    expect_value(values, "two");
+    expect_value(values, "5");
+    CHECK_NUMBER(recv(values, text, sizeof text, 0), -1);
+    // Once the link has ended, the next value asks again, whichever device it comes from.
+    close(values);
+    event = write_first(w, other, "[54]");
+    CHECK_NUMBER(cbluez_bus_refuse_gatt(w->bus, event.request), 0);
+    CHECK_NUMBER(cbluez_bus_take_writes(w->bus, event.request), -ENOENT);
+    event = write_first(w, DEVICE, "[55]");
+    values = cbluez_bus_take_writes(w->bus, event.request);
+    expect_value(values, "7");
+    // Values that find no room are dropped, and block nothing.
+    for (int i = 0; i < 200; i++) write_value(w, DEVICE, "[56]");
+    int count = 0;
+    while (recv(values, text, sizeof text, 0) == 1) count++;
+    CHECK(count > 0 && count < 200);
+    close(values);
 }
 
 static void test_limits(world *w, const bus_daemon *daemon) {
@@ -172,16 +233,16 @@ static void test_limits(world *w, const bus_daemon *daemon) {
     check_result(w, w->bluez, PATH "/service/characteristic0", CHARACTERISTIC, "ReadValue", "a{sv}",
                  "[device <o " DEVICE ">]", "org.bluez.Error.Failed");
     // When the application ends, its questions do too.
-    cbluez_bus_event last = {.request = 19};
+    cbluez_bus_event last = {.request = 20};
     int64_t gone = cbluez_bus_unregister_application(w->bus, ADAPTER, PATH, 5000);
     answer(w->bluez, expect_call(w, w->bluez, "UnregisterApplication"), NULL, NULL);
     CHECK_NUMBER(expect_event(w, CBLUEZ_EVENT_REPLY).serial, gone);
     CHECK_NUMBER(cbluez_bus_refuse_gatt(w->bus, last.request), -ENOENT);
     check_result(w, w->bluez, PATH, OBJECT_MANAGER, "GetManagedObjects", NULL, NULL,
                  "org.freedesktop.DBus.Error.UnknownObject");
-    cbluez_characteristic wrong = {"1800", CBLUEZ_CHARACTERISTIC_READ};
+    cbluez_characteristic wrong = {"1800", CBLUEZ_CHARACTERISTIC_READ, 0};
     CHECK_NUMBER(cbluez_bus_register_application(w->bus, ADAPTER, PATH, SERVICE, &wrong, 1, 5000), -EINVAL);
-    wrong = (cbluez_characteristic){READ, 0};
+    wrong = (cbluez_characteristic){READ, 0, 0};
     CHECK_NUMBER(cbluez_bus_register_application(w->bus, ADAPTER, PATH, SERVICE, &wrong, 1, 5000), -EINVAL);
     CHECK_NUMBER(cbluez_bus_register_application(w->bus, ADAPTER, PATH, SERVICE, NULL, 17, 5000), -EINVAL);
     CHECK_NUMBER(cbluez_bus_register_application(w->bus, "hci0", PATH, SERVICE, NULL, 0, 5000), -EINVAL);
@@ -211,6 +272,7 @@ void test_gatt(void) {
     test_objects(&w);
     test_reads(&w);
     test_descriptors(&w);
+    test_writes(&w);
     test_limits(&w, &daemon);
     test_refusal(&w, &daemon);
     world_close(&w);

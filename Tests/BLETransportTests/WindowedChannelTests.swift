@@ -23,6 +23,19 @@ struct WindowedChannelTests {
         phone.close()
         host.close()
     }
+
+    @Test("a channel that is closed twice sends the end once")
+    func oneEnd() async throws {
+        let (end, other) = NarrowChannel.pair()
+        end.staysWritable.withLockedValue { $0 = true }
+        let channel = FramedChannel(end, framing: ChunkPieces())
+        channel.close()
+        channel.close()
+        end.staysWritable.withLockedValue { $0 = false }
+        end.close()
+        #expect(try await other.receive()?.count == 1)
+        #expect(try await other.receive() == nil)
+    }
 }
 
 /// One end of a link that may have no room for what is to leave at once.
@@ -30,6 +43,8 @@ private final class NarrowChannel: RadioChannel {
     let endpoint = RadioEndpoint(address: "narrow")
     let sendMTU = 244
     let hasRoom = NIOLockedValueBox(true)
+    /// Values that are sent after `close` still arrive, as with bluetoothd.
+    let staysWritable = NIOLockedValueBox(false)
     private let incoming: AsyncStream<[UInt8]>
     private let outgoing: AsyncStream<[UInt8]>.Continuation
     private let own: AsyncStream<[UInt8]>.Continuation
@@ -64,6 +79,6 @@ private final class NarrowChannel: RadioChannel {
 
     func close() {
         own.finish()
-        outgoing.finish()
+        if !staysWritable.withLockedValue({ $0 }) { outgoing.finish() }
     }
 }

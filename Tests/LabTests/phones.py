@@ -128,6 +128,8 @@ class PhoneRadio:
     box: Box
     way: Way
     interval: float | None = None
+    room: int = ATT_MTU - 3
+    """The most bytes of a chunk that it writes."""
 
     def listen(self, name: str | None = None, timeout: float = PATIENCE, *, relays: bool = False) -> Heard:
         found = self.stranger.find(service_uuid(), address=self.box.hci(0).address, timeout=timeout)
@@ -143,7 +145,7 @@ class PhoneRadio:
             return StreamChannel(self.stranger, self.stranger.connect(psm, to, CHANNEL_MTU, PATIENCE))
         [place] = self.stranger.read(PLACE)
         assert place != NO_PLACE, "the host has no place"
-        return ChunkChannel(self.stranger, place, ATT_MTU - 3)
+        return ChunkChannel(self.stranger, place, self.room)
 
 
 def phone(name: str, radio: PhoneRadio) -> Guest:

@@ -93,6 +93,17 @@ def cast_by_phone(guest: Guest, song: str, host: Program) -> float:
     return max(shown, seen["_received"]) - begun
 
 
+def test_chunks_that_are_written_at_once_arrive_undamaged(
+    road: Lab, car: Box, host: Program, make_phone: Callable[..., Guest]
+) -> None:
+    # The handshake's first message takes several of these, and bluetoothd reads the next before it has passed on the first.
+    for name in ("Ana", "Bob", "Cy"):
+        guest = make_phone(name, "chunks")
+        radio_of(guest).room = 20
+        guest.join()
+        guest.leave()
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_a_phone_joins_votes_sees_the_queue_is_cut_and_comes_back(
     road: Lab, car: Box, host: Program, make_phone: Callable[..., Guest], figures: Figures, way: Way

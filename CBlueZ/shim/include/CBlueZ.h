@@ -373,9 +373,10 @@ enum {
     CBLUEZ_EVENT_AGENT_RELEASED,
     /// The device at `path` reads one of our characteristics. Answer `request` with `cbluez_bus_answer_read`.
     CBLUEZ_EVENT_GATT_READ,
-    /// The device at `path` writes to a characteristic, or has subscribed to it, and bluetoothd needs a descriptor for
-    /// the data, in packets of at most `mtu` less 3 bytes. Answer `request` with `cbluez_bus_answer_acquire`.
-    CBLUEZ_EVENT_GATT_ACQUIRE_WRITE,
+    /// The device at `path` writes a first value to a characteristic. Answer `request` with `cbluez_bus_take_writes`.
+    CBLUEZ_EVENT_GATT_WRITE,
+    /// The device at `path` has subscribed to a characteristic, and bluetoothd needs a descriptor for the data, in packets
+    /// of at most `mtu` less 3 bytes. Answer `request` with `cbluez_bus_answer_acquire`.
     CBLUEZ_EVENT_GATT_ACQUIRE_NOTIFY,
     /// The connection to the bus has ended. This is the last event.
     CBLUEZ_EVENT_CLOSED,
@@ -500,10 +501,12 @@ enum {
     CBLUEZ_CHARACTERISTIC_NOTIFY,
 };
 
-/// One of our characteristics: its UUID as text, and its operation.
+/// One of our characteristics: its UUID as text, and its operation. `buffer`: SO_SNDBUF of the values that are written and not
+/// read yet; 0 for the default of the system.
 typedef struct {
     const char *uuid;
     int kind;
+    int buffer;
 } cbluez_characteristic;
 
 /// Most characteristics of our service.
@@ -519,6 +522,10 @@ int64_t cbluez_bus_unregister_application(cbluez_bus *bus, const char *adapter, 
 /// Each answers a question. Returns 0, -ENOENT without an open question of that number and kind, or -ENOMEM.
 /// Answers with a value. The part that the question asked for is sent.
 int cbluez_bus_answer_read(cbluez_bus *bus, uint32_t request, const uint8_t *bytes, size_t count);
+/// Takes what the device writes: a non-blocking SOCK_SEQPACKET socket, which the caller closes. Its first packet is the value
+/// that raised the question, and each packet is a value. Values that find no room are dropped. Closing it ends the device's
+/// turn: its next value is a new question. Returns the descriptor instead of 0.
+int cbluez_bus_take_writes(cbluez_bus *bus, uint32_t request);
 /// Answers with a descriptor, which is duplicated: one end of a pair of SOCK_SEQPACKET sockets. It must be
 /// non-blocking, or bluetoothd would block.
 int cbluez_bus_answer_acquire(cbluez_bus *bus, uint32_t request, int descriptor, uint16_t mtu);

@@ -116,7 +116,7 @@ extension BusEvent {
             self = .agentQuestion(path: text(event.path), passkey: event.passkey, request: event.request)
         case CBLUEZ_EVENT_AGENT_CANCELLED: self = .agentCancelled(request: event.request)
         case CBLUEZ_EVENT_AGENT_RELEASED: self = .agentReleased
-        case CBLUEZ_EVENT_GATT_READ, CBLUEZ_EVENT_GATT_ACQUIRE_WRITE, CBLUEZ_EVENT_GATT_ACQUIRE_NOTIFY:
+        case CBLUEZ_EVENT_GATT_READ, CBLUEZ_EVENT_GATT_WRITE, CBLUEZ_EVENT_GATT_ACQUIRE_NOTIFY:
             self = .gattQuestion(
                 GattQuestion(
                     device: text(event.path), characteristic: Int(event.characteristic), mtu: Int(event.mtu),

@@ -44,6 +44,8 @@ package final class FramedChannel<Framing: PieceFraming>: RadioChannel {
         var framing: Framing
         /// Sends what was left of an SDU that has been taken at once.
         var leaving: Task<Result<Void, RadioError>, Never>?
+        /// The end is sent once.
+        var isClosed = false
     }
 
     private let below: any RadioChannel
@@ -152,9 +154,12 @@ package final class FramedChannel<Framing: PieceFraming>: RadioChannel {
 
     package func close() {
         // Where nothing is under way: a piece of an SDU that does not come says as much. On a closed channel it throws.
-        if let end = outgoing.withLockedValue({ $0.leaving == nil ? $0.framing.end : nil }) {
-            _ = try? below.sendAtOnce(end)
+        let end = outgoing.withLockedValue { outgoing -> [UInt8]? in
+            guard !outgoing.isClosed else { return nil }
+            outgoing.isClosed = true
+            return outgoing.leaving == nil ? outgoing.framing.end : nil
         }
+        if let end { _ = try? below.sendAtOnce(end) }
         below.close()
     }
 }

@@ -104,11 +104,13 @@ extension BlueZRadio {
         guard let endpoint = devices[question.device]?.address,
             let link = gatt.places.write(question.device, to: place, now: now)
         else { return await bus.refuse(question) }
-        guard let outgoing = gatt.subscriptions.removeValue(forKey: place), let (incoming, theirs) = pair() else {
+        guard let outgoing = gatt.subscriptions.removeValue(forKey: place),
+            let values = await bus.takeWrites(question)
+        else {
             gatt.places.ended(link)
             return await bus.refuse(question)
         }
-        await bus.answer(question, handingOver: theirs)
+        let incoming = PacketSocket(values, poller: poller)
         var peer = endpoint.kernelAddress
         let found = cbluez_hci_link_handle(adapter.index, &peer)
         let handle = UInt16(exactly: found) ?? UInt16(CBLUEZ_HANDLE_UNKNOWN)
@@ -136,11 +138,8 @@ extension BlueZRadio {
             logger.warning("no descriptors for a GATT link: \(SystemError.text(errno))")
             return nil
         }
-        // What waits between bluetoothd and this node: some twenty milliseconds of a fast link.
-        for end in ends {
-            var bytes = Int32(RadioLimits.gattBufferBytes)
-            setsockopt(end, SOL_SOCKET, SO_SNDBUF, &bytes, socklen_t(MemoryLayout<Int32>.size))
-        }
+        var bytes = Int32(RadioLimits.gattBufferBytes)
+        setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &bytes, socklen_t(MemoryLayout<Int32>.size))
         return (PacketSocket(ends[0], poller: poller), ends[1])
     }
 
@@ -158,7 +157,7 @@ extension BlueZBus {
         try await call(registers: true) { bus, timeout in
             let texts = characteristics.map { strdup($0.uuid) }
             defer { for text in texts { free(text) } }
-            let table = zip(texts, characteristics).map { cbluez_characteristic(uuid: $0, kind: $1.kind) }
+            let table = zip(texts, characteristics).map { cbluez_characteristic(uuid: $0, kind: $1.kind, buffer: $1.buffer) }
             return service.description.withCString {
                 cbluez_bus_register_application(bus, adapter, path, $0, table, table.count, timeout)
             }
@@ -178,6 +177,11 @@ extension BlueZBus {
     func answer(_ question: GattQuestion, handingOver descriptor: Int32) {
         _ = now { cbluez_bus_answer_acquire($0, question.request, descriptor, UInt16(clamping: question.mtu)) }
         Glibc.close(descriptor)
+    }
+
+    /// The socket with the values that the device writes. Nil if the question is void.
+    func takeWrites(_ question: GattQuestion) -> Int32? {
+        now { cbluez_bus_take_writes($0, question.request) }.flatMap { $0 >= 0 ? $0 : nil }
     }
 
     /// The device may not.

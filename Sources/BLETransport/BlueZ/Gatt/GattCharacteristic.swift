@@ -45,6 +45,9 @@ enum GattCharacteristic: Hashable, Sendable {
         case .toGuest: Int32(CBLUEZ_CHARACTERISTIC_NOTIFY)
         }
     }
+
+    /// The bytes of values that may wait until this node reads them.
+    var buffer: Int32 { Int32(RadioLimits.gattBufferBytes) }
 }
 
 /// What bluetoothd asks of a characteristic of ours: for its value, or for a descriptor.
