@@ -42,7 +42,8 @@ struct StateSignature: Sendable {
         let body = signed.dropFirst(Self.byteCount)
         let message = message(sharing, body)
         func isValid() -> Bool { key.isValidSignature(signed.prefix(Self.byteCount), for: message) }
-        let isRight = checked?.isRight(Array(key.rawRepresentation) + signed.prefix(Self.byteCount) + message, isValid)
+        let check = Array(key.rawRepresentation) + Array(signed.prefix(Self.byteCount)) + message
+        let isRight = checked?.isRight(check, isValid)
         guard isRight ?? isValid() else { return nil }
         var reader = WireReader(body)
         return reader.stateName().map { ($0, reader.rest) }

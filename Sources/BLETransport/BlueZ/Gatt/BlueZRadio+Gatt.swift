@@ -157,7 +157,9 @@ extension BlueZBus {
         try await call(registers: true) { bus, timeout in
             let texts = characteristics.map { strdup($0.uuid) }
             defer { for text in texts { free(text) } }
-            let table = zip(texts, characteristics).map { cbluez_characteristic(uuid: $0, kind: $1.kind, buffer: $1.buffer) }
+            let table = zip(texts, characteristics).map {
+                cbluez_characteristic(uuid: $0, kind: $1.kind, buffer: $1.buffer)
+            }
             return service.description.withCString {
                 cbluez_bus_register_application(bus, adapter, path, $0, table, table.count, timeout)
             }
