@@ -62,10 +62,12 @@ public final class DriveStore: Sendable {
     private static func takeLock(_ folder: String) throws -> FileLock {
         do {
             return try FileLock(lockFile(folder))
-        } catch .isHeld {
-            throw NodeStoreError(.busy, cause: "another roadmesh records or collects in \(folder)")
-        } catch .system(let code) {
-            throw SystemProblem("make \(lockFile(folder))", code)
+        } catch {
+            // Patterns in the catch clauses themselves crash Swift 6.2.3.
+            switch error {
+            case .isHeld: throw NodeStoreError(.busy, cause: "another roadmesh records or collects in \(folder)")
+            case .system(let code): throw SystemProblem("make \(lockFile(folder))", code)
+            }
         }
     }
 
