@@ -162,7 +162,7 @@ public struct TimedEvent: Encodable, Sendable {
     }
 
     private func encode(_ steering: Steering, _ container: inout Container) throws {
-        try container.encode(steering.undo.map(NodeView.Undo.init), forKey: .undo)
+        try container.encode(steering.undo.map { NodeView.Undo($0) }, forKey: .undo)
         try container.encode(steering.canGoBack, forKey: .canGoBack)
         try container.encode(steering.volume, forKey: .volume)
     }

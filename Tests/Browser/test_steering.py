@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from stand_in import StandIn
 from views import host_playing, item
 
-REMOVED = {"kind": "remove", "title": "Headlights"}
+REMOVED = {"kind": "remove", "title": "Headlights", "step": 3}
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def test_what_was_done_can_be_undone_for_eight_seconds(
     car: StandIn, open_page: Open, undo: dict[str, str], says: str
 ) -> None:
     page = open_page(car, clock=True)
-    car.show(host_playing(undo=undo))
+    car.show(host_playing(undo={**undo, "step": 1}))
     toast = page.locator(".toast")
     expect(toast).to_contain_text(says)
     toast.get_by_role("button", name="Undo").click()
@@ -61,12 +61,22 @@ def test_undo_is_not_offered_for_what_was_done_before_nor_twice(make_server: Mak
     car = make_server(host_playing(undo=REMOVED))
     page = open_page(car)
     expect(page.locator(".toast")).to_have_count(0)
-    car.show(host_playing(undo={"kind": "remove", "title": "Windows Down"}))
+    car.show(host_playing(undo={"kind": "remove", "title": "Windows Down", "step": 4}))
     page.get_by_role("button", name="Undo").click()
     # What was done before that is on offer again at the node; nobody has it in mind.
     car.show(host_playing(undo=REMOVED))
     shows(page, car)
     expect(page.locator(".toast")).to_have_count(0)
+
+
+def test_each_of_two_equal_steps_can_be_undone(car: StandIn, open_page: Open) -> None:
+    page = open_page(car)
+    for step in (1, 2):
+        car.show(host_playing(undo={"kind": "move", "title": "Headlights", "step": step}))
+        shows(page, car)
+        page.get_by_role("button", name="Undo").click()
+        assert posted(car) == {"command": "undo"}
+        expect(page.locator(".toast")).to_have_count(0)
 
 
 def test_a_song_is_played_next_and_the_queue_is_cleared_with_a_tap(car: StandIn, open_page: Open) -> None:
@@ -200,24 +210,41 @@ def test_a_bin_takes_no_tap_while_rows_move(car: StandIn, open_page: Open) -> No
 
 
 @pytest.mark.parametrize(
-    ("middles", "index", "middle", "place"),
+    ("heights", "index", "offset", "place"),
     [
-        ([40, 120, 200], 0, 40, 0),
-        ([40, 120, 200], 0, 121, 1),
-        ([40, 120, 200], 0, 500, 2),
-        ([40, 120, 200], 2, 119, 1),
-        ([40, 120, 200], 2, -9, 0),
-        ([40, 120, 200], 1, 120, 1),
+        ([80, 80, 80], 0, 0, 0),
+        ([80, 80, 80], 0, 40, 0),
+        ([80, 80, 80], 0, 41, 1),
+        ([80, 80, 80], 0, 121, 2),
+        ([80, 80, 80], 2, -41, 1),
+        ([80, 80, 80], 2, -500, 0),
+        ([80, 80, 80], 1, 0, 1),
+        # A high row passes a low one, and a low row a high one, at the middle of the other.
+        ([140, 80], 0, 41, 1),
+        ([80, 140], 0, 69, 0),
+        ([80, 140], 0, 71, 1),
     ],
 )
-def test_a_row_is_dropped_where_its_middle_has_passed_others(
-    car: StandIn, open_page: Open, middles: list[int], index: int, middle: int, place: int
+def test_a_row_passes_another_when_its_edge_passes_the_middle_of_that(
+    car: StandIn, open_page: Open, heights: list[int], index: int, offset: int, place: int
 ) -> None:
+    rows = [{"top": sum(heights[:at]), "height": height} for at, height in enumerate(heights)]
     page = open_page(car)
-    found = page.evaluate(
-        "async a => (await import('/reorder.js')).placeOf(...a)", [middles, index, middle]
-    )
+    found = page.evaluate("async a => (await import('/reorder.js')).placeOf(...a)", [rows, index, offset])
     assert found == place
+
+
+def test_half_a_row_is_enough_to_move_a_song_by_one_place(car: StandIn, open_page: Open) -> None:
+    page = open_page(car)
+    rows = page.locator("#panel-queue ol .song")
+    grip = page.get_by_role("button", name="Move Windows Down,").bounding_box()
+    after = rows.nth(4).bounding_box()
+    assert grip and after
+    page.mouse.move(grip["x"] + 20, grip["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(grip["x"] + 20, grip["y"] + 20 + after["height"] / 2 + 2, steps=8)
+    page.mouse.up()
+    assert posted(car) == {"command": "move", "songID": "s3", "position": 4}
 
 
 def test_a_node_that_cannot_steer_shows_no_button_for_it(make_server: MakeServer, open_page: Open) -> None:

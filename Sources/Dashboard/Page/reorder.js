@@ -7,10 +7,15 @@ import { t } from "/language.js";
 import { limits } from "/limits.js";
 import { titleOf } from "/text.js";
 
-/** Where a row would be dropped: `middles` are those of all rows, `middle` is where that of row `index` is now. */
-export function placeOf(middles, index, middle) {
-    const above = middles.slice(0, index).filter((other) => middle < other).length;
-    const below = middles.slice(index + 1).filter((other) => middle > other).length;
+/**
+ * The place at which a row is dropped. `rows` are `{top, height}` of all rows, and row `index` was dragged by `offset`
+ * pixels. It passes another row when its leading edge passes the middle of that row.
+ */
+export function placeOf(rows, index, offset) {
+    const { top, height } = rows[index];
+    const middle = (row) => row.top + row.height / 2;
+    const above = rows.slice(0, index).filter((row) => top + offset < middle(row)).length;
+    const below = rows.slice(index + 1).filter((row) => top + height + offset > middle(row)).length;
     return index - above + below;
 }
 
@@ -44,7 +49,8 @@ export class Reorder {
     update(row) {
         const title = titleOf(row.item);
         const isPicked = this.#picked === row.item.id;
-        setButton(row.grip, isPicked ? "cross" : "grip", String(row.index + 1), this.#label(title, row.index));
+        const label = this.#label(title, row.index);
+        setButton(row.grip, isPicked ? "cross" : "grip", String(row.index + 1), label, label);
         setAttribute(row.grip, "aria-pressed", String(isPicked));
         setClass(row.element, "picked", isPicked);
     }
@@ -93,9 +99,9 @@ export class Reorder {
         holdStill("drag", limits.longestDrag);
         const rows = [...this.list.children];
         const panel = this.list.closest(".panel");
-        const middles = rows.map((one) => one.offsetTop + one.offsetHeight / 2);
+        const places = rows.map((one) => ({ top: one.offsetTop, height: one.offsetHeight }));
         Object.assign(this.#drag, {
-            isLifted: true, rows, panel, middles, index: rows.indexOf(row.element), scrolled: panel.scrollTop,
+            isLifted: true, rows, panel, places, index: rows.indexOf(row.element), scrolled: panel.scrollTop,
         });
         setClass(row.element, "dragged", true);
         this.#scroll();
@@ -110,9 +116,9 @@ export class Reorder {
     }
 
     #show() {
-        const { rows, middles, index, row, y, from, panel, scrolled } = this.#drag;
+        const { rows, places, index, row, y, from, panel, scrolled } = this.#drag;
         const offset = y - from + panel.scrollTop - scrolled;
-        const place = placeOf(middles, index, middles[index] + offset);
+        const place = placeOf(places, index, offset);
         this.#drag.place = place;
         const height = row.element.offsetHeight;
         rows.forEach((one, at) => {

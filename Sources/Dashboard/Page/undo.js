@@ -4,33 +4,31 @@ import { t } from "/language.js";
 import { limits } from "/limits.js";
 import { shown } from "/text.js";
 
-/** Decides when the driver is offered to undo what was done last: once, for as long as it is in mind. */
+/** Decides when the driver is offered to undo the last step: once for each step, for `limits.undo` seconds. */
 export class Undo {
-    #known;
+    /** The newest step that a view had; undefined before the first view. */
+    #last;
+    #offered = null;
     #offer = null;
-    #made = 0;
-    #isUndoing = false;
 
-    /** A view has come, in which `undo` is `{kind, title or name}`, or null. */
+    /** A view has come, in which `undo` is `{kind, title or name, step}`, or null. Steps are numbered from 1. */
     take(undo) {
-        const key = JSON.stringify(undo ?? null);
-        if (key === this.#known) return;
-        // What was done before the page was opened, or before what was just undone, is not in mind.
-        const isNews = this.#known !== undefined && undo && !this.#isUndoing;
-        this.#known = key;
-        this.#isUndoing = false;
+        const step = undo?.step ?? 0;
+        if (step === this.#offered) return;
+        // Steps from before the page was opened, and those that an undo has uncovered, are not offered.
+        const isNew = this.#last !== undefined && step > this.#last;
+        this.#last = Math.max(this.#last ?? 0, step);
+        this.#offered = isNew ? step : null;
         this.#offer = null;
-        if (!isNews) return;
-        this.#made += 1;
+        if (!isNew) return;
         this.#offer = {
-            id: `undo ${this.#made}`, code: "undo", kind: "toast", critical: false, message: doneText(undo),
+            id: `undo ${step}`, code: "undo", kind: "toast", critical: false, message: doneText(undo),
             suggestion: null, button: t`Undo`, dismissAfter: limits.undo,
         };
     }
 
-    /** It was tapped. */
+    /** The button was tapped. */
     tapped() {
-        this.#isUndoing = true;
         this.#offer = null;
     }
 

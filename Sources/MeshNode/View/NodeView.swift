@@ -128,8 +128,11 @@ package struct NodeView: Encodable, Hashable, Sendable {
         package var title: String?
         /// Of the guest that was sent away; left out of the others.
         package var name: String?
+        /// Counts what was done in this run, from 1; left out of events.
+        package var step: Int?
 
-        init(_ undo: Steering.Undo) {
+        init(_ undo: Steering.Undo, step: Int? = nil) {
+            self.step = step
             switch undo {
             case .remove(let title): (kind, self.title) = (.remove, UntrustedText.shown(title))
             case .clear: kind = .clear

@@ -26,7 +26,7 @@ extension NodeWatch {
             hosts: viewpoint.role == .guest && !isConnected ? markedHosts : [],
             knownHosts: viewpoint.role == .guest && !isConnected ? knownHosts.hosts.reversed().map(Self.person) : [],
             skip: skip(viewpoint),
-            undo: isDriver ? steering?.undo.map(NodeView.Undo.init) : nil,
+            undo: isDriver ? steering.flatMap(Self.undo) : nil,
             steers: isDriver || snapshot?.drivers.contains(viewpoint.me.id) == true,
             canGoBack: isDriver ? steering?.canGoBack : nil, volume: isDriver ? steering?.volume : nil,
             notices: viewpoint.notices.current, invitation: isOwn ? invitation : nil,
@@ -93,6 +93,10 @@ extension NodeWatch {
                 id: ban.peer.id, name: names.name(ban.peer.id) ?? UntrustedText.shown(ban.peer.name), until: ban.until,
                 session: ban.session)
         }
+    }
+
+    private static func undo(_ steering: Steering) -> NodeView.Undo? {
+        steering.undo.map { NodeView.Undo($0, step: steering.steps) }
     }
 
     /// How others join this host.
