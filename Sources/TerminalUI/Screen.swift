@@ -61,15 +61,15 @@ struct Screen {
     /// What is said because time has passed.
     mutating func overdue(now: MeshInstant) -> [String] { sentences.overdue(now: now) }
 
-    /// What a guest is told when its device begins to steer, or may not any more.
+    /// The line for a guest that becomes a co-host, or stops being one.
     private func steeringNews(_ snapshot: HostSnapshot) -> [String] {
         let me = watch.node.peer.id
         let (did, does) = (choice.shown?.drivers.contains(me) == true, snapshot.drivers.contains(me))
         guard did != does else { return [] }
         return [
             does
-                ? say("Your device steers now: skip, remove, move and kick do what they do at the head unit.")
-                : say("Your device is a passenger's again.")
+                ? say("You are a co-host now: skip, remove, move and kick work for you as at the host.")
+                : say("You are no longer a co-host.")
         ]
     }
 

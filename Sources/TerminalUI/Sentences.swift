@@ -228,8 +228,8 @@ struct Sentences {
     }
 
     private func lines(drivers: [Peer]) -> [String] {
-        guard !drivers.isEmpty else { return [say("The head unit alone steers. To let a guest: driver and its name.")] }
-        return [say("These devices steer beside the head unit:")]
+        guard !drivers.isEmpty else { return [say("There are no co-hosts. To make one: driver and a guest's name.")] }
+        return [say("Co-hosts:")]
             + drivers.map { "  \(UntrustedText.shown($0.name)) (\(Identity.head(of: $0.id)))" }
     }
 
@@ -318,11 +318,11 @@ struct Sentences {
         }
     }
 
-    /// What a driver's device does.
+    /// What a co-host does.
     private func lines(
         _ wish: SteeringWish, _ peer: Peer, _ title: LocalizedText.Value, _ rejected: RejectionReason?
     ) -> [String] {
-        if let rejected { return [say("\(peer.name) wanted to steer, but \(rejected.why).")] }
+        if let rejected { return [say("\(peer.name) tried a co-host's command, but \(rejected.why).")] }
         return switch wish {
         case .skip: [say("\(peer.name) skips \(title).")]
         case .remove: [say("\(peer.name) removes \(title).")]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A passenger whose device steers: its page has what the head unit's has, where it may."""
+"""A co-host: its page has what the head unit's has, where it may."""
 
 from __future__ import annotations
 
 import pytest
-from conftest import MakeServer, Open, answer, posted
+from conftest import MakeServer, Open, answer, posted, shows
 from playwright.sync_api import Page, expect
 from stand_in import StandIn
 from views import ANA, BOB, guest, guest_connected, guest_driving, host_playing
@@ -56,16 +56,65 @@ def test_a_passenger_has_none_of_it_and_a_driver_loses_it_at_once(car: StandIn, 
     expect(page.locator("#panel-guests .out:visible")).to_have_count(0)
 
 
-def test_the_head_unit_lets_a_guest_steer_and_takes_it_back(make_server: MakeServer, open_page: Open) -> None:
+def test_a_guest_is_told_that_it_is_a_co_host_and_that_it_is_none_any_more(
+    make_server: MakeServer, open_page: Open
+) -> None:
+    car = make_server(guest_connected())
+    page = open_page(car, "phone", clock=True)
+    car.show(guest_driving())
+    toast = page.locator(".toast")
+    expect(toast).to_contain_text("You are a co-host now.")
+    expect(toast).to_contain_text("You can skip, move and remove songs, and kick guests.")
+    page.clock.fast_forward(13_000)
+    expect(toast).to_have_count(0)
+    car.show(guest_connected())
+    expect(toast).to_contain_text("You are no longer a co-host.")
+
+
+def test_a_co_host_that_loads_its_page_again_is_not_told_again(car: StandIn, page: Page) -> None:
+    page.reload()
+    shows(page, car)
+    expect(page.locator(".toast")).to_have_count(0)
+
+
+def test_the_head_unit_makes_a_guest_a_co_host_after_a_question_and_takes_it_back(make_server: MakeServer, open_page: Open) -> None:
     car = make_server(host_playing())
     page = open_page(car)
     page.get_by_role("tab", name="Guests").click()
-    button = page.get_by_role("button", name="Let Ana steer")
-    expect(button).to_have_attribute("aria-pressed", "false")
+    button = page.get_by_role("button", name="Make Ana a co-host")
+    expect(button).to_have_text("Make co-host")
     button.click()
+    expect(page.locator(".question")).to_have_text(
+        "Really make Ana a co-host? Ana can skip, move and remove songs, and kick guests. Tap again to do it."
+    )
+    answer(page, "Really make Ana a co-host?")
     assert posted(car) == {"command": "driver", "peer": ANA["id"]}
     car.show(host_playing(guests=[guest(ANA, -52, isDriver=True)]))
-    expect(button).to_have_attribute("aria-pressed", "true")
-    expect(page.locator("#panel-guests .person-row").first).to_contain_text("Driver")
-    button.click()
+    expect(page.locator("#panel-guests .person-row").first).to_contain_text("Co-host")
+    page.get_by_role("button", name="End co-host").click()
     assert posted(car) == {"command": "passenger", "peer": ANA["id"]}
+
+
+@pytest.mark.parametrize(
+    ("choice", "command"),
+    [
+        ("For 1 hour", {"command": "ban", "peer": BOB["id"], "span": "1h"}),
+        ("For 1 day", {"command": "ban", "peer": BOB["id"], "span": "24h"}),
+        ("For 1 week", {"command": "ban", "peer": BOB["id"], "span": "7d"}),
+        ("Until you unban Bob", {"command": "ban", "peer": BOB["id"]}),
+        ("Cancel", None),
+    ],
+)
+def test_a_guest_is_banned_for_as_long_as_the_driver_chooses(
+    make_server: MakeServer, open_page: Open, choice: str, command: dict[str, str] | None
+) -> None:
+    car = make_server(host_playing())
+    page = open_page(car, "phone")
+    page.get_by_role("tab", name="Guests").click()
+    page.get_by_role("button", name="Ban Bob").click()
+    dialog = page.get_by_role("dialog", name="Ban Bob")
+    dialog.get_by_role("button", name=choice).click()
+    expect(dialog).to_have_count(0)
+    if command:
+        assert posted(car) == command
+    assert car.commands.empty()

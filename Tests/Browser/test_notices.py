@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from conftest import MakeServer, Open, shows
 from playwright.sync_api import expect
-from views import guest_connected, guest_reconnecting, guest_refused, host_playing, lost, notice, passing
+from views import HOST, guest_choosing, guest_connected, guest_reconnecting, guest_refused, heard, host_playing, lost, notice, passing
 
 
 def test_a_lost_connection_is_a_banner_over_a_queue_that_can_be_used(make_server: MakeServer, open_page: Open) -> None:
@@ -28,6 +28,17 @@ def test_a_lost_connection_is_a_banner_over_a_queue_that_can_be_used(make_server
     assert server.commands.get(timeout=10) == {"command": "retry"}
     server.show(guest_connected())
     expect(banner.locator(".notice")).to_have_count(0)
+
+
+def test_where_a_host_asks_for_its_pin_there_is_one_button_to_join(make_server: MakeServer, open_page: Open) -> None:
+    asks = notice("proofRequired", "Dad's Car asks for a PIN.", suggestion="Type the six digits on its screen.")
+    server = make_server(guest_choosing(hosts=[heard(HOST, -63)], notices=[asks]))
+    page = open_page(server)
+    join = page.get_by_role("button", name="Join")
+    expect(join).to_have_count(1)
+    page.get_by_label("PIN on the host's screen").fill("482116")
+    join.click()
+    assert server.commands.get(timeout=10) == {"command": "pin", "digits": "482116"}
 
 
 def test_a_passing_toast_goes_by_itself_and_does_not_come_back(make_server: MakeServer, open_page: Open) -> None:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { coHostNews } from "/cohost.js";
 import { placeQuestion } from "/controls.js";
 import { Dashboard } from "/dashboard.js";
 import { setShown, setStyle } from "/dom.js";
@@ -7,6 +8,7 @@ import { Driving } from "/driving.js";
 import { Header } from "/header.js";
 import { holdUnderFingers, isHeld } from "/hold.js";
 import { Join } from "/join.js";
+import { followKeys } from "/keyboard.js";
 import { t } from "/language.js";
 import { LastView } from "/last.js";
 import { limits } from "/limits.js";
@@ -45,11 +47,13 @@ const isLinked = (one) => ["connected", "hosting"].includes(one?.connection);
 const stream = new Stream({
     view: (newest, isFirst) => {
         const isBack = isLinked(newest) && (isFirst || !isLinked(view));
+        const news = isKept ? null : coHostNews(view, newest);
         [view, receivedAt] = [refusals.atSongs(newest), performance.now()];
         [isKept, mayShowKept] = [false, false];
         last.take(newest);
         undo.take(newest.undo);
         if (isBack) dashboard?.searchAgain();
+        if (news) say(news.message, news.suggestion, limits.news);
         node.landed();
         draw();
         node.flush();
@@ -68,16 +72,19 @@ const node = new PageNode({
     changed: () => draw(),
     isOpen: () => stream.isOpen,
     left: () => view?.role === "webGuest" && keep("left", true),
-    say: (message, suggestion = null) => {
-        ownNoticesMade += 1;
-        const notice = {
-            id: `page ${ownNoticesMade}`, code: "page", kind: "toast", critical: false, message, suggestion,
-            button: null, dismissAfter: limits.passingNotice,
-        };
-        ownNotices = [...ownNotices, notice].slice(-limits.ownToasts);
-        draw();
-    },
+    say: (message, suggestion) => say(message, suggestion),
 });
+
+/** Shows a message of the page's own, for so many seconds. */
+function say(message, suggestion = null, dismissAfter = limits.passingNotice) {
+    ownNoticesMade += 1;
+    const notice = {
+        id: `page ${ownNoticesMade}`, code: "page", kind: "toast", critical: false, message, suggestion, button: null,
+        dismissAfter,
+    };
+    ownNotices = [...ownNotices, notice].slice(-limits.ownToasts);
+    draw();
+}
 
 const main = part("dashboard");
 const drive = (isDriving) => {
@@ -191,6 +198,15 @@ function showKept() {
 }
 
 holdUnderFingers(() => draw());
+
+followKeys({
+    toggle: () => {
+        const mayPlay = view?.role === "host" && !view.ended && stream.isOpen && (view.nowPlaying || view.queue.length);
+        if (mayPlay) node.command(view.isPlaying ? "pause" : "play");
+        return mayPlay;
+    },
+    search: () => !main.hidden && dashboard?.openSearch(),
+});
 
 let shownTrouble = null;
 setInterval(() => {

@@ -39,14 +39,17 @@ export class Choosing {
         setText(this.#heading, isLooking ? t`Looking for a host` : t`Choose a host`);
         setText(this.#words, words(view, isLooking));
         setShown(this.#words, isUsable);
-        this.hosts.update(view.hosts);
+        // The form of the PIN has the only button that joins, and a single host is joined by the large button.
+        const asks = isUsable && view.notices.some((notice) => asksPIN.includes(notice.code));
+        const isChosen = asks || view.hosts.length === 1;
+        this.hosts.update(view.hosts.map((host) => ({ ...host, isChosen })));
         const known = view.knownHosts ?? [];
         this.known.update(known);
         for (const part of [this.knownLabel, this.#known]) setShown(part, known.length);
         for (const part of [this.label, this.#hosts]) setShown(part, view.hosts.length);
         setButton(this.find, ...(view.hosts.length ? ["check", t`Join`] : ["search", t`Find a host`]));
-        setShown(this.find, !isLooking);
-        this.pin.update(isUsable && view.notices.some((notice) => asksPIN.includes(notice.code)));
+        setShown(this.find, !isLooking && !asks && view.hosts.length < 2);
+        this.pin.update(asks);
     }
 }
 
@@ -95,6 +98,7 @@ function hostRow(node) {
         setText(mark, host.other ? t`not the one that you know` : host.known ? t`you know it` : "");
         setShown(mark, host.other || host.known);
         setButton(join, "check", t`Join`, t`Join ${nameOf(host)}`);
+        setShown(join, !host.isChosen);
         // Only relays to it are heard: the best of them is the first.
         strength.update(host.hops ? host.relays?.[0]?.rssi : host.rssi);
         setText(way, host.hops ? t`through a relay, ${hopsOf(host.hops)}` : "");

@@ -4,7 +4,7 @@ import { foreign, make, setAttribute, setLongText, setShown, setStyle, setText }
 import { barsIcon, icon, setBars, setIcon } from "/icons.js";
 import { t } from "/language.js";
 import { limits } from "/limits.js";
-import { bars, decibels, hue, initials, titleOf, wishText } from "/text.js";
+import { bars, cut, decibels, hue, initials, titleOf, wishText } from "/text.js";
 
 /** A button with an icon and a word; `control` names it among the buttons of its row. */
 export function button(className, iconName, word, onTap, control = iconName) {
@@ -16,11 +16,12 @@ export function button(className, iconName, word, onTap, control = iconName) {
     return element;
 }
 
-/** Changes what `button` made. */
-export function setButton(element, iconName, word, label = word) {
+/** Changes what `button` made. `hint` is shown on pointing at it; a button with an icon alone shows its label there. */
+export function setButton(element, iconName, word, label = word, hint = word ? null : label) {
     setIcon(element.firstChild, iconName);
     setText(element.lastChild, word);
     setAttribute(element, "aria-label", label === word ? null : label);
+    setAttribute(element, "title", hint ? cut(hint, limits.hint) : null);
 }
 
 // One question stands at a time: a touch anywhere but on the button that asks it is a no.
@@ -59,7 +60,8 @@ export function askingButton(className, iconName, words, announce, onYes) {
     let askedAt = null;
     const show = () => {
         const isAsking = askedAt !== null;
-        setButton(element, iconName, isAsking ? t`Really?` : words.word, isAsking ? words.question : words.label);
+        const label = isAsking ? words.question : words.label;
+        setButton(element, iconName, isAsking ? t`Really?` : words.word, label, label);
         element.classList.toggle("asking", isAsking);
     };
     const element = button(className, iconName, words.word, (event) => {

@@ -22,10 +22,7 @@ export class Dashboard {
             { id: "guests", icon: "person", word: t`Guests` },
             ...(isHost ? [{ id: "invitation", icon: "invite", word: t`Invite` }] : []),
         ]);
-        this.playing = new Playing(playing, node, isHost, () => {
-            this.tabs.show("search");
-            this.search.focus();
-        });
+        this.playing = new Playing(playing, node, isHost, () => this.openSearch());
         this.choosing = new Choosing(choosing, node);
         this.queue = new Queue(this.tabs.panel("queue"), node, isHost);
         this.search = new Search(this.tabs.panel("search"), node, isHost);
@@ -55,6 +52,13 @@ export class Dashboard {
         for (const control of this.main.querySelectorAll("button:not(.tab), input")) {
             setAttribute(control, "disabled", isOver || (!isReachable && !control.matches(".waits")));
         }
+    }
+
+    /** Brings the search into view, ready to type. */
+    openSearch() {
+        this.tabs.show("search");
+        this.search.focus();
+        return true;
     }
 
     /** There is a connection again. */

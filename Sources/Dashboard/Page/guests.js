@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { titles } from "/commands.js";
-import { askingButton, button, setButton, signal } from "/controls.js";
-import { foreign, KeyedList, make, setAttribute, setClass, setLongText, setShown, setStyle, setText } from "/dom.js";
+import { banButton, coHostButtons, moreButton } from "/actions.js";
+import { askingButton, button, signal } from "/controls.js";
+import { foreign, KeyedList, make, setClass, setLongText, setShown, setStyle, setText } from "/dom.js";
 import { icon } from "/icons.js";
 import { t } from "/language.js";
 import { hopsOf, hue, initials, milliseconds, nameOf, relayText, shortDate, shown, treeText } from "/text.js";
@@ -66,7 +67,7 @@ function guestRow(node, isHost) {
     const hops = make("span");
     const carries = make("span");
     const relay = make("span", "signal", { hidden: true }, icon("relay"), carries);
-    const driver = make("span", "signal", { hidden: true }, icon("wheel"), make("span", "", {}, t`Driver`));
+    const driver = make("span", "signal", { hidden: true }, icon("wheel"), make("span", "", {}, t`Co-host`));
     const details = make("p", "details", {}, driver, strength.element, web, time, way.element, hops, relay);
     person.lastChild.append(details);
     const row = { guest: null, element: make("li", "person-row") };
@@ -74,15 +75,16 @@ function guestRow(node, isHost) {
     row.element.append(drawn.element, person);
     const words = { word: t(titles.host.kick), label: t(titles.host.kick) };
     const kick = askingButton("out", "leave", words, node.announce, () => node.command("kick", { peer: row.guest.id }));
-    // Whose devices steer is decided at the head unit alone.
-    const steers = isHost ? steersButton(node, row) : null;
-    if (steers) row.element.append(steers.element);
-    row.element.append(kick.element);
+    // The host alone makes co-hosts and bans guests.
+    const [coHost, ...actions] = isHost ? [coHostButtons(node, row), banButton(node, row), moreButton(node, row)] : [];
+    const parts = [...(coHost?.elements ?? []), kick.element, ...actions.map((one) => one.element)];
+    row.element.append(make("div", "row-buttons", {}, ...parts));
     row.update = (guest) => {
         row.guest = guest;
         updatePerson(guest, guest.isMe ? ` ${t`(you)`}` : "");
         setShown(driver, guest.isDriver);
-        steers?.update(guest);
+        coHost?.update(guest);
+        for (const action of actions) action.update(guest);
         setShown(kick.element, isHost || (guest.steers && !guest.isMe && !guest.isDriver));
         strength.update(guest.rssi, guest.bearer);
         setShown(web, guest.isWeb);
@@ -104,20 +106,6 @@ function guestRow(node, isHost) {
         });
     };
     return row;
-}
-
-/** Lets a guest's device steer beside the head unit, and takes that back. */
-function steersButton(node, row) {
-    const element = button("quiet steers", "wheel", "", () => {
-        node.command(row.guest.isDriver ? "passenger" : "driver", { peer: row.guest.id });
-    }, "steers");
-    const update = (guest) => {
-        setButton(element, "wheel", "", t`Let ${nameOf(guest)} steer`);
-        setAttribute(element, "aria-pressed", String(Boolean(guest.isDriver)));
-        // A node of an earlier version does not know of it.
-        setShown(element, guest.isDriver !== undefined);
-    };
-    return { element, update };
 }
 
 /** Somebody who is kept out, and may be let in again. */

@@ -16,7 +16,9 @@ const state = document.getElementById("state");
 export class Header {
     #mark = icon("onAir");
     // The signal beside it changes all the time, and is not read out.
-    #words = make("span", "", { role: "status" });
+    #main = make("span");
+    #more = make("span", "more-words");
+    #words = make("span", "", { role: "status" }, this.#main, this.#more);
     #attempt = make("span", "attempt");
     #way = through("way");
     #signal = signal();
@@ -60,9 +62,9 @@ export class Header {
         setText(this.#me, isHost ? "" : nameOf(view.me));
         setShown(this.#me, !isHost);
         setShown(this.drive, isHost && !view.ended);
-        const [mark, words] = isReachable || view.ended ? connectionWords(view) : ["away", t`Out of reach`];
+        const [mark, words, more = ""] = isReachable || view.ended ? connectionWords(view) : ["away", t`Out of reach`];
         setIcon(this.#mark, mark);
-        setText(this.#words, words);
+        this.#say(words, more);
         const isTrying = isReachable && /^(re)?connecting$/.test(view.connection) && !view.ended;
         setText(this.#attempt, isTrying && view.attempt > 1 ? `· ${t`attempt ${view.attempt}`}` : "");
         setAttribute(state, "data-good", String(["onAir", "linked"].includes(mark)));
@@ -74,6 +76,12 @@ export class Header {
         setShown(this.#out.element, (isHost || view.connection !== "disconnected") && !view.ended);
     }
 
+    /** `more` is left out on a phone, where the connection has one line. */
+    #say(words, more = "") {
+        setText(this.#main, words);
+        setText(this.#more, more ? ` · ${more}` : "");
+    }
+
     /** Nobody has joined from here yet. */
     showStranger() {
         setText(this.#name, "RoadMesh");
@@ -81,7 +89,7 @@ export class Header {
         setShown(this.#me, false);
         setShown(this.drive, false);
         setIcon(this.#mark, "info");
-        setText(this.#words, t`Not joined yet`);
+        this.#say(t`Not joined yet`);
         setAttribute(state, "data-good", "false");
         setText(this.#attempt, "");
         this.#way.update(null);
@@ -94,7 +102,7 @@ export class Header {
 function connectionWords(view) {
     if (view.ended) return ["end", t`Ended`];
     switch (view.connection) {
-        case "hosting": return ["onAir", t`On the air · ${guestsOf(view.guests.length)}`];
+        case "hosting": return ["onAir", t`On the air`, guestsOf(view.guests.length)];
         case "connected": return ["linked", t`Connected`];
         case "connecting": return ["clock", t`Connecting…`];
         case "reconnecting": return ["clock", t`Reconnecting…`];

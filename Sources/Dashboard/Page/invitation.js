@@ -96,8 +96,8 @@ class Given {
 /** A code, which fills the screen when it is tapped. */
 function picture(label) {
     const image = make("img", "qr", { alt: label, width: 264, height: 264 });
-    const element = make("button", "picture", { type: "button", "aria-label": t`${label}: show it on the whole screen` },
-        image);
+    const name = t`${label}: show it on the whole screen`;
+    const element = make("button", "picture", { type: "button", "aria-label": name, title: name }, image);
     element.addEventListener("click", () => showWhole(image));
     let drawn = null;
     let drawings = 0;

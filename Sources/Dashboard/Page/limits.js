@@ -33,6 +33,8 @@ export const limits = {
     bounce: 350,
     /** How long a message of the page's own is shown, in seconds: two short sentences can be read. */
     passingNotice: 5,
+    /** The same of what a person may do from now on: four short sentences. */
+    news: 12,
     /** Banners and toasts at a time: what leaves the queue in view on 600 pixels of height. */
     banners: 2,
     toasts: 3,

@@ -128,10 +128,10 @@ function showVoteButton(control, item) {
     const wanted = Boolean(isWanted(item));
     const underWay = { queued: "clock", sent: "sent" }[item.wish?.state];
     const label = t`Vote for ${titleOf(item)}, ${votesOf(item.votes)}`;
-    setButton(control, underWay ?? (wanted ? "check" : "vote"), String(item.votes), label);
+    const hint = item.votes ? t`Voted for by ${voterNames(item)}` : t`Vote`;
+    setButton(control, underWay ?? (wanted ? "check" : "vote"), String(item.votes), label, hint);
     setAttribute(control, "aria-pressed", String(wanted));
     setClass(control, "under-way", Boolean(underWay));
-    setAttribute(control, "title", item.votes ? t`Voted for by ${voterNames(item)}` : t`Vote`);
 }
 
 function wishRow(node) {

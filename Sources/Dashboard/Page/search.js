@@ -33,7 +33,8 @@ export class Search {
     constructor(panel, node, isHost) {
         Object.assign(this, { node, isHost });
         const label = make("label", "unseen", { for: "words" }, t`Search for songs`);
-        const submit = make("button", "waits", { type: "submit", "aria-label": t`Search` }, icon("search"));
+        const submit = make(
+            "button", "waits", { type: "submit", "aria-label": t`Search`, title: t`Search` }, icon("search"));
         const form = make("form", "search", { role: "search" }, label, this.#input, submit);
         form.addEventListener("submit", (event) => {
             event.preventDefault();

@@ -59,9 +59,9 @@ public enum CommandProblem: Hashable, Sendable {
     case searchRefused(String, RejectionReason)
     /// Nobody of that name is kept out.
     case notKeptOut(String)
-    /// No device of that name steers.
+    /// No co-host has that name.
     case noDriver(String)
-    /// As many devices steer as a host lets.
+    /// There are as many co-hosts as a host allows.
     case tooManyDrivers
     /// No host of that name was joined.
     case noSuchHost(String)
@@ -158,11 +158,11 @@ public enum CommandProblem: Hashable, Sendable {
         case .notKeptOut(let name):
             row("notKeptOut", "Nobody who is kept out is called \"\(shown(name))\".", "Type bans to see who is.")
         case .noDriver(let name):
-            row("noDriver", "No device that steers is called \"\(shown(name))\".", "Type driver to see which do.")
+            row("noDriver", "No co-host is called \"\(shown(name))\".", "Type driver to see the co-hosts.")
         case .tooManyDrivers:
             row(
-                "tooManyDrivers", "As many devices steer as can.",
-                "Make one of them a passenger's: type passenger and its name.")
+                "tooManyDrivers", "There are as many co-hosts as there can be.",
+                "End one of them: type passenger and its name.")
         case .noSuchHost(let name):
             row(
                 "noSuchHost", "No host that you have joined is called \"\(shown(name))\".",

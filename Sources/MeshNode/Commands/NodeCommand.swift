@@ -173,10 +173,10 @@ public struct NodeCommand: Sendable {
         },
         NodeCommand(
             "driver", driver, of: .appointee, explainedBy: "kick",
-            "lets a guest's device steer as well; alone, lists those that do"
+            "makes a guest a co-host; alone, lists the co-hosts"
         ) { .input($0.isEmpty ? .drivers : .appoint($0)) },
         NodeCommand(
-            "passenger", driver, of: .driver, explainedBy: "kick", "a device that steers is a passenger's again"
+            "passenger", driver, of: .driver, explainedBy: "kick", "ends that a guest is a co-host"
         ) { .input(.dismiss($0)) },
         NodeCommand("vote", passengers, of: .song(.queued), "votes for a song in the queue; once is enough") {
             .input(.guest(.vote($0)))
@@ -193,21 +193,21 @@ public struct NodeCommand: Sendable {
             "suggest", passengers, of: .song(.suggested), title: "Suggest", "asks for a song that you have found"
         ) { .input(.guest(.suggest($0))) },
         NodeCommand(
-            "skip", passengers, title: "Vote to skip", "asks for the next song; a driver's device: remove, move, kick"
+            "skip", passengers, title: "Vote to skip", "asks for the next song; a co-host: remove, move, kick"
         ) { _ in .input(.guest(.skip)) },
         NodeCommand(
             "remove", passengers, of: .song(.queued), explainedBy: "skip",
-            "takes a song out, if the host lets you steer"
+            "takes a song out, if you are a co-host"
         ) { .input(.guest(.steer(.remove(songID: $0)))) },
         NodeCommand(
             "move", passengers, of: .placedSong, explainedBy: "skip",
-            "gives a song of the queue a place, if the host lets you steer"
+            "gives a song of the queue a place, if you are a co-host"
         ) { text in
             placed(text).map { .input(.guest(.steer(.move(songID: $0.song, to: $0.place - 1)))) }
                 ?? .notice(unplaced(text))
         },
         NodeCommand(
-            "kick", passengers, of: .guest, explainedBy: "skip", "sends a guest away, if the host lets you steer"
+            "kick", passengers, of: .guest, explainedBy: "skip", "kicks a guest, if you are a co-host"
         ) { .input(.guest(.steer(.kick($0)))) },
         NodeCommand("artists", [.host], explainedBy: "search", "shows whose songs there are") { _ in shelf(.artists) },
         NodeCommand("albums", [.host], explainedBy: "search", "shows the albums") { _ in shelf(.albums) },

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { t } from "/language.js";
+
+/** What a guest is told when the host makes it a co-host, or ends that: `{message, suggestion}`, or null. */
+export function coHostNews(before, now) {
+    const isSame = before && before.me.id === now.me.id && before.role === now.role && now.role !== "host";
+    if (!isSame || Boolean(before.steers) === Boolean(now.steers)) return null;
+    return now.steers
+        ? { message: t`You are a co-host now.`, suggestion: t`You can skip, move and remove songs, and kick guests.` }
+        : { message: t`You are no longer a co-host.`, suggestion: t`Your votes count as before.` };
+}
