@@ -295,6 +295,8 @@ public actor Dashboard: Service {
     public func show(_ library: LibraryCount) { show(view.take(library)) }
 
     func take(_ event: NodeEvent) {
+        // The answer to a typed line is on the terminal where it was typed.
+        if case .notice(let notice) = event, notice.isTyped { return }
         show(view.handle(event, now: now))
         switch event {
         case .searchResults(let found, let query): self.found(found, for: query)

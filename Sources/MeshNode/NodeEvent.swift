@@ -108,6 +108,8 @@ public struct NodeDescription: Hashable, Sendable {
     public var browserDoor: String?
     /// The PIN that a host asks for.
     public var pin: String?
+    /// The host that a guest was started for, by name or identifier (`--host`); nil where it joins others as well.
+    public var wantedHost: String?
     /// Whether the drive is recorded: then marks are taken.
     public var isRecorded = false
 

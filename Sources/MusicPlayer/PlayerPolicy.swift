@@ -170,8 +170,10 @@ struct PlayerPolicy: Sendable {
 
     private mutating func want(_ playback: Playback, now: MeshInstant) -> [Action] {
         let isNew = isNew(playback, now: now)
-        // The same song from its start, while it plays or after it failed: what there is of it counts no longer.
-        if isNew, !isOver, current?.song == playback.song?.id { current = nil }
+        // The same song from its start or from another place: the file is loaded again.
+        let isSought = !isNew && !isOver && wanted.map { $0.seeks != playback.seeks } == true
+        if isNew || isSought, !isOver, current?.song == playback.song?.id { current = nil }
+        if isSought { resumeAt = playback.elapsed }
         if isNew {
             (over, suspect) = (nil, nil)
             resumeAt = nil

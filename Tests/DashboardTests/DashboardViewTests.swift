@@ -20,6 +20,15 @@ struct DashboardViewTests {
             NodeWatch.Surroundings(pictureAddress: { "/art/" + PercentCoding.encoded($0) }))
     }
 
+    @Test("a typing error at the terminal is not on the page, and what a tap has led to is")
+    func typed() async throws {
+        let car = try await Car()
+        await car.dashboard.take(.notice(Notice(.badCommand("kik Bob", expected: "kick NAME"))))
+        await car.dashboard.take(.notice(Notice(.nothingPlays)))
+        #expect(await car.dashboard.view.own.notices.current.map(\.code) == ["nothingPlays"])
+        try await car.stop()
+    }
+
     private func snapshot(
         playing: QueueItem? = QueueItem(song: Car.songs[0], addedBy: "h0"), queue: [QueueItem] = [],
         peers: [Peer] = [ana, bob], elapsed: Double = 10, isPlaying: Bool = true, skipVoters: [Peer.ID] = []
@@ -48,6 +57,17 @@ struct DashboardViewTests {
         #expect(first.voters.map(\.name) == ["Bob", "Ana", nil])
         #expect(page.queue.map(\.id) == ["s2", "s3"] && page.queue[1].addedByName == nil && !page.queue[1].mine)
         #expect(page.nowPlaying?.id == "s1" && page.guests.isEmpty)
+    }
+
+    @Test("a guest that was started for one host says which, until it has joined one")
+    func wanted() {
+        var description = NodeDescription(role: .guest, peer: Self.ana, radio: "virtual", service: .democracyDJ)
+        description.wantedHost = "Nowhere"
+        var view = NodeWatch(description, NodeWatch.Surroundings())
+        #expect(page(view).wanted == "Nowhere")
+        _ = view.handle(.peerConnected(Car.host), now: .zero)
+        #expect(page(view).wanted == nil)
+        #expect(page(node(.guest)).wanted == nil)
     }
 
     @Test("without sound the clock stands still, for the driver who wants it to play as for guests")

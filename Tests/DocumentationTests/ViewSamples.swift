@@ -77,15 +77,17 @@ enum ViewSamples {
     private static let full = NodeView(
         version: 1, role: .host, me: ana, host: ana, radio: "virtual", connection: .hosting, attempt: 0, isStale: false,
         nowPlaying: items[0], isPlaying: true, sound: true, elapsed: 1, queue: items, wishes: others, guests: guests,
-        moreGuests: 0, hosts: hosts, knownHosts: [ana], skip: .init(allowed: true, votes: 1, needed: 2, mine: false),
+        moreGuests: 0, hosts: hosts, wanted: "Car", knownHosts: [ana],
+        skip: .init(allowed: true, votes: 1, needed: 2, mine: false),
         undo: .init(.clear), steers: true, canGoBack: true,
-        volume: 40, notices: notices, invitation: invitation,
+        volume: 40, shuffle: true, notices: notices, invitation: invitation,
         bans: [.init(id: "a1", name: "Eve", until: 5, session: false), .init(id: "a1", name: "", session: true)],
         library: LibraryCount(songs: 1, scanned: 2, toScan: 3), ended: "It has ended.")
 
     static let all: [NodeView] = {
         var bare = full
         (bare.host, bare.nowPlaying, bare.sound, bare.undo) = (nil, nil, nil, nil)
+        (bare.wanted, bare.shuffle) = (nil, nil)
         (bare.canGoBack, bare.volume, bare.ended, bare.library) = (nil, nil, nil, LibraryCount(songs: 1))
         bare.invitation = .init(name: "Car", pin: nil, url: nil, qr: nil)
         var barest = bare
@@ -96,7 +98,7 @@ enum ViewSamples {
             change(&view)
             views.append(view)
         }
-        for undo in NodeSamples.undos { add { $0.undo = .init(undo) } }
+        for undo in NodeSamples.undos { add { $0.undo = .init(undo, step: 1) } }
         for role in NodeView.Role.allCases { add { $0.role = role } }
         for connection in NodeView.Connection.allCases { add { $0.connection = connection } }
         return views

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
+import Foundation
 import MeshNode
 import MeshProtocol
 import Testing
@@ -52,6 +53,29 @@ struct TypedCommandTests {
         ])
     func song(line: String, id: String) {
         #expect(read(line) == .input(.guest(.vote(id))))
+    }
+
+    @Test(
+        "a place in the song and a choice are typed as people say them",
+        arguments: [
+            ("seek 1:30", NodeInput.host(.seek(90))), ("seek 95", .host(.seek(95))), ("seek 1:02:03", .host(.seek(3723))),
+            ("shuffle on", .host(.shuffle(true))), ("Shuffle OFF", .host(.shuffle(false))),
+        ])
+    func places(line: String, input: NodeInput) {
+        #expect(read(line, as: .host) == .input(input))
+    }
+
+    @Test("a typing error is marked as one, so that the car's screen does not show it")
+    func typedErrors() {
+        for line in ["kik Bob", "add xyz", "remove 99", "kick", "seek 1:70", "shuffle maybe", "seek"] {
+            #expect(notice(line, as: .host)?.isTyped == true, "\(line)")
+        }
+        let request = try? JSONDecoder().decode(PageRequest.self, from: Data(#"{"command":"invite","span":"2y"}"#.utf8))
+        guard let request, case .notice(let notice)? = CommandReader(.driverPage).input(of: request) else {
+            Issue.record("a page's own error is not told")
+            return
+        }
+        #expect(!notice.isTyped)
     }
 
     @Test func anIdThatIsANumberGoesBeforeTheLineOfThatNumber() {

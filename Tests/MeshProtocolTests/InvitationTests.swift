@@ -68,6 +68,9 @@ struct InvitationTests {
         while door.invite([UInt8(count)], [0], seconds: .max, isOnce: true, now: .zero) != nil { count += 1 }
         #expect(count == Limits.invitations)
         #expect(door.invitations.allSatisfy { $0.until == 1_000 + Limits.invitationSeconds })
+        #expect(door.takeBack(invitation: [3]) && !door.takeBack(invitation: [3]))
+        #expect(door.invitations.count == count - 1)
+        count -= 1
         let taken = door.takeBackInvitations()
         #expect(taken == count && door.invitations.isEmpty)
     }

@@ -39,6 +39,16 @@ struct PlayerPolicyTests {
         #expect(story.want("z") == ["stop", "load /z at 0.0"])
     }
 
+    @Test("a song goes on at the place that the driver has chosen, and only once")
+    func sought() {
+        var story = playing()
+        story.at(10)
+        #expect(story.want("a", next: "b", at: 42, seeks: 1) == ["load /a at 42.0", "append /b"])
+        #expect(story.begin(3) == [])
+        #expect(story.place(42) == ["a is at 42.0"])
+        #expect(story.want("a", next: "b", at: 42, seeks: 1) == [])
+    }
+
     @Test("a song that was dropped too late is stopped at once")
     func droppedTooLate() {
         var story = playing()

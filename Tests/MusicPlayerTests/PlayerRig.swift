@@ -87,10 +87,10 @@ struct PlayerRig: Sendable {
 }
 
 func playback(
-    _ song: Song.ID?, next: Song.ID? = nil, plays: Bool = true, at elapsed: MeshInstant = .zero
+    _ song: Song.ID?, next: Song.ID? = nil, plays: Bool = true, at elapsed: MeshInstant = .zero, seeks: Int = 0
 ) -> Playback {
     func make(_ id: Song.ID) -> Song { Song(id: id, title: "Title of \(id)", artist: "Artist", duration: 60) }
-    return Playback(song: song.map(make), isPlaying: plays, elapsed: elapsed, next: next.map(make))
+    return Playback(song: song.map(make), isPlaying: plays, elapsed: elapsed, seeks: seeks, next: next.map(make))
 }
 
 /// A WAVE file of 44,100 Hz, 16 bits, stereo.

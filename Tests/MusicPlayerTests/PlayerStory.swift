@@ -29,9 +29,9 @@ struct PlayerStory {
     mutating func at(_ seconds: Double) { now = .seconds(seconds) }
 
     mutating func want(
-        _ song: Song.ID?, next: Song.ID? = nil, plays: Bool = true, at elapsed: Double = 0
+        _ song: Song.ID?, next: Song.ID? = nil, plays: Bool = true, at elapsed: Double = 0, seeks: Int = 0
     ) -> [String] {
-        handle(.wanted(playback(song, next: next, plays: plays, at: .seconds(elapsed))))
+        handle(.wanted(playback(song, next: next, plays: plays, at: .seconds(elapsed), seeks: seeks)))
     }
 
     /// mpv plays the file with this number.

@@ -18,13 +18,15 @@ public struct Playback: Hashable, Sendable {
     public var canGoBack: Bool
     /// For how long it has played.
     public var elapsed: MeshInstant
+    /// Counts the jumps to another place of a song.
+    public var seeks: Int
     /// What is to follow it without a gap, as things stand.
     public var next: Song?
 
     /// A playback.
     public init(
         song: Song?, turn: Int = 0, isPlaying: Bool, hasSound: Bool = true, volume: Int? = nil,
-        canGoBack: Bool = false, elapsed: MeshInstant, next: Song?
+        canGoBack: Bool = false, elapsed: MeshInstant, seeks: Int = 0, next: Song?
     ) {
         self.song = song
         self.turn = turn
@@ -33,6 +35,7 @@ public struct Playback: Hashable, Sendable {
         self.volume = volume
         self.canGoBack = canGoBack
         self.elapsed = elapsed
+        self.seeks = seeks
         self.next = next
     }
 

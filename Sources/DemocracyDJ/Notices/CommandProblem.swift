@@ -84,6 +84,17 @@ public enum CommandProblem: Hashable, Sendable {
     /// An answer of somebody who was not asked: in a pairing.
     case nothingAsked
 
+    /// Whether only a typed line can cause it: buttons name guests and hosts by their identifiers.
+    var isTyped: Bool {
+        switch self {
+        case .badCommand, .incomplete, .severalMeant, .guestsMeant, .notOnView, .notFound, .noSuchLine, .noQueueYet,
+            .nothingFoundYet, .nothingListedYet, .nobodyHere, .noSuchGuest, .severalGuests, .notKeptOut, .noDriver,
+            .noSuchHost, .severalHosts, .nothingAsked:
+            true
+        default: false
+        }
+    }
+
     /// The row of this problem.
     public var problem: Problem {
         switch self {

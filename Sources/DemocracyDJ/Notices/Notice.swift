@@ -46,6 +46,8 @@ public struct Notice: Hashable, Sendable, Codable {
     public var clearedBy: Set<Problem.Clearer> = []
     /// How it is made; nil where it is only known in English. Not told to programs.
     public var texts: Texts?
+    /// Whether it answers a line that was typed, and is of no use on a screen elsewhere. Not told to programs.
+    public var isTyped = false
 
     private enum CodingKeys: String, CodingKey {
         case code, cause, message, suggestion, button, critical, dismissAfter
@@ -73,7 +75,10 @@ extension Notice {
     public init(_ error: NetworkError) { self.init(error.problem) }
 
     /// A command that leads to nothing, told to a person.
-    public init(_ problem: CommandProblem) { self.init(problem.problem) }
+    public init(_ problem: CommandProblem) {
+        self.init(problem.problem)
+        isTyped = problem.isTyped
+    }
 
     /// A problem of the head unit, told to a person.
     public init(_ problem: HeadUnitProblem) { self.init(problem.problem) }

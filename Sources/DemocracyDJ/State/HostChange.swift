@@ -90,6 +90,15 @@ public struct HostChange: Hashable, Sendable {
         voters = zip(moved, target.queue).enumerated().compactMap { place, items in
             VoterChange(at: place, from: items.0.voters, to: items.1.voters)
         }
+        // The driver has gone on in the song, and nothing else has changed.
+        if says(nothingSince: base, target) { elapsed = target.elapsed }
+    }
+
+    /// Whether both states differ in the progress of the song alone.
+    private func says(nothingSince base: HostSnapshot, _ target: HostSnapshot) -> Bool {
+        var same = base
+        (same.revision, same.elapsed) = (target.revision, target.elapsed)
+        return same == target
     }
 
     /// What plays after the change, with the votes that it had.

@@ -38,7 +38,10 @@ public struct CommandReader: Sendable {
         guard let argument = request.argument(for: command.parameter),
             case .input(let input) = command.meaning(argument)
         else { return nil }
-        return input
+        // The page's own screen is the one that shows it.
+        guard case .notice(var notice) = input else { return input }
+        notice.isTyped = false
+        return .notice(notice)
     }
 
     /// What stands on the buttons of a page, by the word of the command.
@@ -61,7 +64,7 @@ public struct CommandReader: Sendable {
         case .command: return help(rest)
         case .span: return command.meaning(rest)
         case .appointee where rest.isEmpty: return command.meaning(rest)
-        case .song, .placedSong, .percent, .group, .guest, .guestAndSpan, .outcast, .appointee, .driver, .host, .words,
+        case .song, .placedSong, .percent, .place, .choice, .group, .guest, .guestAndSpan, .outcast, .appointee, .driver, .host, .words,
             .digits:
             guard rest.isEmpty else { return command.meaning(of: rest, choice) }
             if let problem = choice.emptyList(for: command.parameter) { return .notice(problem) }
@@ -171,6 +174,8 @@ extension NodeCommand {
             .incomplete(word, needs: "a song and a place", type: "two numbers of the list: the song, and its new place")
         case .group: .incomplete(word, needs: "an artist or album", type: "its number, or the beginning of its name")
         case .percent: .incomplete(word, needs: "a number", type: "a number from 0 to 100")
+        case .place: .incomplete(word, needs: "a time", type: "a time such as 1:30")
+        case .choice: .incomplete(word, needs: "on or off", type: "on or off")
         case .host: .incomplete(word, needs: "a host", type: "a name or an id of the list that hosts shows")
         case .digits: .incomplete(word, needs: "six digits", type: "the digits on the host's screen")
         case .words, .command, .span, nil: .incomplete(word, needs: "a word or two", type: "the words")
@@ -192,7 +197,7 @@ extension NodeCommand {
             case .group: choice.group(text)
             case .guest, .appointee: choice.guest(text)
             case .guestAndSpan: choice.guest(BanSpan.split(text).name)
-            case .outcast, .driver, .host, .words, .percent, .digits, .span, .command, nil: nil
+            case .outcast, .driver, .host, .words, .percent, .place, .choice, .digits, .span, .command, nil: nil
             }
         switch chosen {
         case nil: return meaning(text)
@@ -213,7 +218,9 @@ extension NodeCommand {
 
 extension NodeCommand.Meaning {
     static func notice(_ problem: CommandProblem) -> NodeCommand.Meaning {
-        .input(.notice(Notice(problem)))
+        var notice = Notice(problem)
+        notice.isTyped = true
+        return .input(.notice(notice))
     }
 }
 
@@ -225,7 +232,7 @@ extension SongChoice {
         case .song: found.isEmpty ? .nothingFoundYet : nil
         case .guest, .guestAndSpan, .appointee: shown?.connectedPeers.isEmpty == true ? .nobodyHere : nil
         case .group: groups.isEmpty ? .nothingListedYet : nil
-        case .outcast, .driver, .host, .percent, .words, .digits, .span, .command, nil: nil
+        case .outcast, .driver, .host, .percent, .place, .choice, .words, .digits, .span, .command, nil: nil
         }
     }
 
@@ -236,7 +243,8 @@ extension SongChoice {
         case .placedSong: known(for: .queued).map { UntrustedText.shown($0.title) }
         case .group: groups.map { UntrustedText.shown($0.name) }
         case .guest, .guestAndSpan, .appointee: (shown?.connectedPeers ?? []).map { UntrustedText.shown($0.name) }
-        case .outcast, .driver, .host, .percent, .words, .digits, .span, .command, nil: []
+        case .choice: ["on", "off"]
+        case .outcast, .driver, .host, .percent, .place, .words, .digits, .span, .command, nil: []
         }
     }
 }

@@ -28,6 +28,10 @@ public struct NodeCommand: Sendable {
         case placedSong
         /// A number from 0 to 100.
         case percent
+        /// A place in a song: seconds, or minutes and seconds.
+        case place
+        /// `on` or `off`.
+        case choice
         /// An artist or an album that was found.
         case group
         /// A guest: a name or an identifier.
@@ -103,10 +107,10 @@ public struct NodeCommand: Sendable {
 
     /// Every command, in the order in which they are explained.
     public static let all: [NodeCommand] = [
-        NodeCommand("play", driver, title: "Play", "goes on, or starts the next song where nothing plays") { _ in
+        NodeCommand("play", driver, title: "Play", "goes on, or starts the next song; shuffle on or off") { _ in
             .input(.host(.play))
         },
-        NodeCommand("pause", driver, title: "Pause", "pauses; volume 40 sets how loud it plays") { _ in
+        NodeCommand("pause", driver, title: "Pause", "pauses; volume 40 sets how loud, seek 1:30 the place") { _ in
             .input(.host(.pause))
         },
         NodeCommand("skip", driver, title: "Skip", "plays the next song; previous plays the one before") { _ in
@@ -155,6 +159,11 @@ public struct NodeCommand: Sendable {
             .input(.host(.previous))
         },
         NodeCommand("volume", driver, of: .percent, explainedBy: "pause", "sets how loud it plays", volume),
+        NodeCommand(
+            "seek", driver, of: .place, explainedBy: "pause", "goes on at a place of the song, such as 1:30", sought),
+        NodeCommand(
+            "shuffle", driver, of: .choice, explainedBy: "play",
+            "on or off: a random order where nobody asks for a song", shuffled),
         NodeCommand(
             "kick", driver, of: .guest, title: "Kick", "sends a guest away; ban, unban, bans, invite, driver, passenger"
         ) { .input(.host(.kick($0))) },
@@ -297,6 +306,8 @@ public struct NodeCommand: Sendable {
         case .song: "\(word) \(isForProgram ? "ID" : "SONG")"
         case .placedSong: "\(word) \(isForProgram ? "ID" : "SONG") PLACE"
         case .percent: "\(word) PERCENT"
+        case .place: "\(word) TIME"
+        case .choice: "\(word) on|off"
         case .group: isForProgram ? "\(word) artist|album ID" : "\(word) NUMBER"
         case .guest, .outcast, .driver: "\(word) NAME"
         case .appointee: "\(word) [NAME]"
@@ -342,6 +353,22 @@ public struct NodeCommand: Sendable {
         return self.shelf(shelf, of: String(parts[1]), isGuest: isGuest)
     }
 
+    /// Seconds such as `90`, or minutes and seconds such as `1:30`.
+    private static func sought(_ text: String) -> Meaning {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false).map { UInt16($0) }
+        guard (1...3).contains(parts.count), parts.allSatisfy({ $0 != nil }), parts.dropFirst().allSatisfy({ $0! < 60 })
+        else { return .notice(.badCommand("seek \(text)", expected: "seek 1:30")) }
+        return .input(.host(.seek(parts.reduce(0) { $0 * 60 + Double($1 ?? 0) })))
+    }
+
+    private static func shuffled(_ text: String) -> Meaning {
+        switch text.lowercased() {
+        case "on": .input(.host(.shuffle(true)))
+        case "off": .input(.host(.shuffle(false)))
+        default: .notice(.badCommand("shuffle \(text)", expected: "shuffle on"))
+        }
+    }
+
     private static func volume(_ text: String) -> Meaning {
         guard let percent = Int(text.hasSuffix("%") ? text.dropLast() : text[...]),
             (0...DJLimits.loudest).contains(percent)
@@ -365,6 +392,10 @@ public struct PageRequest: Decodable, Hashable, Sendable {
     public var position: Int?
     /// How loud it is to be.
     public var percent: Int?
+    /// The place in the song, in seconds.
+    public var seconds: Int?
+    /// Whether something is to be on.
+    public var isOn: Bool?
     /// For how long it is to be.
     public var span: String?
     /// A PIN.
@@ -379,6 +410,8 @@ public struct PageRequest: Decodable, Hashable, Sendable {
         case .song: songID.flatMap { (1...DJLimits.songIDBytes).contains($0.utf8.count) ? $0 : nil }
         case .placedSong: songID.flatMap { song in position.map { "\(song) \($0 &+ 1)" } }
         case .percent: percent.map(String.init)
+        case .place: seconds.map(String.init)
+        case .choice: isOn.map { $0 ? "on" : "off" }
         case .guestAndSpan:
             peer.flatMap {
                 (1...Limits.peerIDBytes).contains($0.utf8.count) ? "\($0) \(span ?? "")".trimmingEnd : nil

@@ -105,7 +105,7 @@ public struct SongChoice: Hashable, Sendable {
 
     /// Whether a text may be the identifier of a song that this device does not know. None has spaces.
     private func canBeUnseen(_ text: String, _ use: Use) -> Bool {
-        use != .queued && !text.contains(" ")
+        use != .queued && !text.contains(" ") && !(use == .added && !library.isEmpty)
     }
 
     /// The songs that can be named.

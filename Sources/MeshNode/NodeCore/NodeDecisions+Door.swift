@@ -13,6 +13,8 @@ public struct InvitationWish: Hashable, Sendable {
         case seconds(UInt32)
         /// Those that were given are good no longer.
         case none
+        /// The one of this name is good no longer.
+        case noMore([UInt8])
     }
 
     /// For how long.
@@ -25,8 +27,12 @@ public struct InvitationWish: Hashable, Sendable {
     /// A wish.
     public init(_ span: Span) { self.span = span }
 
-    /// Reads what a person types: nothing or `once`, a time such as `30m`, `2h` or `3d`, or `none`.
+    /// Reads what a person types: nothing or `once`, a time such as `30m`, `2h` or `3d`, `none`, or `none` and an invitation.
     init?(parsing text: String) {
+        if text.lowercased().hasPrefix("none "), let one = Invitation(text: String(text.dropFirst(5))) {
+            self.init(.noMore(one.name))
+            return
+        }
         switch text.lowercased() {
         case "", "once": self.init(.once)
         case "none": self.init(.none)
@@ -45,6 +51,10 @@ extension NodeDecisions {
         guard app.isHosting else { return [] }
         guard wish.span != .none else {
             let count = context.mesh.door.takeBackInvitations()
+            return [.tell(Notice(.invitationsTakenBack(count)))] + noteInvitations(&context)
+        }
+        if case .noMore(let name) = wish.span {
+            let count = context.mesh.door.takeBack(invitation: name) ? 1 : 0
             return [.tell(Notice(.invitationsTakenBack(count)))] + noteInvitations(&context)
         }
         guard wish.entropy.count == InvitationWish.entropyBytes else { return [] }

@@ -234,6 +234,8 @@ package struct NodeView: Encodable, Hashable, Sendable {
     /// How many guests there are that `guests` does not name: a host tells its guests some names of a crowd.
     package var moreGuests: Int
     package var hosts: [HeardHost]
+    /// On a guest that is not connected, the host that it was started for; nil where it was started for none.
+    @OrNull package var wanted: String?
     /// On a guest that is not connected, the hosts that it has joined, the last of them first.
     package var knownHosts: [Person]
     package var skip: Skip
@@ -245,6 +247,8 @@ package struct NodeView: Encodable, Hashable, Sendable {
     @OrNull package var canGoBack: Bool?
     /// How loud the player plays, in percent; nil where there is none, and for guests.
     @OrNull package var volume: Int?
+    /// Whether the library's songs play in a random order where nobody asks; nil for guests.
+    @OrNull package var shuffle: Bool?
     package var notices: [ShownNotice]
     @OrNull package var invitation: Invitation?
     /// Who is kept out, for the host alone.

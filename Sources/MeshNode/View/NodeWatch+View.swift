@@ -24,11 +24,14 @@ extension NodeWatch {
             guests: guests(shown, webGuests, viewpoint),
             moreGuests: max(0, (snapshot?.guestCount ?? 0) - shown.count),
             hosts: viewpoint.role == .guest && !isConnected ? markedHosts : [],
+            wanted: viewpoint.role == .guest && !isConnected && host == nil
+                ? node.wantedHost.map { UntrustedText.shown($0) } : nil,
             knownHosts: viewpoint.role == .guest && !isConnected ? knownHosts.hosts.reversed().map(Self.person) : [],
             skip: skip(viewpoint),
             undo: isDriver ? steering.flatMap(Self.undo) : nil,
             steers: isDriver || snapshot?.drivers.contains(viewpoint.me.id) == true,
             canGoBack: isDriver ? steering?.canGoBack : nil, volume: isDriver ? steering?.volume : nil,
+            shuffle: isDriver ? steering?.shuffles : nil,
             notices: viewpoint.notices.current, invitation: isOwn ? invitation : nil,
             bans: isOwn ? outcasts : [], library: isOwn ? library : nil, ended: ended)
     }

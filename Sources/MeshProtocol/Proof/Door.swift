@@ -71,6 +71,14 @@ public struct Door: Hashable, Sendable {
         return invitations.count
     }
 
+    /// Revokes one invitation. Returns whether it was open.
+    public mutating func takeBack(invitation name: [UInt8]) -> Bool {
+        let count = invitations.count
+        invitations.removeAll { $0.name == name }
+        over.removeAll { $0.name == name }
+        return invitations.count < count
+    }
+
     /// What somebody has to prove who names an invitation; nil where it is used, over, or was never given.
     mutating func secret(ofInvitation name: [UInt8], now: MeshInstant) -> JoiningSecret? {
         dropOutdated(now: now)

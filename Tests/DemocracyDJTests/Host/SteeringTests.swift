@@ -290,6 +290,33 @@ struct SteeringTests {
         #expect(notice(command(.volume(40))) == "noVolume")
     }
 
+    @Test("the song goes on at the place that the driver chooses, also while it pauses, and guests see it")
+    mutating func seek() throws {
+        let before = host.snapshot
+        let effects = command(.seek(90), at: 10)
+        #expect(host.snapshot.elapsed == 90)
+        #expect(host.playback(now: .seconds(12)).elapsed == .seconds(92) && host.playback(now: .zero).seeks == 1)
+        let change = try #require(HostChange(from: before, to: host.snapshot))
+        #expect(before.applying(change)?.elapsed == 90)
+        #expect(effects.contains(.broadcast(host.snapshot)))
+        _ = command(.pause, at: 20)
+        _ = command(.seek(5), at: 30)
+        #expect(host.playback(now: .seconds(40)).elapsed == .seconds(5))
+        _ = command(.seek(1e9), at: 40)
+        #expect(host.snapshot.elapsed == host.snapshot.nowPlaying?.duration)
+        _ = command(.seek(-3), at: 40)
+        #expect(host.snapshot.elapsed == 0)
+    }
+
+    @Test("the driver chooses whether songs that nobody asked for play in a random order")
+    mutating func shuffle() {
+        #expect(!host.steering.shuffles)
+        _ = command(.shuffle(true))
+        #expect(host.steering.shuffles)
+        _ = command(.shuffle(false))
+        #expect(!host.steering.shuffles)
+    }
+
     @Test("whatever a driver does, no song is there twice and no limit is passed", arguments: 1...20)
     mutating func anything(seed: UInt64) {
         var dice = Dice(seed: seed)

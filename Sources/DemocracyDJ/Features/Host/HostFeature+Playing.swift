@@ -46,6 +46,11 @@ extension HostFeature {
             return []
         case .previous: return previous(now: now)
         case .volume(let percent): return setVolume(percent)
+        case .seek(let seconds): return seek(to: seconds, now: now)
+        case .shuffle(let shuffles):
+            self.shuffles = shuffles
+            chooseSpare()
+            return []
         case .unban(let peer):
             state.banned.removeAll { $0 == peer }
             return [.admit(peer)]
@@ -125,7 +130,7 @@ extension HostFeature {
         Playback(
             song: state.nowPlaying?.song, turn: state.turns, isPlaying: state.isPlaying && !state.waitsForLibrary,
             hasSound: !state.waitsForSound, volume: hasPlayer ? state.volume : nil, canGoBack: canGoBack,
-            elapsed: state.elapsed(now), next: state.queue.first?.item.song ?? spare)
+            elapsed: state.elapsed(now), seeks: state.seeks, next: state.queue.first?.item.song ?? spare)
     }
 
     // MARK: The player

@@ -9,7 +9,7 @@ extension HostFeature {
     public var steering: Steering {
         Steering(
             undo: lastStep.map { Steering.Undo(state.undoable[$0].done) }, steps: state.steps,
-            canGoBack: canGoBack, volume: hasPlayer ? state.volume : nil)
+            canGoBack: canGoBack, volume: hasPlayer ? state.volume : nil, shuffles: shuffles)
     }
 
     // MARK: Order. A place that the driver gives holds until the song plays or is taken out; votes order the others.
@@ -162,6 +162,19 @@ extension HostFeature {
         state.queue.insert(QueuedSong(playing, added: state.added, isHeld: true), at: 0)
         state.added += 1
         begin(queued ?? QueueItem(song: song, addedBy: local.id), now: now, pauses: !state.isPlaying)
+        return changed(now: now)
+    }
+
+    // MARK: Place in the song
+
+    /// The song goes on at another place, at most at its end.
+    mutating func seek(to seconds: Double, now: MeshInstant) -> [Effect] {
+        guard let song = state.nowPlaying?.song else { return [.notice(Notice(.nothingPlays))] }
+        guard seconds.isFinite else { return [] }
+        let end = song.duration > 0 ? song.duration : seconds
+        state.playedBefore = .seconds(min(max(seconds, 0), end))
+        if state.isPlaying { state.playingSince = now }
+        state.seeks += 1
         return changed(now: now)
     }
 

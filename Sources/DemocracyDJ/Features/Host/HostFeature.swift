@@ -58,6 +58,10 @@ public struct HostFeature: Feature {
         case previous
         /// How loud, in percent of what the device can.
         case volume(Int)
+        /// Go on at this place of the present song, in seconds.
+        case seek(Double)
+        /// Whether the library's songs play in a random order where nobody asks.
+        case shuffle(Bool)
         /// Let a guest in again that was sent away, by identifier.
         case unban(Peer.ID)
     }
@@ -134,6 +138,8 @@ public struct HostFeature: Feature {
         public var steps = 0
         /// How loud the player plays, in percent.
         public var volume = DJLimits.loudest
+        /// Counts the jumps to another place of a song in this run.
+        public var seeks = 0
         /// Songs that were ever added.
         public var added: Int
         /// How often each linked guest has searched.
@@ -174,7 +180,7 @@ public struct HostFeature: Feature {
     /// Whether a player says when a song is over; without one, its length does.
     public let hasPlayer: Bool
     /// Whether what plays where nobody asks comes in an order of its own, another one in each run, and not in the library's.
-    public let shuffles: Bool
+    public internal(set) var shuffles: Bool
     /// What the host knows.
     public internal(set) var state: State
     /// How much each guest has wanted. It stays when a link ends: who comes again has wanted as much as before.

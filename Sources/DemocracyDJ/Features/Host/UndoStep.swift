@@ -48,9 +48,14 @@ public struct Steering: Hashable, Sendable {
     public var canGoBack: Bool
     /// How loud the player plays, in percent; nil where there is none.
     public var volume: Int?
+    /// Whether the library's songs play in a random order where nobody asks.
+    public var shuffles: Bool
 
     /// What can be done.
-    public init(undo: Undo? = nil, steps: Int = 0, canGoBack: Bool = false, volume: Int? = nil) {
+    public init(
+        undo: Undo? = nil, steps: Int = 0, canGoBack: Bool = false, volume: Int? = nil, shuffles: Bool = false
+    ) {
         (self.undo, self.steps, self.canGoBack, self.volume) = (undo, steps, canGoBack, volume)
+        self.shuffles = shuffles
     }
 }
