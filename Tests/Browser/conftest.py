@@ -102,6 +102,7 @@ def open_page(browser: Browser) -> Iterator[Open]:
     ) -> Page:
         # What a service worker keeps is what some tests are about, and would come between the others and their server.
         options.setdefault("service_workers", "block")
+        options.setdefault("permissions", ["clipboard-read", "clipboard-write"])
         contexts.append(browser.new_context(viewport=SCREENS[screen], **options))  # type: ignore[arg-type]
         page = contexts[-1].new_page()
         page.set_default_timeout(PATIENCE)

@@ -7,7 +7,7 @@ import pytest
 from conftest import MakeServer, Open, posted
 from playwright.sync_api import Page, expect
 from stand_in import StandIn
-from views import guest_connected, host_playing
+from views import guest_connected, host_playing, item
 
 
 @pytest.fixture
@@ -35,6 +35,61 @@ def test_an_artist_is_opened_with_a_tap_and_its_song_is_added(car: StandIn, page
     page.get_by_role("button", name="Artists").click()
     expect(page.get_by_role("button", name="Long Haul")).to_be_visible()
     expect(songs).to_have_count(0)
+
+
+def test_an_album_leads_back_to_where_it_was_found(car: StandIn, page: Page) -> None:
+    page.get_by_role("button", name="Artists").click()
+    page.get_by_role("button", name="Long Haul").click()
+    page.get_by_role("button", name="Back", exact=True).click()
+    expect(page.get_by_role("button", name="Night Drivers")).to_be_visible()
+    expect(page.get_by_role("button", name="Back", exact=True)).to_be_hidden()
+    page.get_by_role("searchbox").fill("haul")
+    page.get_by_role("button", name="Road Mix").click()
+    page.get_by_role("button", name="Back", exact=True).click()
+    expect(page.get_by_role("searchbox")).to_have_value("haul")
+    expect(page.locator("#panel-search li.song")).to_have_count(3)
+
+
+@pytest.mark.parametrize(
+    ("choice", "commands"),
+    [
+        ("Play now", [("playNext", "s8"), ("playNext", "s0b"), ("skip", None)]),
+        ("Play next", [("playNext", "s8"), ("playNext", "s0b")]),
+        ("Add to the end", [("add", "s0b")]),
+    ],
+)
+def test_all_songs_of_an_artist_are_played_now_next_or_last(
+    car: StandIn, page: Page, choice: str, commands: list[tuple[str, str | None]]
+) -> None:
+    # The second song is in the queue already.
+    songs = [{**item(0), "id": "s0b"}, item(8)]
+    page.get_by_role("button", name="Artists").click()
+    page.get_by_role("button", name="Long Haul").wait_for()
+    car.answers["search"] = (200, {"songs": songs, "groups": [], "artists": [], "albums": [], "total": 2})
+    page.get_by_role("button", name="Long Haul").click()
+    page.get_by_role("button", name="Play all").click()
+    page.get_by_role("dialog", name="Long Haul").get_by_role("button", name=choice).click()
+    wanted = [{"command": command, **({"songID": song} if song else {})} for command, song in commands]
+    assert [posted(car) for _ in wanted] == wanted
+    expect(page.locator(".toast")).to_contain_text("2 songs of “Long Haul” are queued.")
+    assert car.commands.empty()
+
+
+def test_a_song_that_was_found_is_played_now_or_next(car: StandIn, page: Page) -> None:
+    page.get_by_role("button", name="Played").click()
+    page.get_by_role("button", name="Choose when Old Times plays").click()
+    page.get_by_role("button", name="Play now").click()
+    assert [posted(car), posted(car)] == [{"command": "playNext", "songID": "old"}, {"command": "skip"}]
+
+
+def test_a_guest_has_no_button_to_play_all(make_server: MakeServer, open_page: Open) -> None:
+    page = open_page(make_server(guest_connected()), "phone")
+    page.get_by_role("tab", name="Search").click()
+    page.get_by_role("button", name="Artists").click()
+    page.get_by_role("button", name="Long Haul").click()
+    expect(page.get_by_role("button", name="Back", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="Play all")).to_have_count(0)
+    expect(page.locator(".more-places")).to_have_count(0)
 
 
 def test_more_is_shown_behind_what_is_there(car: StandIn, page: Page) -> None:

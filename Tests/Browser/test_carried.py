@@ -96,6 +96,27 @@ def test_a_phone_that_opens_the_page_again_while_the_node_is_away_sees_the_last_
     assert server.commands.get(timeout=30) == {"command": "vote", "songID": "s4"}
 
 
+@pytest.mark.parametrize("role", ["host", "webGuest"])
+def test_the_page_of_a_node_that_was_stopped_has_the_last_queue_when_it_is_opened_again(
+    role: str, make_server: MakeServer, carried: Carried
+) -> None:
+    make = host_playing if role == "host" else web_guest
+    server = make_server(make())
+    server.keeps_files = True
+    server.ends_streams = True
+    url = server.url.replace("127.0.0.1", CAR)
+    first = carried(url)
+    shows(first, server)
+    server.show(make(ended="The host has stopped.", connection="hosting" if role == "host" else "disconnected"))
+    expect(first.locator("#banners")).to_contain_text("has stopped")
+    server.cut()
+    page = carried(url, first.context)
+    first.close()
+    expect(page.locator("#panel-queue ol .title").first).to_have_text("Headlights")
+    expect(page.locator("#panel-queue")).to_contain_text("Last known queue")
+    expect(page.locator("#banners")).to_contain_text("No Connection")
+
+
 def test_another_program_with_another_page_is_noticed(make_server: MakeServer, carried: Carried) -> None:
     server = make_server(host_playing())
     server.keeps_files = True

@@ -8,11 +8,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from conftest import SCREENS, MakeServer, Open, answer
+from conftest import CAR, SCREENS, MakeServer, Open, answer, posted
 from playwright.sync_api import FloatRect, Page, expect
 from ride import Ride
 from test_web_guests import Door, join
-from views import host_playing
+from views import host_playing, inviting
 
 PIN = "314159"
 WEB = ("--web-guests", "--http", "0.0.0.0:0", "--pin", PIN)
@@ -156,6 +156,38 @@ def assert_whole(page: Page, code: str) -> None:
     shown = assert_in_panel(page, code)
     # A camera reads it from the front seat to the back.
     assert min(shown["width"], shown["height"]) >= 160, shown
+
+
+def test_an_invitation_is_copied_and_each_is_revoked_by_itself(make_server: MakeServer, open_page: Open) -> None:
+    view = inviting()
+    newest, older = view["invitation"]["open"]
+    older["text"] += "older"
+    server = make_server(view)
+    page = open_page(server, "phone")
+    page.get_by_role("tab", name="Invite").click()
+    page.locator(".given").get_by_role("button", name="Copy").click()
+    expect(page.locator(".toast")).to_have_text("Copied.")
+    assert page.evaluate("navigator.clipboard.readText()") == newest["text"]
+    page.locator(".open-invitation").get_by_role("button", name="Copy").click()
+    page.wait_for_function("async text => await navigator.clipboard.readText() === text", arg=older["text"])
+    page.locator(".open-invitation").get_by_role("button", name="Revoke").click()
+    assert posted(server) == {"command": "invite", "span": f"none {older['text']}"}
+    page.locator(".given").get_by_role("button", name="Revoke").click()
+    assert posted(server) == {"command": "invite", "span": f"none {newest['text']}"}
+    page.locator(".door").get_by_role("button", name="Copy").click()
+    page.wait_for_function(
+        "async text => await navigator.clipboard.readText() === text", arg=view["invitation"]["url"]
+    )
+
+
+def test_a_page_by_plain_http_copies_as_well(make_server: MakeServer, open_page: Open) -> None:
+    server = make_server(inviting())
+    server.url = server.url.replace("127.0.0.1", CAR)
+    page = open_page(server, "phone")
+    assert not page.evaluate("isSecureContext")
+    page.get_by_role("tab", name="Invite").click()
+    page.locator(".given").get_by_role("button", name="Copy").click()
+    expect(page.locator(".toast")).to_have_text("Copied.")
 
 
 @pytest.mark.parametrize("screen", ["small", "headunit", "sideways", "desk"])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -42,7 +43,7 @@ def test_every_target_is_large_and_nothing_is_beside_the_screen(
     page = drive(open_page, car, screen, color_scheme=look)
     page.wait_for_function("() => !document.querySelector('.like').disabled")
     sizes = page.locator("#driving button").evaluate_all("all => all.map(b => [b.offsetWidth, b.offsetHeight])")
-    assert len(sizes) == 4
+    assert len(sizes) == 6
     assert min(size for pair in sizes for size in pair) >= TARGET
     for button in page.locator("#driving button").all():
         expect(button).to_be_in_viewport(ratio=1)
@@ -61,6 +62,77 @@ def test_a_driver_pauses_and_skips(car: StandIn, open_page: Open) -> None:
     assert posted(car) == {"command": "play"}
     page.get_by_role("button", name="Skip").click()
     assert posted(car) == {"command": "skip"}
+
+
+@pytest.mark.parametrize("look", ["light", "dark"])
+@pytest.mark.parametrize("screen", SCREENS)
+def test_words_are_as_large_as_cars_want_them(car: StandIn, open_page: Open, screen: str, look: str) -> None:
+    """Google's guidelines for cars: text of 32 and 24 pixels, at most 120 characters, and a contrast of 4.5:1."""
+    page = drive(open_page, car, screen, color_scheme=look)
+    long = {**item(0), "title": "A Very Long Title " * 20, "artist": "A Very Long Artist " * 20}
+    for view in (host_playing(), host_playing(nowPlaying=long)):
+        car.show(view)
+        page.locator(f"#driving[data-version='{car.view['version']}']").wait_for()  # type: ignore[index]
+        sizes = page.evaluate(
+            "() => ['.drive-title', '.drive-artist', '.drive-level', '.drive-votes'].map(s => "
+            "parseFloat(getComputedStyle(document.querySelector(s)).fontSize))"
+        )
+        assert sizes[0] >= 32 and min(sizes) >= 24
+        text = page.locator(".drive-title").text_content(), page.locator(".drive-artist").text_content()
+        assert all(text) and sum(len(one or "") for one in text) <= 120
+
+
+def test_a_tap_is_answered_within_a_quarter_of_a_second(car: StandIn, open_page: Open, measured: list[str]) -> None:
+    page = drive(open_page, car)
+    waits = page.evaluate(
+        """async () => {
+            const waits = [];
+            for (const button of document.querySelectorAll('#driving button:not([data-control=back])')) {
+                const from = performance.now();
+                button.click();
+                await new Promise(done => {
+                    const look = () => (button.matches('.busy') ? done() : requestAnimationFrame(look));
+                    look();
+                });
+                await new Promise(done => requestAnimationFrame(() => done()));
+                waits.push(performance.now() - from);
+            }
+            return waits;
+        }"""
+    )
+    measured.append(f"a tap of the driving view is seen after {max(waits):.0f} ms; limit 250 ms")
+    assert len(waits) == 5 and max(waits) < 250
+
+
+def test_the_volume_has_two_large_buttons(car: StandIn, open_page: Open) -> None:
+    page = drive(open_page, car)
+    expect(page.locator(".drive-level")).to_have_text("70 %")
+    page.get_by_role("button", name="Louder").click()
+    assert posted(car) == {"command": "volume", "percent": 80}
+    # The next step counts from what was asked for, whatever the node shows meanwhile.
+    page.get_by_role("button", name="Louder").click()
+    assert posted(car) == {"command": "volume", "percent": 90}
+    page.get_by_role("button", name="Quieter").click()
+    assert posted(car) == {"command": "volume", "percent": 80}
+    expect(page.locator(".drive-level")).to_have_text("80 %")
+
+
+@pytest.mark.parametrize(
+    ("hour", "look", "is_night"), [(12, "light", False), (22, "light", True), (5, "light", True), (12, "dark", True)]
+)
+def test_the_driving_view_is_dark_at_night(
+    car: StandIn, open_page: Open, hour: int, look: str, is_night: bool
+) -> None:
+    page = open_page(car, "small", wait=False, color_scheme=look, timezone_id="UTC")
+    page.clock.install(time=datetime(2026, 3, 1, hour, 30, tzinfo=UTC))
+    page.reload()
+    ground = "getComputedStyle(document.body).backgroundColor"
+    page.locator("#dashboard:visible").wait_for()
+    # Elsewhere the system decides.
+    assert (page.evaluate(ground) == "rgb(7, 9, 11)") is (look == "dark")
+    page.get_by_role("button", name="Driving view").click()
+    page.locator("#driving:visible").wait_for()
+    assert (page.evaluate(ground) == "rgb(7, 9, 11)") is is_night
 
 
 def test_what_everybody_likes_plays_with_one_tap(car: StandIn, open_page: Open) -> None:

@@ -7,7 +7,7 @@ import pytest
 from conftest import SCREENS, MakeServer, Open, later_than_a_bounce, posted, shows
 from playwright.sync_api import Page, expect
 from stand_in import StandIn
-from views import ANA, BOB, SONGS, guest, guest_connected, guest_reconnecting, host_playing, item
+from views import ANA, BOB, MIA, SONGS, guest, guest_connected, guest_reconnecting, host_playing, item
 
 
 @pytest.fixture
@@ -204,6 +204,29 @@ def test_a_question_stays_beside_its_button(car: StandIn, open_page: Open) -> No
     assert before and asked and told and told["y"] != before["y"]
     above, below = asked["y"] - told["y"] - told["height"], told["y"] - asked["y"] - asked["height"]
     assert 0 <= max(above, below) <= 16
+
+
+@pytest.mark.parametrize("role", ["host", "guest"])
+def test_a_tap_on_a_song_says_who_suggested_it_and_who_voted(
+    role: str, make_server: MakeServer, open_page: Open
+) -> None:
+    songs = [item(1, (ANA, {**BOB, "name": None}), MIA), item(3)]
+    view = host_playing(queue=songs) if role == "host" else guest_connected(queue=songs)
+    page = open_page(make_server(view), "phone")
+    page.locator("#panel-queue .song .title").first.click()
+    dialog = page.get_by_role("dialog", name="Headlights")
+    expect(dialog).to_contain_text("Suggested by Mia")
+    # Bob has left, and this browser has seen him.
+    expect(dialog).to_contain_text("2 votes: Ana, Bob")
+    dialog.get_by_role("button", name="Close").click()
+    expect(dialog).to_have_count(0)
+    page.locator("#panel-queue .song .title").nth(1).click()
+    dialog = page.get_by_role("dialog", name="Windows Down")
+    expect(dialog).to_contain_text("Queued by the host")
+    expect(dialog).to_contain_text("Nobody has voted yet")
+    page.keyboard.press("Escape")
+    page.locator("#playing .title").click()
+    expect(page.get_by_role("dialog", name="Open Road")).to_be_visible()
 
 
 def test_a_guest_votes_and_takes_the_vote_back(server: StandIn, open_page: Open) -> None:

@@ -37,7 +37,7 @@ def test_a_host_sees_what_plays_what_is_next_and_who_is_there(make_server: MakeS
     playing = page.get_by_role("region", name="Now playing")
     expect(playing).to_contain_text("Open Road")
     expect(playing).to_contain_text("Mia asked · 2 votes")
-    expect(playing.get_by_role("progressbar")).to_have_attribute("max", "214")
+    expect(playing.get_by_role("slider", name="Place in the song")).to_have_attribute("max", "214")
     expect(song(page, "Headlights")).to_contain_text("Ana asked")
     expect(song(page, "Headlights")).to_contain_text("3 votes")
     # Nobody asked for what the host itself has queued.
@@ -153,6 +153,28 @@ def test_a_guest_without_a_host_sees_which_are_in_range(make_server: MakeServer,
     assert server.commands.get(timeout=10) == {"command": "retry"}
     server.show(guest_connected())
     expect(page.get_by_role("region", name="Now playing")).to_be_visible()
+
+
+@pytest.mark.parametrize("connection", ["connecting", "failed"])
+def test_a_guest_that_looks_for_one_host_names_it_and_lists_the_others(
+    connection: str, make_server: MakeServer, open_page: Open
+) -> None:
+    missing = notice("hostNotFound", "Nowhere was not found.", suggestion="Make sure that it is on.")
+    looking = {"connection": connection, "wanted": "Nowhere", "notices": [missing]}
+    server = make_server(guest_choosing(**looking, hosts=[]))
+    page = open_page(server, "phone")
+    choosing = page.get_by_role("region", name="Looking for Nowhere")
+    expect(choosing.locator(".hint")).to_have_text(
+        "You join it automatically when it is in range. No host is in range right now."
+    )
+    expect(page.locator("#state [role=status]")).to_have_text("Not in range")
+    expect(page.locator(".banner")).to_have_count(0)
+    server.show(guest_choosing(**looking))
+    expect(choosing.locator(".hint")).to_have_text(
+        "You join it automatically when it is in range. You can also join another host:"
+    )
+    choosing.get_by_role("button", name="Join Dad's Car").click()
+    assert server.commands.get(timeout=10) == {"command": "join", "host": HOST["id"]}
 
 
 @pytest.mark.parametrize("role", ["host", "guest"])

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from conftest import MakeServer, Open, posted, shows
 from playwright.sync_api import Page, expect
 from stand_in import StandIn
-from views import host_playing, item
+from views import guest_connected, host_playing, item
 
 REMOVED = {"kind": "remove", "title": "Headlights", "step": 3}
 
@@ -122,6 +124,35 @@ def test_a_slider_that_moves_asks_no_more_often_than_the_node_takes(car: StandIn
     assert posted(car) == {"command": "volume", "percent": 100}
     page.get_by_role("button", name="Pause").click()
     assert posted(car) == {"command": "pause"}
+
+
+def test_the_driver_goes_on_at_another_place_of_the_song(car: StandIn, open_page: Open) -> None:
+    page = open_page(car)
+    slider = page.get_by_role("slider", name="Place in the song")
+    expect(slider).to_have_attribute("aria-valuetext", re.compile("^1:2[0-9] of 3:34$"))
+    slider.fill("150")
+    assert posted(car) == {"command": "seek", "seconds": 150}
+    expect(page.locator(".times span").first).to_have_text("2:30")
+    # A view from before does not move it back.
+    car.show(host_playing(isPlaying=False))
+    shows(page, car)
+    expect(slider).to_have_value("150")
+
+
+def test_a_guest_sees_the_progress_and_cannot_change_it(make_server: MakeServer, open_page: Open) -> None:
+    page = open_page(make_server(guest_connected()))
+    expect(page.get_by_role("progressbar", name="Progress of the song")).to_be_visible()
+    expect(page.get_by_role("slider")).to_have_count(0)
+
+
+def test_the_driver_chooses_a_random_order(car: StandIn, open_page: Open) -> None:
+    page = open_page(car)
+    shuffle = page.get_by_role("button", name="Play in random order when the queue is empty")
+    expect(shuffle).to_have_attribute("aria-pressed", "true")
+    shuffle.click()
+    assert posted(car) == {"command": "shuffle", "isOn": False}
+    car.show(host_playing(shuffle=False))
+    expect(shuffle).to_have_attribute("aria-pressed", "false")
 
 
 def test_without_sound_the_page_says_so_and_the_clock_stands(car: StandIn, open_page: Open) -> None:
@@ -249,13 +280,13 @@ def test_half_a_row_is_enough_to_move_a_song_by_one_place(car: StandIn, open_pag
 
 def test_a_node_that_cannot_steer_shows_no_button_for_it(make_server: MakeServer, open_page: Open) -> None:
     view = host_playing()
-    for field in ("undo", "volume", "canGoBack", "sound"):
+    for field in ("undo", "volume", "canGoBack", "sound", "shuffle"):
         del view[field]
     page = open_page(make_server(view))
     expect(page.get_by_role("button", name="Remove Headlights")).to_be_visible()
     for name in ("Move Headlights, place", "Play Windows Down next", "Clear the queue", "Previous song"):
         expect(page.get_by_role("button", name=name)).to_be_hidden()
-    expect(page.get_by_role("slider")).to_be_hidden()
+    expect(page.get_by_role("slider", name="Volume")).to_be_hidden()
 
 
 def test_a_pinned_song_is_unpinned_with_one_tap(car: StandIn, open_page: Open) -> None:

@@ -12,6 +12,7 @@ import { followKeys } from "/keyboard.js";
 import { t } from "/language.js";
 import { LastView } from "/last.js";
 import { limits } from "/limits.js";
+import { learnNames } from "/names.js";
 import { PageNode } from "/node.js";
 import { Notices } from "/notices.js";
 import { withKept } from "/outbox.js";
@@ -19,6 +20,7 @@ import { Refusals } from "/refusals.js";
 import { keepShell } from "/shell.js";
 import { keep, kept } from "/storage.js";
 import { Stream } from "/stream.js";
+import { showColours } from "/theme.js";
 import { Undo } from "/undo.js";
 
 // The page: views come in and are shown, taps go out. All that it knows by itself is below.
@@ -51,6 +53,7 @@ const stream = new Stream({
         [view, receivedAt] = [refusals.atSongs(newest), performance.now()];
         [isKept, mayShowKept] = [false, false];
         last.take(newest);
+        learnNames(newest);
         undo.take(newest.undo);
         if (isBack) dashboard?.searchAgain();
         if (news) say(news.message, news.suggestion, limits.news);
@@ -64,6 +67,7 @@ const stream = new Stream({
         showNoView();
         join.refused(refusal);
     },
+    sentAway: () => last.forget(),
     changed: () => draw(),
 });
 
@@ -108,6 +112,7 @@ function showNoView() {
     header.showStranger();
     for (const one of [main, part("driving")]) setShown(one, false);
     document.body.classList.remove("driving");
+    showColours(false);
     draw();
 }
 
@@ -120,7 +125,7 @@ function returnToStart() {
 
 /** What the node has to tell. A button of it is a command, which a node that is away or has ended does not take. */
 function nodeNotices(takesCommands) {
-    const told = view?.notices ?? [];
+    const told = (view?.notices ?? []).filter((notice) => !(view.wanted && notice.code === "hostNotFound"));
     return takesCommands ? [...told, ...undo.notices] : told.map((notice) => ({ ...notice, button: null }));
 }
 
@@ -170,6 +175,7 @@ function show() {
     const isDriving = view.role === "host" && kept("driving") === true;
     for (const [one, isShown] of [[main, !isDriving], [part("driving"), isDriving]]) setShown(one, isShown);
     document.body.classList.toggle("driving", isDriving);
+    showColours(isDriving);
     const state = {
         isStale: view.isStale || !isReachable || isOver, isReachable, isOver,
         isInTrouble: told.some((notice) => notice.critical),
@@ -216,6 +222,7 @@ setInterval(() => {
     showKept();
     dashboard?.tick(performance.now());
     if (document.body.classList.contains("driving")) driving?.tick(performance.now());
+    showColours();
     // A list may have been scrolled, or another one chosen.
     placeQuestion();
 }, limits.tick);

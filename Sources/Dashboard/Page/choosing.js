@@ -6,7 +6,7 @@ import { personWords } from "/guests.js";
 import { icon } from "/icons.js";
 import { t } from "/language.js";
 import { limits } from "/limits.js";
-import { hopsOf, nameOf } from "/text.js";
+import { hopsOf, nameOf, shown } from "/text.js";
 
 /** A guest without a host: which hosts are in range. */
 export class Choosing {
@@ -25,7 +25,7 @@ export class Choosing {
         // "Tap to join." above a single host: a tap on that host is one. Among several each has its own button.
         this.#hosts.addEventListener("click", (event) => {
             const isAlone = this.#hosts.children.length === 1 && !event.target.closest("button");
-            if (isAlone && !this.find.disabled) node.command("retry");
+            if (isAlone && !this.find.hidden && !this.find.disabled) node.command("retry");
         });
         this.hosts = new KeyedList(this.#hosts, (host) => host.id, () => hostRow(node));
         this.knownLabel = make("p", "label", { hidden: true }, t`Hosts that you have joined`);
@@ -36,19 +36,21 @@ export class Choosing {
     /** Where nothing can be joined from here, nothing is offered. */
     update(view, isUsable) {
         const isLooking = view.connection === "connecting" || view.connection === "reconnecting";
-        setText(this.#heading, isLooking ? t`Looking for a host` : t`Choose a host`);
-        setText(this.#words, words(view, isLooking));
+        const wanted = view.wanted ? shown(view.wanted, "") : "";
+        const heading = isLooking ? t`Looking for a host` : t`Choose a host`;
+        setText(this.#heading, wanted ? t`Looking for ${wanted}` : heading);
+        setText(this.#words, wanted ? wantedWords(view) : words(view, isLooking));
         setShown(this.#words, isUsable);
         // The form of the PIN has the only button that joins, and a single host is joined by the large button.
         const asks = isUsable && view.notices.some((notice) => asksPIN.includes(notice.code));
-        const isChosen = asks || view.hosts.length === 1;
+        const isChosen = asks || (view.hosts.length === 1 && !view.wanted);
         this.hosts.update(view.hosts.map((host) => ({ ...host, isChosen })));
         const known = view.knownHosts ?? [];
         this.known.update(known);
         for (const part of [this.knownLabel, this.#known]) setShown(part, known.length);
         for (const part of [this.label, this.#hosts]) setShown(part, view.hosts.length);
         setButton(this.find, ...(view.hosts.length ? ["check", t`Join`] : ["search", t`Find a host`]));
-        setShown(this.find, !isLooking && !asks && view.hosts.length < 2);
+        setShown(this.find, !isLooking && !asks && !wanted && view.hosts.length < 2);
         this.pin.update(asks);
     }
 }
@@ -81,6 +83,12 @@ function words(view, isLooking) {
     if (isLooking) return length ? t`Joining…` : t`You join the first host in range automatically.`;
     if (length > 1) return t`Tap the host that you want.`;
     return length ? t`Tap to join.` : t`No host is in range right now.`;
+}
+
+/** What is said to a guest that was started for one host. */
+function wantedWords(view) {
+    const joins = t`You join it automatically when it is in range.`;
+    return view.hosts.length ? `${joins} ${t`You can also join another host:`}` : `${joins} ${t`No host is in range right now.`}`;
 }
 
 function hostRow(node) {

@@ -7,12 +7,21 @@ import { Favourite } from "/favourite.js";
 import { icon, setIcon } from "/icons.js";
 import { t } from "/language.js";
 import { limits } from "/limits.js";
-import { elapsed, titleOf, votesOf } from "/text.js";
+import { cut, elapsed, shown, titleOf, votesOf } from "/text.js";
 
-/** What a driver has while driving: what plays, pause, skip, and what the others want most. Nothing in it moves. */
+/** A title and an artist that a driver reads with one look: `limits.glance` characters together. */
+export function glance(title, artist) {
+    const room = Math.max(limits.glance - artist.length, limits.glance / 2);
+    const short = cut(title, room - 1);
+    return [short, cut(artist, Math.max(0, limits.glance - short.length - 1))];
+}
+
+/** The view for driving: the song, pause, skip, the volume, and the song with the most votes. Nothing in it moves. */
 export class Driving {
     #cover = cover("large");
     #title = foreign();
+    #artist = foreign();
+    #level = make("span", "drive-level");
     #progress = make("progress", "", { "aria-label": t`Progress of the song` });
     #trouble = icon("warning");
     #votes = make("span", "drive-votes");
@@ -21,6 +30,8 @@ export class Driving {
     #view = null;
     #receivedAt = 0;
     #offered = null;
+    #asked = 0;
+    #askedAt = -Infinity;
 
     /** `leave` goes back to all the rest. */
     constructor(main, node, leave) {
@@ -33,10 +44,17 @@ export class Driving {
         this.like.addEventListener("click", () => this.#offered && this.#do(this.like, this.#playing(this.#offered)));
         this.leave = button("drive", "queue", "", leave, "back");
         setButton(this.leave, "queue", "", t`Leave the driving view`);
+        this.quieter = button("drive", "quieter", "", () => this.#do(this.quieter, this.#volume(-limits.volumeStep)), "quieter");
+        this.louder = button("drive", "louder", "", () => this.#do(this.louder, this.#volume(limits.volumeStep)), "louder");
+        setButton(this.quieter, "quieter", "", t`Quieter`);
+        setButton(this.louder, "louder", "", t`Louder`);
+        this.volume = make("div", "drive-volume", {}, this.quieter, this.#level, this.louder);
         const heading = make("h1", "drive-title", { id: "driving-heading" }, this.#title);
-        const song = make("section", "drive-song", {}, this.#cover.element, heading, this.#progress);
+        const artist = make("p", "drive-artist", {}, this.#artist);
+        const song = make("section", "drive-song", {}, this.#cover.element, make("div", "drive-words", {}, heading, artist),
+            this.#progress);
         const buttons = make("section", "drive-buttons", { "aria-label": t`Driving view` },
-            this.play, this.skip, this.like, this.leave);
+            this.play, this.skip, this.like, this.leave, this.volume);
         main.replaceChildren(song, buttons, this.#trouble);
         main.addEventListener("pointerdown", () => this.#favourite.touched(performance.now()));
     }
@@ -48,7 +66,14 @@ export class Driving {
         const item = view.nowPlaying;
         this.#cover.update(item ?? { title: "", artist: "", art: null });
         setClass(this.main, "silent", !item);
-        setLongText(this.#title, item ? titleOf(item) : t`Nothing is playing`, item?.title);
+        const [title, artist] = glance(item ? titleOf(item) : t`Nothing is playing`, item ? shown(item.artist, "") : "");
+        setLongText(this.#title, title, item?.title);
+        setLongText(this.#artist, artist, item?.artist);
+        const hasVolume = typeof view.volume === "number";
+        setClass(this.volume, "none", !hasVolume);
+        setText(this.#level, hasVolume ? `${this.#wanted()} %` : "");
+        setAttribute(this.quieter, "disabled", !hasVolume || !isReachable || isOver);
+        setAttribute(this.louder, "disabled", !hasVolume || !isReachable || isOver);
         const next = t(titles.host[view.isPlaying ? "pause" : "play"]);
         setButton(this.play, view.isPlaying ? "pause" : "play", "", next);
         setButton(this.skip, "skip", "", t(titles.host.skip));
@@ -86,6 +111,20 @@ export class Driving {
         setText(this.#votes, String(item.votes));
     }
 
+    /** The volume that was asked for last, until the node has had time to follow; else the node's. */
+    #wanted() {
+        return performance.now() - this.#askedAt < limits.landing ? this.#asked : this.#view.volume;
+    }
+
+    #volume(change) {
+        return () => {
+            const percent = Math.min(100, Math.max(0, Math.round((this.#wanted() + change) / change) * change));
+            [this.#asked, this.#askedAt] = [percent, performance.now()];
+            setText(this.#level, `${percent} %`);
+            return this.node.command("volume", { percent });
+        };
+    }
+
     #next() {
         return () => this.node.command(this.#view.isPlaying ? "pause" : "play");
     }
@@ -102,6 +141,9 @@ export class Driving {
 
     /** Does what a button is for; where that fails, the button shows it for a moment. */
     async #do(control, act) {
+        // At once, however long the node takes.
+        setClass(control, "busy", true);
+        setTimeout(() => setClass(control, "busy", false), limits.response);
         if (await act()) return;
         setClass(control, "failed", true);
         setTimeout(() => setClass(control, "failed", false), limits.failed);

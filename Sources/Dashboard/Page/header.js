@@ -104,6 +104,10 @@ function connectionWords(view) {
     switch (view.connection) {
         case "hosting": return ["onAir", t`On the air`, guestsOf(view.guests.length)];
         case "connected": return ["linked", t`Connected`];
+        case "connecting": case "failed": case "disconnected": case "reconnecting":
+            if (view.wanted) return ["clock", t`Not in range`];
+    }
+    switch (view.connection) {
         case "connecting": return ["clock", t`Connecting…`];
         case "reconnecting": return ["clock", t`Reconnecting…`];
         case "failed": return ["away", t`Not connected`];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { tellOnTap } from "/about.js";
 import { button, cover, setButton, songWords } from "/controls.js";
 import { foreign, make, setAttribute, setClass, setShown, setText } from "/dom.js";
 import { icon } from "/icons.js";
@@ -13,7 +14,7 @@ export function askedLine() {
     const [before, after] = around("{1} asked");
     const element = make("p", "asked", {}, before, asker, after);
     const update = (item) => {
-        setText(asker, item.isAsked ? nameOf({ name: item.addedByName }) : "");
+        setText(asker, item.isAsked ? nameOf({ id: item.addedBy, name: item.addedByName }) : "");
         setShown(element, item.isAsked);
     };
     return { element, update };
@@ -49,12 +50,14 @@ export function hostRow(node, reorder) {
     const art = cover("small");
     const words = songWords("p");
     const asked = askedLine();
+    const voters = make("p", "unseen");
     const votes = make("p", "votes", {}, make("b"), make("span"));
     const unpin = button("quiet unpin", "pin", t`Unpin`, () => node.command("unpin", { songID: row.item.id }), "unpin");
-    const text = make("div", "song-words", {}, words.titleLine, words.artistLine, asked.element, unpin);
+    const text = make("div", "song-words", {}, words.titleLine, words.artistLine, asked.element, voters, unpin);
     const next = button("quiet next", "next", "", () => node.command("playNext", { songID: row.item.id }), "next");
     const bin = binOf(node, row);
     const grip = reorder.grip(row);
+    for (const part of [text, votes]) tellOnTap(part, () => ({ item: row.item, hostID: row.item.hostID }));
     row.element = make("li", "song", {}, grip, art.element, text, votes, next, bin.element);
     row.update = (item, index) => {
         bin.update(item, index);
@@ -66,7 +69,9 @@ export function hostRow(node, reorder) {
         const [number, noun] = [String(item.votes), votesOf(item.votes)];
         setText(votes.firstChild, number);
         setText(votes.lastChild, noun.replace(number, ""));
-        setAttribute(votes, "title", item.votes ? t`Voted for by ${voterNames(item)}` : null);
+        const names = item.votes ? t`Voted for by ${voterNames(item)}` : t`Nobody has voted yet`;
+        setAttribute(votes, "title", names);
+        setText(voters, item.votes ? names : "");
         setClass(votes, "none", !item.votes);
         setButton(unpin, "pin", t`Unpin`, t`Unpin ${titleOf(item)}`);
         setShown(unpin, Boolean(item.pinned));

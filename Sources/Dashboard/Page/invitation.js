@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { button } from "/controls.js";
-import { foreign, make, setAttribute, setClass, setShown, setText } from "/dom.js";
+import { button, setButton } from "/controls.js";
+import { copyButtons } from "/copying.js";
+import { foreign, KeyedList, make, setAttribute, setClass, setShown, setText } from "/dom.js";
 import { plural, t } from "/language.js";
 import { shortDate, shown } from "/text.js";
 
@@ -18,11 +19,14 @@ export class Invitation {
         make("p", "label", {}, t`First join the Wi-Fi`, " ", this.#wifiName), this.#wifiCode.element);
     #web = make("div", "web-door", {}, this.#wifi,
         make("div", "door", {}, make("p", "label", {}, t`With a phone, without an app`), this.#code.element, this.#address));
+    #addressButtons = null;
     #noWeb = make("p", "hint", {}, t`Guests cannot join with a browser. To let them, start the host with --web-guests.`);
     #given;
 
     constructor(panel, node) {
         this.#given = new Given(node);
+        this.#addressButtons = make("div", "give", {}, ...copyButtons(node, () => this.#address.textContent));
+        this.#web.lastChild.append(this.#addressButtons);
         const radio = make(
             "div", "invitation-words", {}, make("p", "label", {}, t`With RoadMesh, over Bluetooth`),
             make("p", "", {}, this.#name), make("p", "hint", {}, t`Guests in the car find it and join automatically.`),
@@ -50,7 +54,7 @@ export class Invitation {
     }
 }
 
-/** Invitations that let somebody in without the PIN: the newest of them is on view. */
+/** Invitations that admit a guest without the PIN: the newest one in full, and below it the others. */
 class Given {
     #one = button("plain", "invite", t`Invite one guest`, () => this.#make("once"), "inviteOne");
     #two = button("plain", "clock", t`Invite for 2 hours`, () => this.#make("2h"), "inviteTwo");
@@ -60,13 +64,24 @@ class Given {
     #text = make("p", "address");
     #count = make("p", "hint");
     #isAwaited = false;
-    /** The newest invitation. */
-    newest = make("div", "given", { hidden: true }, this.#code.element,
-        make("div", "given-words", {}, this.#words, this.#count, this.#back, this.#text));
+    #list = make("ul", "others", { hidden: true });
+    #shown = null;
+    /** The newest invitation, and the others. */
+    newest;
 
     constructor(node) {
         this.node = node;
         this.element = make("div", "give", {}, this.#one, this.#two);
+        const revoke = button("plain", "cross", t`Revoke`, () => this.#revoke(this.#shown), "revoke");
+        const buttons = make("div", "give", {}, ...copyButtons(node, () => textOf(this.#shown)), revoke);
+        const words = make("div", "given-words", {}, this.#words, this.#text, buttons, this.#count, this.#back);
+        this.newest = make(
+            "div", "invitations", { hidden: true }, make("div", "given", {}, this.#code.element, words), this.#list);
+        this.others = new KeyedList(this.#list, (one) => one.text, () => openRow(node, (one) => this.#revoke(one)));
+    }
+
+    #revoke(invitation) {
+        return this.node.command("invite", { span: `none ${invitation.text}` });
     }
 
     update({ pin, open }) {
@@ -74,10 +89,13 @@ class Given {
         const [newest] = open;
         setShown(this.newest, Boolean(newest));
         if (!newest) return;
-        const text = newest.url ?? newest.text;
+        const text = textOf(newest);
         const isNew = this.#text.textContent !== text;
-        const end = shortDate(newest.until);
-        setText(this.#words, newest.once ? t`For one guest, until ${end}` : t`For everybody who has it, until ${end}`);
+        this.#shown = newest;
+        setText(this.#words, purposeOf(newest));
+        this.others.update(open.slice(1));
+        setShown(this.#list, open.length > 1);
+        for (const part of [this.#count, this.#back]) setShown(part, open.length > 1);
         setText(this.#text, text);
         this.#code.update(newest.qr, newest.text);
         setText(this.#count, plural(open.length, "{1} invitation is open.", "{1} invitations are open."));
@@ -91,6 +109,32 @@ class Given {
         this.#isAwaited = span !== "none";
         return this.node.command("invite", { span });
     }
+}
+
+/** What an invitation is given on as: a link where there is one. */
+const textOf = ({ url, text }) => url ?? text;
+
+/** For whom an invitation is, and until when. */
+function purposeOf({ once, until }) {
+    const end = shortDate(until);
+    return once ? t`For one guest, until ${end}` : t`For everybody who has it, until ${end}`;
+}
+
+/** One of the other invitations that are open. */
+function openRow(node, revoke) {
+    const words = make("p", "hint");
+    const row = { invitation: null };
+    const code = picture(t`QR code of this invitation`);
+    const end = button("plain", "cross", t`Revoke`, () => revoke(row.invitation), "revoke");
+    const buttons = make("div", "give", {}, ...copyButtons(node, () => textOf(row.invitation)), end);
+    row.element = make("li", "open-invitation", {}, code.element, make("div", "given-words", {}, words, buttons));
+    row.update = (invitation) => {
+        row.invitation = invitation;
+        setText(words, purposeOf(invitation));
+        code.update(invitation.qr, invitation.text);
+        setButton(end, "cross", t`Revoke`, t`Revoke the invitation ${purposeOf(invitation)}`);
+    };
+    return row;
 }
 
 /** A code, which fills the screen when it is tapped. */

@@ -31,12 +31,10 @@ export class LastView {
         for (const event of ["pagehide", "visibilitychange"]) addEventListener(event, () => this.#write());
     }
 
-    /** A view has come. */
+    /** A view has come. The one of a node that has stopped has the same queue, and is kept without its end. */
     take(view) {
-        if (view.ended) return this.forget();
-        this.#waiting = view;
+        this.#waiting = { ...view, ended: null };
         if (performance.now() - this.#writtenAt >= limits.keeping) this.#write();
-        return undefined;
     }
 
     /** Who is not let in any more has nothing to see. */

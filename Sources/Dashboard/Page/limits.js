@@ -77,10 +77,28 @@ export const limits = {
     undo: 8,
     /** Pause between two settings of the volume while its slider moves: five commands a second are the node's limit. */
     volume: 300,
+    /** How long a tapped button of the driving view is marked: Google's guidelines for cars want an answer in 250 ms. */
+    response: 250,
+    /** Characters of title and artist in the driving view: what those guidelines allow. */
+    glance: 120,
+    /** Steps of the volume there, in percent: ten taps from silence to full. */
+    volumeStep: 10,
+    /** From and to this hour the driving view has its night colours, where the system does not say: it is dark for most of the year. */
+    nightFrom: 20,
+    nightTo: 7,
     /** How long a driver is offered the same song: to see it, and to reach it without looking. */
     steady: 5_000,
     /** How long a button of the driving view shows that it has failed. */
     failed: 1_500,
+    /** Names of people that are remembered: several coaches. */
+    names: 200,
+    /** Names that a list of voters has at most. */
+    voters: 60,
+    /** Commands in a row that the node takes at once, and the pause between those of a longer row, in milliseconds. */
+    burst: 16,
+    command: 220,
+    /** Songs of an album or artist that are queued with one tap: a long album, and a third of the queue. */
+    group: 60,
     /** Songs of the last view that are kept: ten screens. */
     keptSongs: 100,
     /** Pause between two views that are kept: storage is slow, and this is what a tunnel may cost. */

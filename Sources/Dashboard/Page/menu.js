@@ -4,14 +4,17 @@ import { foreign, make, setText } from "/dom.js";
 import { t } from "/language.js";
 
 /**
- * Opens a list of choices over the page: `choices` are pairs of a text and what it does. One tap chooses, and a tap beside
- * the list, Escape or Cancel closes it.
+ * Opens a list of choices over the page: `words` is a text or several, and `choices` are pairs of a text and what it does.
+ * One tap chooses; a tap outside of the list, Escape, and Cancel or Close close it.
  */
 export function openMenu(title, words, choices) {
     const heading = make("h2", "heading", { id: "menu-heading" }, foreign());
     setText(heading.firstChild, title);
-    const text = make("p", "hint", { hidden: !words }, foreign());
-    setText(text.firstChild, words);
+    const texts = [words].flat().filter(Boolean).map((text) => {
+        const line = make("p", "hint", {}, foreign());
+        setText(line.firstChild, text);
+        return line;
+    });
     const dialog = make("dialog", "menu", { "aria-labelledby": "menu-heading" });
     const choice = (word, act) => {
         const element = make("button", "choice", { type: "button" }, word);
@@ -22,7 +25,8 @@ export function openMenu(title, words, choices) {
         return element;
     };
     const list = make("div", "choices", {}, ...choices.map(([word, act]) => choice(word, act)));
-    dialog.append(make("div", "menu-words", {}, heading, text, list, choice(t`Cancel`, () => {})));
+    const close = choice(choices.length ? t`Cancel` : t`Close`, () => {});
+    dialog.append(make("div", "menu-words", {}, heading, ...texts, ...(choices.length ? [list] : []), close));
     dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
     dialog.addEventListener("close", () => dialog.remove());
     document.body.append(dialog);

@@ -24,6 +24,7 @@ export class PageNode {
     constructor(on) {
         this.#on = on;
         this.announce = on.announce;
+        this.say = on.say;
     }
 
     /** Taps that no view shows yet. Another tab of this browser has the same. */

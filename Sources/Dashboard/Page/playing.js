@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { tellOnTap } from "/about.js";
 import { titles } from "/commands.js";
 import { button, cover, setButton, songWords, wishLine } from "/controls.js";
 import { foreign, make, setAttribute, setClass, setShown, setText } from "/dom.js";
 import { icon, setIcon } from "/icons.js";
 import { around, t } from "/language.js";
+import { Seek } from "/seek.js";
 import { clock, elapsed, nameOf, votesOf } from "/text.js";
 import { Volume } from "/volume.js";
 
@@ -19,7 +21,6 @@ export class Playing {
     #asker = foreign();
     #asking = make("span");
     #votes = make("span");
-    #progress = make("progress", "", { "aria-label": t`Progress of the song` });
     #done = make("span");
     #whole = make("span");
     #times = make("p", "times", { "aria-hidden": "true" }, this.#done, this.#whole);
@@ -46,7 +47,10 @@ export class Playing {
         const heading = make("h2", "label", { id: "playing-heading" }, this.#mark, this.#state);
         this.song = make(
             "div", "song-words", {}, this.#words.titleLine, this.#words.artistLine, this.#asked, this.#wish.element);
-        this.time = make("div", "time", {}, this.#progress, this.#times);
+        const hostID = () => this.#view?.host?.id ?? (isHost ? this.#view?.me.id : null);
+        tellOnTap(this.song, () => ({ item: this.#view?.nowPlaying, hostID: hostID() }));
+        this.seek = new Seek(node, isHost, (seconds) => setText(this.#done, clock(seconds)));
+        this.time = make("div", "time", {}, this.seek.element, this.#times);
         section.replaceChildren(heading, this.#cover.element, this.song, this.#empty, this.time, buttons,
             this.volume.element);
     }
@@ -65,7 +69,7 @@ export class Playing {
         setShown(this.#empty, !item && !isOver);
         if (item) this.#showSong(item, view.host?.id ?? (this.isHost ? view.me.id : null));
         else setText(this.#empty, this.#emptyWords(view));
-        this.#showButtons(isOver ? { ...view, volume: null, canGoBack: null } : view);
+        this.#showButtons(isOver ? { ...view, volume: null, shuffle: null, canGoBack: null } : view);
         this.tick(receivedAt);
     }
 
@@ -75,21 +79,16 @@ export class Playing {
         if (!item) return;
         const seconds = elapsed(this.#view, this.#receivedAt, now);
         const isKnown = item.duration > 0;
-        setText(this.#done, clock(seconds));
+        if (!this.seek.isChosen) setText(this.#done, clock(seconds));
         setText(this.#whole, isKnown ? clock(item.duration) : "");
-        // A bar without a value would move by itself, and a length that nobody knows is no progress.
-        setShown(this.#progress, isKnown);
-        if (!isKnown) return;
-        setAttribute(this.#progress, "max", String(item.duration));
-        setAttribute(this.#progress, "value", String(Math.floor(seconds)));
-        setAttribute(this.#progress, "aria-valuetext", t`${clock(seconds)} of ${clock(item.duration)}`);
+        this.seek.update(seconds, item.duration);
     }
 
     #showSong(item, hostID) {
         this.#cover.update(item);
         this.#words.update(item, { artist: item.artist });
         const isAsked = item.addedBy && item.addedBy !== hostID;
-        setText(this.#asker, isAsked ? nameOf({ name: item.addedByName }) : "");
+        setText(this.#asker, isAsked ? nameOf({ id: item.addedBy, name: item.addedByName }) : "");
         setShown(this.#asking, isAsked);
         const votes = item.votes > 0 ? votesOf(item.votes) : "";
         setText(this.#votes, isAsked && votes ? ` · ${votes}` : votes);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { tellOnTap } from "/about.js";
 import { button, cover, setButton, songWords, wishLine } from "/controls.js";
 import { KeyedList, make, setAttribute, setClass, setShown, setText } from "/dom.js";
 import { askedLine, binOf, hostRow, pinnedLine } from "/hostrow.js";
@@ -46,7 +47,7 @@ export class Queue {
         // Who has added what nobody asked for is the host, and needs no mention.
         const hostID = this.isHost ? view.me.id : view.host?.id;
         const queue = this.#ordered(view.queue);
-        this.songs.update(queue.map((item) => ({ ...item, isAsked: item.addedBy && item.addedBy !== hostID })));
+        this.songs.update(queue.map((item) => ({ ...item, hostID, isAsked: item.addedBy && item.addedBy !== hostID })));
         this.wishes.update(view.wishes);
         setShown(this.#wishesHeading, view.wishes.length);
         setShown(this.#wishes, view.wishes.length);
@@ -101,6 +102,7 @@ function guestRow(node, reorder) {
         node.wish(isWanted(row.item) ? "takeBack" : "vote", row.item);
     }, "vote");
     const text = make("div", "song-words", {}, words.titleLine, words.artistLine, asked.element, pinned.element, wish.element);
+    tellOnTap(text, () => ({ item: row.item, hostID: row.item.hostID }));
     row.element = make("li", "song", {}, grip, place, art.element, text, vote, bin.element);
     row.update = (item, index) => {
         bin.update(item, index);

@@ -6,7 +6,9 @@ import { KeyedList, make, setAttribute, setShown, setText } from "/dom.js";
 import { icon } from "/icons.js";
 import { plural, t } from "/language.js";
 import { limits } from "/limits.js";
-import { groupRow, shelfText, Shelves } from "/shelves.js";
+import { openMenu } from "/menu.js";
+import { place, places } from "/placing.js";
+import { groupRow, shelfAbove, shelfText, Shelves } from "/shelves.js";
 import { clock, shown, titleOf } from "/text.js";
 
 /** Looks for songs of the host's library by words or on its shelves, and asks for them. */
@@ -27,6 +29,10 @@ export class Search {
     #timer = null;
     #abort = null;
     #query = { shelf: "words", words: "" };
+    /** What was on view when an artist or album was opened. */
+    #before = null;
+    /** How many songs there are of what is on view. */
+    #total = 0;
     /** What is searched for has no answer yet. */
     #isOpen = false;
 
@@ -46,8 +52,11 @@ export class Search {
         });
         this.shelves = new Shelves((shelf) => this.#open({ shelf, words: "" }));
         this.#more.addEventListener("click", () => this.#look(this.#songs.length || this.#opened.length));
-        panel.append(form, this.shelves.element, this.#state, this.#groups, this.#found, this.#more, this.#library);
-        this.found = new KeyedList(this.#found, (song) => song.id, () => foundRow(node, isHost));
+        this.back = button("plain", "back", t`Back`, () => this.#goBack(), "back");
+        this.all = button("plain", "play", t`Play all`, () => this.#playAll(), "playAll");
+        this.opened = make("div", "opened", { hidden: true }, this.back, ...(isHost ? [this.all] : []));
+        panel.append(form, this.shelves.element, this.opened, this.#state, this.#groups, this.#found, this.#more, this.#library);
+        this.found = new KeyedList(this.#found, (song) => song.id, () => foundRow(node, isHost, () => this.#view));
         this.groups = new KeyedList(this.#groups, (group) => `${group.shelf} ${group.id}`, () => groupRow((group) => this.#openGroup(group)));
         this.#say(isHost ? t`Search your music and add songs.` : t`Search the car's music.`);
     }
@@ -78,7 +87,37 @@ export class Search {
         return this.#look();
     }
 
+    /** Back to the list in which the artist or album was found. */
+    #goBack() {
+        const before = this.#before ?? { shelf: shelfAbove[this.#query.shelf], words: "" };
+        this.#input.value = before.shelf === "words" ? before.words : "";
+        this.#query = before;
+        return this.#look();
+    }
+
+    #playAll() {
+        const { title } = this.#query;
+        openMenu(title, "", places(async (where) => {
+            const songs = await this.#wholeGroup();
+            if (!songs.length || !(await place(this.node, songs, where, this.#view))) return;
+            this.node.say(plural(songs.length, "{1} song of “{2}” is queued.", "{1} songs of “{2}” are queued.", title));
+        }));
+    }
+
+    /** All songs of the artist or album, also those that are not shown yet. */
+    async #wholeGroup() {
+        const query = this.#query;
+        const songs = [...this.#songs];
+        while (songs.length < Math.min(this.#total, limits.group)) {
+            const found = await this.node.search({ ...query, from: songs.length });
+            if (!found.songs.length) break;
+            songs.push(...found.songs);
+        }
+        return songs.slice(0, limits.group);
+    }
+
     #openGroup(group) {
+        this.#before = this.#query;
         const shelf = group.shelf ?? (this.#query.shelf === "albums" ? "album" : "artist");
         return this.#open({ shelf, words: group.id, title: shown(group.name, t`(untitled)`) });
     }
@@ -103,6 +142,7 @@ export class Search {
     #answer(found, from, words) {
         // What could not be had more of is still there.
         if (!from || !this.#isOpen) {
+            this.#total = found.total;
             this.#songs = [...(from ? this.#songs : []), ...found.songs];
             this.#opened = [...(from ? this.#opened : []), ...groupsOf(found)];
             const isOfGroups = found.groups.length > 0;
@@ -121,6 +161,9 @@ export class Search {
         const items = new Map([...queue, nowPlaying].map((item) => [item?.id, item]));
         const wished = new Map(wishes.map((wish) => [wish.songID, wish]));
         const isAgain = this.#query.shelf === "heard";
+        const isGroup = Boolean(shelfAbove[this.#query.shelf]);
+        setShown(this.opened, isGroup);
+        setShown(this.all, isGroup && this.#songs.length);
         this.groups.update(this.#opened);
         setShown(this.#groups, this.#opened.length);
         this.found.update(this.#songs.map((song) => {
@@ -162,7 +205,7 @@ function foundText(query, { total, lookedFor }) {
     return `${none} ${instead}`;
 }
 
-function foundRow(node, isHost) {
+function foundRow(node, isHost, view) {
     const art = cover("small");
     const words = songWords("p");
     const wish = wishLine();
@@ -175,15 +218,18 @@ function foundRow(node, isHost) {
         else if (song.item) node.wish("vote", song);
         else node.wish("suggest", song);
     }, "add");
-    const place = make("p", "wish", { "data-state": "confirmed", hidden: true }, icon("check"), t`In the queue`);
-    const text = make("div", "song-words", {}, words.titleLine, words.artistLine, wish.element, place);
-    row.element = make("li", "song", {}, art.element, text, add);
+    const more = isHost ? button("quiet more-places", "more", "", () => {
+        openMenu(titleOf(row.song), "", places((where) => place(node, [row.song], where, view())));
+    }, "places") : null;
+    const queued = make("p", "wish", { "data-state": "confirmed", hidden: true }, icon("check"), t`In the queue`);
+    const text = make("div", "song-words", {}, words.titleLine, words.artistLine, wish.element, queued);
+    row.element = make("li", "song", {}, art.element, text, add, ...(more ? [more] : []));
     row.update = (song) => {
         row.song = song;
         art.update(song);
         words.update(song, { artist: shown(song.artist, ""), length: song.duration ? clock(song.duration) : "" });
         wish.update(song.wish);
-        setShown(place, !isHost && song.item && !song.wish && !song.isPlaying);
+        setShown(queued, !isHost && song.item && !song.wish && !song.isPlaying);
         const done = doneWord(song, isHost);
         const isVote = !isHost && song.item;
         const title = titleOf(song);
@@ -192,6 +238,7 @@ function foundRow(node, isHost) {
             : again ? t`Play ${title} again` : isHost ? t`Add ${title}` : t`Suggest ${title}`;
         const next = isVote ? ["vote", t`Vote`] : again ? ["plus", t`Play again`] : ["plus", word];
         setButton(add, ...(done ? ["check", done, `${label}: ${done}`] : [...next, label]));
+        if (more) setButton(more, "more", "", t`Choose when ${title} plays`);
         // Not taken away: a person who has just tapped it keeps the focus.
         setAttribute(add, "aria-disabled", done ? "true" : null);
     };

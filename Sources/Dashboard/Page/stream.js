@@ -45,8 +45,8 @@ export class Stream {
     #on;
 
     /**
-     * `on` has `view(view, isFirst)`, the first of a connection or another, `refused({message, reason})`, and
-     * `changed()`, for what shows the state of the stream.
+     * `on` has `view(view, isFirst)`, the first of a connection or another, `refused({message, reason})`, 
+     * `sentAway()` of a passenger who was kicked or banned, and `changed()`, for what shows the state of the stream.
      */
     constructor(on) {
         this.#on = on;
@@ -107,7 +107,9 @@ export class Stream {
         if (this.#abort !== abort || abort.signal.aborted) return;
         const isOver = told.newest !== null && !told.goesOn;
         this.#carryOut(this.#reach.broke(Date.now(), Math.random(), isOver));
-        if (this.#reach.endings >= limits.endings && isSentAway(told.newest)) this.stop();
+        if (this.#reach.endings < limits.endings || !isSentAway(told.newest)) return;
+        this.stop();
+        this.#on.sentAway();
     }
 
     async #refuse(answer, abort) {

@@ -2,6 +2,7 @@
 
 import { language, plural, t, told } from "/language.js";
 import { limits } from "/limits.js";
+import { learntName } from "/names.js";
 
 // How things are said. Nothing here touches the page.
 
@@ -31,7 +32,7 @@ export function cut(text, length) {
 export const titleOf = (song) => shown(song.title, t`(untitled)`);
 
 /** A person's name as it is shown. */
-export const nameOf = (person) => shown(person?.name, t`somebody`);
+export const nameOf = (person) => shown(person?.name ?? learntName(person?.id), t`somebody`);
 
 /** Who has voted for a song, as far as a line goes. */
 export const voterNames = (item) => item.voters.slice(0, 12).map((voter) => cut(nameOf(voter), 40)).join(", ");

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { button, setButton } from "/controls.js";
 import { make, setAttribute, setShown } from "/dom.js";
 import { icon, setIcon } from "/icons.js";
 import { t } from "/language.js";
 import { limits } from "/limits.js";
 
-/** How loud a host plays. What is shown is what the finger has set, until it is gone for a while. */
+/** How loud a host plays, and whether in random order. The volume that is shown is what the finger has set, until it is gone for a while. */
 export class Volume {
     #mark = icon("volume");
     #slider = make("input", "", { type: "range", min: "0", max: "100", step: "5", "aria-label": t`Volume` });
     #setAt = -Infinity;
     #timer = null;
-    element = make("div", "volume", { hidden: true }, this.#mark, this.#slider);
+    #shuffle = button("quiet shuffle", "shuffle", "", () => {
+        this.node.command("shuffle", { isOn: this.#shuffle.getAttribute("aria-pressed") !== "true" });
+    }, "shuffle");
+    element = make("div", "volume", { hidden: true }, this.#mark, this.#slider, this.#shuffle);
 
     constructor(node) {
         this.node = node;
@@ -20,7 +24,12 @@ export class Volume {
 
     update(view) {
         const isKnown = typeof view.volume === "number";
-        setShown(this.element, isKnown);
+        const knowsShuffle = typeof view.shuffle === "boolean";
+        setShown(this.element, isKnown || knowsShuffle);
+        for (const part of [this.#mark, this.#slider]) setShown(part, isKnown);
+        setShown(this.#shuffle, knowsShuffle);
+        setButton(this.#shuffle, "shuffle", "", t`Play in random order when the queue is empty`);
+        setAttribute(this.#shuffle, "aria-pressed", String(Boolean(view.shuffle)));
         if (!isKnown || this.#timer !== null || performance.now() - this.#setAt < limits.landing) return;
         if (this.#slider.value !== String(view.volume)) this.#slider.value = String(view.volume);
         this.#show();

@@ -5,14 +5,14 @@
 
 const name = "page";
 const files = [
-    "/", "/actions.js", "/app.js", "/choosing.js", "/cohost.js", "/commands.js", "/controls.js", "/dashboard.js",
-    "/de.json", "/dom.js", "/driving.css", "/driving.js", "/es.json", "/favourite.js", "/fr.json", "/fresh.js",
-    "/guests.js", "/header.js", "/hold.js", "/hostrow.js", "/icon-180.png", "/icon-512.png", "/icon.svg", "/icons.js",
-    "/invitation.js", "/join.js", "/keyboard.js", "/language.js", "/last.js", "/limits.js", "/lists.css",
-    "/manifest.webmanifest", "/menu.js", "/night.css", "/node.js", "/notices.js", "/outbox.js", "/playing.js",
-    "/queue.js", "/reach.js", "/refusals.js", "/reorder.js", "/search.js", "/shell.js", "/shelves.js", "/small.css",
-    "/storage.js", "/stream.js", "/style.css", "/tabs.js", "/text.js", "/theme.js", "/tree.js", "/undo.js",
-    "/volume.js",
+    "/", "/about.js", "/actions.js", "/app.js", "/choosing.js", "/cohost.js", "/commands.js", "/controls.js",
+    "/copying.js", "/dashboard.js", "/de.json", "/dom.js", "/driving.css", "/driving.js", "/es.json", "/favourite.js",
+    "/fr.json", "/fresh.js", "/guests.js", "/header.js", "/hold.js", "/hostrow.js", "/icon-180.png", "/icon-512.png",
+    "/icon.svg", "/icons.js", "/invitation.js", "/join.js", "/keyboard.js", "/language.js", "/last.js", "/limits.js",
+    "/lists.css", "/manifest.webmanifest", "/menu.js", "/names.js", "/night.css", "/node.js", "/notices.js",
+    "/outbox.js", "/placing.js", "/playing.js", "/queue.js", "/reach.js", "/refusals.js", "/reorder.js", "/search.js",
+    "/seek.js", "/shell.js", "/shelves.js", "/small.css", "/storage.js", "/stream.js", "/style.css", "/tabs.js",
+    "/text.js", "/theme.js", "/tree.js", "/undo.js", "/volume.js",
 ];
 
 /** How long the node may take, in milliseconds: it is on this device. */

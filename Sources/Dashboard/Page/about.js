@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { setClass } from "/dom.js";
+import { t } from "/language.js";
+import { limits } from "/limits.js";
+import { openMenu } from "/menu.js";
+import { nameOf, titleOf, votesOf } from "/text.js";
+
+/** Who asked for a song and who voted for it, as lines. */
+export function aboutLines(item, hostID) {
+    const asker = item.addedBy && item.addedBy !== hostID ? nameOf({ id: item.addedBy, name: item.addedByName }) : null;
+    const asked = asker ? t`Suggested by ${asker}` : t`Queued by the host`;
+    if (!item.voters.length) return [asked, item.votes ? votesOf(item.votes) : t`Nobody has voted yet`];
+    const names = item.voters.slice(0, limits.voters).map(nameOf).join(", ");
+    const more = item.votes - Math.min(item.voters.length, limits.voters);
+    return [asked, `${votesOf(item.votes)}: ${more > 0 ? `${names} ${t`and ${more} more`}` : names}`];
+}
+
+/** Shows that, with `choices` of what can be done with the song. */
+export function tellAbout(item, hostID, choices = []) {
+    openMenu(titleOf(item), aboutLines(item, hostID), choices);
+}
+
+/** A tap on a song's words tells about it. `current()` is `{item, hostID}`, or null. */
+export function tellOnTap(element, current) {
+    setClass(element, "tells", true);
+    element.addEventListener("click", (event) => {
+        const now = event.target.closest("button") ? null : current();
+        if (now?.item) tellAbout(now.item, now.hostID);
+    });
+}

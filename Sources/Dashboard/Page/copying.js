@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { button } from "/controls.js";
+import { make } from "/dom.js";
+import { t } from "/language.js";
+
+/** Copies a text; whether that was done. Pages that came by plain HTTP have no clipboard, but may copy a selection. */
+export async function copied(text) {
+    if (navigator.clipboard && isSecureContext) {
+        try {
+            await navigator.clipboard.writeText(text);
+            return true;
+        } catch {
+            // The browser has refused it: the other way may still work.
+        }
+    }
+    const area = make("textarea", "unseen", { "aria-hidden": "true", readonly: true });
+    area.value = text;
+    const focused = document.activeElement;
+    // In an open dialog nothing else can have the focus.
+    (document.querySelector("dialog[open]") ?? document.body).append(area);
+    area.select();
+    const isDone = document.execCommand("copy");
+    area.remove();
+    focused?.focus?.({ preventScroll: true });
+    return isDone;
+}
+
+/** Buttons that copy and share a text; `text()` is it, and a browser that cannot share has no button for that. */
+export function copyButtons(node, text) {
+    const copy = button("plain", "copy", t`Copy`, async () => {
+        if (await copied(text())) node.say(t`Copied.`);
+        else node.say(t`This browser does not copy. Hold the text with a finger, and copy it.`);
+    }, "copy");
+    if (!navigator.share) return [copy];
+    const share = button("plain", "share", t`Share`, async () => {
+        const what = text();
+        try {
+            await navigator.share(/^https?:/.test(what) ? { title: "RoadMesh", url: what } : { title: "RoadMesh", text: what });
+        } catch {
+            // Closing the list of apps is no fault.
+        }
+    }, "share");
+    return [copy, share];
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { t } from "/language.js";
+import { limits } from "/limits.js";
+
+// Puts songs of the library where the driver wants them: now, next, or at the end of the queue.
+
+/** The commands, each `{command, songID}`, that place songs in their order. `view` is the host's. */
+export function placing(songs, where, view) {
+    const present = new Set([view.nowPlaying?.id, ...view.queue.map((item) => item.id)]);
+    const command = (command) => (song) => ({ command, songID: song.id });
+    if (where === "last") return songs.filter((song) => !present.has(song.id)).map(command("add"));
+    // The last one first: each goes in front of those that come after it.
+    const front = songs.filter((song) => song.id !== view.nowPlaying?.id).reverse().map(command("playNext"));
+    if (where === "next") return front;
+    const start = view.nowPlaying ? [{ command: "skip" }] : [];
+    const isPlaying = view.nowPlaying && view.isPlaying;
+    return songs[0]?.id === view.nowPlaying?.id ? front : [...front, ...start, ...(isPlaying ? [] : [{ command: "play" }])];
+}
+
+/** Sends them one after the other; whether all were done. */
+export async function place(node, songs, where, view) {
+    for (const { command, ...fields } of placing(songs, where, view)) {
+        // No faster than the node takes them, or a long album would be refused half-way.
+        if (songs.length > limits.burst) await new Promise((done) => setTimeout(done, limits.command));
+        if (!(await node.command(command, fields))) return false;
+    }
+    return true;
+}
+
+/** What a driver chooses from, as `openMenu` takes it. */
+export const places = (act) => [
+    [t`Play now`, () => act("now")], [t`Play next`, () => act("next")], [t`Add to the end`, () => act("last")],
+];

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { make, setAttribute, setShown } from "/dom.js";
+import { t } from "/language.js";
+import { limits } from "/limits.js";
+import { clock } from "/text.js";
+
+/** The progress of the song; on a host's page a slider that chooses the place where the song goes on. */
+export class Seek {
+    #bar = make("progress", "", { "aria-label": t`Progress of the song` });
+    #slider = make("input", "seek", { type: "range", min: "0", step: "1", "aria-label": t`Place in the song` });
+    #isHeld = false;
+    #setAt = -Infinity;
+    element;
+
+    /** `shown(seconds)` shows a place that the finger has not chosen yet. */
+    constructor(node, isHost, shown) {
+        this.isHost = isHost;
+        this.element = isHost ? this.#slider : this.#bar;
+        this.#slider.addEventListener("input", () => {
+            this.#isHeld = true;
+            this.#describe();
+            shown(Number(this.#slider.value));
+        });
+        this.#slider.addEventListener("change", () => {
+            this.#isHeld = false;
+            this.#setAt = performance.now();
+            node.command("seek", { seconds: Number(this.#slider.value) });
+        });
+    }
+
+    /** Whether what is shown is what the finger has chosen. */
+    get isChosen() {
+        return this.#isHeld || performance.now() - this.#setAt < limits.landing;
+    }
+
+    update(seconds, duration) {
+        const isKnown = duration > 0;
+        // A bar without a value would move by itself, and a length that nobody knows is no progress.
+        setShown(this.element, isKnown);
+        if (!isKnown) return;
+        setAttribute(this.element, "max", String(Math.floor(duration)));
+        const whole = String(Math.floor(seconds));
+        if (!this.isHost) {
+            setAttribute(this.#bar, "max", String(duration));
+            setAttribute(this.#bar, "value", whole);
+            setAttribute(this.#bar, "aria-valuetext", t`${clock(seconds)} of ${clock(duration)}`);
+        } else if (!this.isChosen && this.#slider.value !== whole) {
+            this.#slider.value = whole;
+            this.#describe();
+        }
+    }
+
+    #describe() {
+        const { value, max } = this.#slider;
+        setAttribute(this.#slider, "aria-valuetext", t`${clock(Number(value))} of ${clock(Number(max))}`);
+        // Browsers other than Firefox have no part of the track that is filled.
+        this.#slider.style.setProperty("--done", `${(100 * Number(value)) / Math.max(1, Number(max))}%`);
+    }
+}
