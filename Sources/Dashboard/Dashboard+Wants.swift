@@ -361,10 +361,10 @@ extension Dashboard.Refusal {
         status: 503, message: "Too many of these pages are open. Close one, then try again.")
 
     static let busy = Dashboard.Refusal(
-        status: 503, message: "The head unit is busy with its disk. Try again in a moment.")
+        status: 503, message: "The host is busy with its disk. Try again in a moment.")
 
     static let noAnswer = Dashboard.Refusal(
-        status: 504, message: "The head unit has not stored it yet. Try again in a moment.")
+        status: 504, message: "The host has not stored it yet. Try again in a moment.")
 
     init(_ reason: RefusalReason) {
         switch reason {
@@ -376,7 +376,7 @@ extension Dashboard.Refusal {
                 reason: "full")
         case .wrongProof:
             self.init(
-                status: 403, message: "That is not the PIN. Read the six digits on the head unit again.", reason: "pin")
+                status: 403, message: "That is not the PIN. Read the six digits on the host's screen again.", reason: "pin")
         case .tooManyGuesses:
             self.init(
                 status: 429,

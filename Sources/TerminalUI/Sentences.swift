@@ -197,7 +197,7 @@ struct Sentences {
         switch reason {
         case .goodbye: say("\(peer.name) has left.")
         case .linkLost: say("\(peer.name) is out of reach.")
-        case .refused: say("\(peer.name) was sent away.")
+        case .refused: say("\(peer.name) was kicked.")
         case .replaced: say("\(peer.name) came back by another link.")
         }
     }
@@ -234,8 +234,8 @@ struct Sentences {
     }
 
     private func lines(_ bans: [ShownBan]) -> [String] {
-        guard !bans.isEmpty else { return [say("Nobody is kept out.")] }
-        return [say("Kept out:")]
+        guard !bans.isEmpty else { return [say("Nobody is banned.")] }
+        return [say("Banned:")]
             + bans.map { ban in
                 let name = watch.names.name(ban.peer.id) ?? UntrustedText.shown(ban.peer.name)
                 let who = "  \(name) (\(Identity.head(of: ban.peer.id))), "
@@ -328,7 +328,7 @@ struct Sentences {
         case .remove: [say("\(peer.name) removes \(title).")]
         case .move(_, let place): [say("\(peer.name) puts \(title) at place \(place + 1).")]
         // That the guest is gone is told by itself.
-        case .kick: [say("\(peer.name) has sent a guest away.")]
+        case .kick: [say("\(peer.name) has kicked a guest.")]
         }
     }
 

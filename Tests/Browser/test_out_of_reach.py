@@ -275,7 +275,7 @@ def test_the_page_of_a_passenger_that_was_sent_away_leaves_the_server_in_peace(
         assert server.connections.get(timeout=10) == 0
     with pytest.raises(queue.Empty):
         server.connections.get(timeout=4)
-    expect(page.locator(".banner")).to_contain_text("removed you")
+    expect(page.locator(".banner")).to_contain_text("kicked you")
     expect(page.locator("#state")).to_contain_text("Ended")
     # The way back is another one.
     server.after_joining = web_guest()
@@ -345,11 +345,11 @@ def test_a_web_guest_types_a_name_and_is_in(make_server: MakeServer, open_page: 
 
 def test_a_web_guest_that_is_not_let_in_reads_why(make_server: MakeServer, open_page: Open) -> None:
     server = make_server(None)
-    refusal = {"message": "The driver has sent you away until the session ends.", "reason": "banned"}
+    refusal = {"message": "The host has kicked you until the session ends.", "reason": "banned"}
     server.answers["join"] = (403, refusal)
     page = open_page(server, "phone")
     join(page, "Mia")
-    expect(page.get_by_role("alert")).to_have_text("The driver has sent you away until the session ends.")
+    expect(page.get_by_role("alert")).to_have_text("The host has kicked you until the session ends.")
     expect(page.get_by_label("Your name")).to_have_value("Mia")
 
 

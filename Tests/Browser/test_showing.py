@@ -183,7 +183,7 @@ def test_titles_from_elsewhere_are_text_and_stay_in_their_place(
     make_server: MakeServer, open_page: Open, role: str, screen: str
 ) -> None:
     page = open_page(make_server(hostile(role)), screen)
-    expect(page).to_have_title("Democracy DJ")
+    expect(page).to_have_title("RoadMesh")
     titles = page.locator("#panel-queue ol .title bdi")
     assert titles.nth(0).text_content() == HOSTILE["script"]
     assert titles.nth(list(HOSTILE).index("entity")).text_content() == HOSTILE["entity"]

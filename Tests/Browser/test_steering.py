@@ -28,8 +28,8 @@ def titles(page: Page) -> list[str]:
     [
         (REMOVED, "“Headlights” was removed."),
         ({"kind": "move", "title": "Headlights"}, "“Headlights” has a new place."),
-        ({"kind": "kick", "name": "Bob"}, "Bob was sent away."),
-        ({"kind": "ban", "name": "Bob"}, "Bob was sent away."),
+        ({"kind": "kick", "name": "Bob"}, "Bob was kicked."),
+        ({"kind": "ban", "name": "Bob"}, "Bob was banned."),
         ({"kind": "clear"}, "The queue was cleared."),
     ],
 )

@@ -414,8 +414,8 @@ def inviting() -> View:
     return host_playing(invitation={**door, "open": [newest, {**newest, "once": False}]})
 
 
-STOPPED = "The head unit has stopped. The next start goes on with the queue."
-KICKED = "The host has removed you from this session. You can join again when the driver lets you in."
+STOPPED = "The host has stopped. The next start goes on with the queue."
+KICKED = "The host has kicked you from this session. You can join again when the host unbans you."
 
 STATES: dict[str, View | None] = {
     "host-playing": host_playing(),

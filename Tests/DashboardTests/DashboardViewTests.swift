@@ -257,7 +257,7 @@ struct DashboardViewTests {
     @Test("a page whose node the system has stopped says which has stopped, and what is kept")
     func stopped() {
         for (role, words) in [
-            (NodeDescription.Role.host, "The head unit has stopped. The next start goes on with the queue."),
+            (NodeDescription.Role.host, "The host has stopped. The next start goes on with the queue."),
             (.guest, "This guest has stopped. Its votes are kept for the next start."),
         ] {
             var view = node(role)

@@ -116,6 +116,8 @@ struct ViewTests {
         case .song: ["songID"]
         case .placedSong: ["songID", "position"]
         case .percent: ["percent"]
+        case .place: ["seconds"]
+        case .choice: ["isOn"]
         case .guest, .outcast, .appointee, .driver: ["peer"]
         case .guestAndSpan: ["peer", "span"]
         case .span: ["span"]

@@ -109,7 +109,7 @@ def test_what_is_said_comes_in_above_the_prompt(start: Callable[..., Program], s
     car.type(" a\n")
     car.see("> kick a", '"a" may be "Ana".')
     car.type("kick ana\n")
-    car.see("> kick ana", "Ana was sent away.")
+    car.see("> kick ana", "Ana was kicked.")
 
 
 def test_what_the_log_says_comes_in_above_the_prompt_too(host: Program, sit: Sit) -> None:

@@ -206,9 +206,9 @@ extension Gate.Refusal {
         case .otherMethod: "This page answers GET and POST only."
         case .notJSON: "The body of a request has to be application/json."
         case .tooLarge: "This request is too large, so nothing was done."
-        case .noPIN: "Type the PIN that the head unit shows, or scan the code there."
+        case .noPIN: "Type the PIN that the host shows, or scan the code there."
         case .noToken, .wrongToken:
-            "This page needs a new code. Scan the one on the head unit, or open the address that roadmesh printed."
+            "This page needs a new code. Scan the one on the host's screen, or open the address that roadmesh printed."
         }
     }
 }

@@ -138,7 +138,7 @@ function pageNotices(isReachable) {
     }
     if (isReachable) return [];
     const suggestion = view?.role === "host" || !view
-        ? t`Make sure that the head unit is on, and that this device is on its Wi-Fi.`
+        ? t`Make sure that the host is on, and that this device is on its Wi-Fi.`
         : t`Your votes are kept and sent when the connection is back. Make sure that Wi-Fi is on.`;
     return [banner("outOfReach", t`Trying to reconnect…`, suggestion, stream.trouble.offersRetry ? t`Retry` : null)];
 }

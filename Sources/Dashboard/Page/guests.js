@@ -19,7 +19,7 @@ export class Guests {
     #list = make("ul", "people");
     #empty = make("p", "hint");
     #more = make("p", "hint");
-    #outLabel = make("p", "label", { hidden: true }, t`Kept out`);
+    #outLabel = make("p", "label", { hidden: true }, t`Banned`);
     #out = make("ul", "people");
 
     constructor(panel, node, isHost) {
@@ -114,7 +114,7 @@ function outcastRow(node) {
     const until = make("p", "details");
     person.lastChild.append(until);
     const row = { ban: null };
-    const again = button("out", "check", t`Let in again`, () => node.command("unban", { peer: row.ban.id }), "unban");
+    const again = button("out", "check", t`Unban`, () => node.command("unban", { peer: row.ban.id }), "unban");
     row.element = make("li", "person-row", {}, person, again);
     row.update = (ban) => {
         row.ban = ban;

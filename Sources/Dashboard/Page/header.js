@@ -58,7 +58,7 @@ export class Header {
     update(view, isReachable) {
         const isHost = view.role === "host";
         const place = isHost ? view.me : view.host;
-        setLongText(this.#name, place ? shown(place.name, t`(no name)`) : "Democracy DJ", place?.name);
+        setLongText(this.#name, place ? shown(place.name, t`(no name)`) : "RoadMesh", place?.name);
         setText(this.#me, isHost ? "" : nameOf(view.me));
         setShown(this.#me, !isHost);
         setShown(this.drive, isHost && !view.ended);

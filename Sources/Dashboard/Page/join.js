@@ -17,7 +17,7 @@ export class Join {
     #pin = make("input", "", {
         id: "pin", name: "pin", inputmode: "numeric", pattern: "[0-9]{6}", maxlength: limits.pin, autocomplete: "off",
     });
-    #pinField = make("div", "field", { hidden: true }, make("label", "label", { for: "pin" }, t`PIN on the head unit`),
+    #pinField = make("div", "field", { hidden: true }, make("label", "label", { for: "pin" }, t`PIN on the host's screen`),
         this.#pin);
     #message = make("p", "form-message", { id: "join-message", role: "alert" });
     #submit = make("button", "main", { type: "submit" }, t`Join`);

@@ -50,7 +50,7 @@ struct DashboardResponder: HTTPResponder {
             } catch {
                 context.logger.debug("a request to the dashboard has failed: \(error)")
                 return refuse(
-                    Dashboard.Refusal(status: 500, message: "The head unit could not answer. Try again in a moment."),
+                    Dashboard.Refusal(status: 500, message: "The host could not answer. Try again in a moment."),
                     request)
             }
         }

@@ -189,7 +189,7 @@ struct DashboardRoutes {
     ) async throws -> Response {
         guard context.right != .driver else {
             throw Dashboard.Refusal(
-                status: 403, message: "Joining needs an invitation. Scan the code on the head unit.")
+                status: 403, message: "Joining needs an invitation. Scan the code on the host's screen.")
         }
         let wanted = try await body(Dashboard.JoinRequest.self, of: request)
         let joined = try await dashboard.join(wanted, context.right, from: context.address)

@@ -26,7 +26,7 @@ enum DeadEnd {
                 <meta charset="utf-8">
                 <meta name="viewport" content="width=device-width, initial-scale=1">
                 <meta name="color-scheme" content="light dark">
-                <title>Democracy DJ</title>
+                <title>RoadMesh</title>
                 <link rel="icon" href="/icon.svg" type="image/svg+xml">
                 <link rel="stylesheet" href="/style.css">
                 <link rel="stylesheet" href="/small.css">

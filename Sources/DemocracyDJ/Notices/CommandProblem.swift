@@ -149,7 +149,7 @@ public enum CommandProblem: Hashable, Sendable {
         case .nothingToUndo:
             row(
                 "nothingToUndo", "There is nothing to undo.",
-                "What was removed or cleared, and who was sent away, can be taken back for two minutes.")
+                "What was removed, cleared or moved, a kick and a ban can be undone for two minutes.")
         case .nothingBefore: row("nothingBefore", "No other song was played before this one.", nil)
         case .noVolume:
             row(
@@ -167,7 +167,7 @@ public enum CommandProblem: Hashable, Sendable {
         case .searchRefused(let words, _):
             row("searchRefused", "The host has not looked for \"\(shown(words))\".", "Search again in a moment.")
         case .notKeptOut(let name):
-            row("notKeptOut", "Nobody who is kept out is called \"\(shown(name))\".", "Type bans to see who is.")
+            row("notKeptOut", "No banned guest is called \"\(shown(name))\".", "Type bans to see who is.")
         case .noDriver(let name):
             row("noDriver", "No co-host is called \"\(shown(name))\".", "Type driver to see the co-hosts.")
         case .tooManyDrivers:
@@ -235,7 +235,7 @@ public enum CommandProblem: Hashable, Sendable {
                 "votingOnly", "On this host guests vote, and the driver chooses the songs.",
                 "Vote for a song in the queue.")
         case .driverOnly: row("driverOnly", "On this host only the driver does that.", "Ask the driver.")
-        case .notHere: row("notHere", "The guest that you wanted to send away is not there.", nil)
+        case .notHere: row("notHere", "The guest that you wanted to kick is not there.", nil)
         case .notPlaying: row("notPlaying", "The song that you wanted to skip does not play any more.", nil)
         case .skippingNotAllowed:
             row("skippingNotAllowed", "On this host only the driver skips songs.", "Ask the driver.")

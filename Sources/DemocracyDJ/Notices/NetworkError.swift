@@ -242,8 +242,8 @@ extension NetworkError {
         case .refused: refusal("refused", "The host does not take you in.", "Ask the driver why, then retry.")
         case .kicked:
             .stays(
-                "kicked", "The host has removed you from this session.",
-                "You can join again when the driver lets you in.", raisedBy: .refusal,
+                "kicked", "The host has kicked you from this session.",
+                "You can join again when the host unbans you.", raisedBy: .refusal,
                 clearedBy: [.linked, .retried])
         case .versionMismatch:
             refusal(

@@ -165,19 +165,19 @@ public struct NodeCommand: Sendable {
             "shuffle", driver, of: .choice, explainedBy: "play",
             "on or off: a random order where nobody asks for a song", shuffled),
         NodeCommand(
-            "kick", driver, of: .guest, title: "Kick", "sends a guest away; ban, unban, bans, invite, driver, passenger"
+            "kick", driver, of: .guest, title: "Kick", "kicks a guest; ban, unban, bans, invite, driver, passenger"
         ) { .input(.host(.kick($0))) },
         NodeCommand(
             "ban", driver, of: .guestAndSpan, explainedBy: "kick",
-            "keeps a guest out, for a time like 2h or until unban"
+            "bans a guest, for a time like 2h or until unban"
         ) { text in
             let (name, seconds) = BanSpan.split(text)
             return .input(.ban(name, seconds: seconds))
         },
-        NodeCommand("unban", driver, of: .outcast, explainedBy: "kick", "lets a guest in again, by name or id") {
+        NodeCommand("unban", driver, of: .outcast, explainedBy: "kick", "unbans a guest, by name or id") {
             .input(.unban($0))
         },
-        NodeCommand("bans", [.host], explainedBy: "kick", "lists who is kept out, and for how long") { _ in
+        NodeCommand("bans", [.host], explainedBy: "kick", "lists who is banned, and for how long") { _ in
             .input(.bans)
         },
         NodeCommand(

@@ -243,7 +243,7 @@ package struct NodeWatch: Sendable {
     static func sentence(_ reason: ByeReason, _ role: NodeView.Role) -> String {
         switch (reason, role) {
         case (_, .guest): "This guest has stopped. Its votes are kept for the next start."
-        case (_, .host), (_, .webGuest): "The head unit has stopped. The next start goes on with the queue."
+        case (_, .host), (_, .webGuest): "The host has stopped. The next start goes on with the queue."
         }
     }
 }
