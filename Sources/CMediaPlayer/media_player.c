@@ -28,7 +28,7 @@ struct cmedia_player {
     int64_t length;
     double volume, wanted_volume;
     bool can_go_previous;
-    char *status, *track, *title, *artist, *art_url;
+    char *status, *track, *title, *artist, *album, *art_url;
     int events[EVENTS];
     unsigned first, count;
 };
@@ -83,12 +83,14 @@ static bool append_song(DBusMessageIter *song, const cmedia_player *player) {
     const char *track = player->track;
     const char *title = player->title;
     const char *artist = player->artist;
+    const char *album = player->album;
     const char *art_url = player->art_url;
     if (!track) return true;
     return cdbus_append_entry(song, "mpris:trackid", DBUS_TYPE_OBJECT_PATH, &track) &&
            cdbus_append_entry(song, "mpris:length", DBUS_TYPE_INT64, &player->length) &&
            (!title || cdbus_append_entry(song, "xesam:title", DBUS_TYPE_STRING, &title)) &&
            (!artist || cdbus_append_texts_entry(song, "xesam:artist", &artist, 1)) &&
+           (!album || cdbus_append_entry(song, "xesam:album", DBUS_TYPE_STRING, &album)) &&
            (!art_url || cdbus_append_entry(song, "mpris:artUrl", DBUS_TYPE_STRING, &art_url));
 }
 
@@ -233,7 +235,8 @@ int cmedia_open(const char *address, cmedia_player **result) {
 void cmedia_close(cmedia_player *player) {
     cdbus_close(player->bus);
     if (player->wake >= 0) close(player->wake);
-    free(player->status), free(player->track), free(player->title), free(player->artist), free(player->art_url);
+    free(player->status), free(player->track), free(player->title), free(player->artist);
+    free(player->album), free(player->art_url);
     free(player);
 }
 
@@ -272,6 +275,7 @@ int cmedia_show(cmedia_player *player, const cmedia_state *state, uint32_t chang
     if (status >= 0) status = copy(&player->track, state->track);
     if (status >= 0) status = copy(&player->title, state->title);
     if (status >= 0) status = copy(&player->artist, state->artist);
+    if (status >= 0) status = copy(&player->album, state->album);
     if (status >= 0) status = copy(&player->art_url, state->art_url);
     const char *names[4];
     size_t count = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
+import FoundationEssentials
+import Glibc
 import Logging
 import MeshNode
 import MusicLibrary
@@ -20,6 +22,8 @@ public actor HeadUnit: Service {
     private let showCount: @Sendable (LibraryCount) async -> Void
     private var changes = LibraryChanges()
     private var playback: Playback?
+    private var details: SongDetails?
+    private var cover = CoverFile(ProcessInfo.processInfo.environment, instance: getpid())
 
     /// The head unit of a node that does not run yet. The library runs already, and `begun` is what the node has of it.
     /// `showCount` is told how far the library has been read.
@@ -57,6 +61,7 @@ public actor HeadUnit: Service {
             for await event in events.cancelOnGracefulShutdown() {
                 if case .playback(let playback) = event { await take(playback) }
             }
+            cover?.remove()
             group.cancelAll()
             try await group.waitForAll()
         }
@@ -65,7 +70,15 @@ public actor HeadUnit: Service {
     private func take(_ playback: Playback) async {
         self.playback = playback
         await player?.want(playback)
-        await mediaKeys?.show(playback)
+        await mediaKeys?.show(playback, details)
+        guard let song = playback.song, song.id != details?.songID, let library, let mediaKeys else { return }
+        // Album and cover take a while to read, so the song is shown first.
+        details = SongDetails(songID: song.id)
+        let (album, picture) = (await library.album(of: song.id), await library.cover(of: song.id))
+        guard self.playback?.song?.id == song.id else { return }
+        let address = picture.flatMap { cover?.write($0, turn: playback.turn) }
+        details = SongDetails(songID: song.id, album: album, cover: address)
+        if let playback = self.playback { await mediaKeys.show(playback, details) }
     }
 
     private func follow(_ library: MusicLibrary) async {

@@ -107,6 +107,9 @@ public actor MusicLibrary {
         return folder + "/" + path
     }
 
+    /// The album that a song is on; nil where it is on none.
+    public func album(of id: Song.ID) async -> String? { try? await index.album(of: id) }
+
     /// A song's picture, read from its file. Nil where it has none.
     public func cover(of id: Song.ID) async -> Cover? {
         guard let file = await file(of: id) else { return nil }

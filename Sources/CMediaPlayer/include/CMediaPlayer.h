@@ -42,6 +42,7 @@ typedef struct {
     const char *track;
     const char *title;
     const char *artist;
+    const char *album;
     const char *art_url;
     /// Microseconds.
     int64_t length;

@@ -124,13 +124,16 @@ final class MediaBus: Sendable {
         let changed =
             (showing.isNewStatus ? CMEDIA_STATUS_CHANGED : 0)
             | (showing.isNewTrack ? CMEDIA_METADATA_CHANGED : 0)
-        let texts = [showing.state.status.rawValue, track?.path, track?.title, track?.artist, track?.artURL]
-            .map { $0.map { strdup($0) } ?? nil }
+        let texts = [
+            showing.state.status.rawValue, track?.path, track?.title, track?.artist, track?.album, track?.artURL,
+        ]
+        .map { $0.map { strdup($0) } ?? nil }
         defer { for text in texts { free(text) } }
         let constants = texts.map { UnsafePointer($0) }
         var state = cmedia_state(
             status: constants[0], track: constants[1], title: constants[2], artist: constants[3],
-            art_url: constants[4], length: Self.microseconds(track?.length ?? .zero), volume: showing.state.volume,
+            album: constants[4], art_url: constants[5], length: Self.microseconds(track?.length ?? .zero),
+            volume: showing.state.volume,
             can_go_previous: showing.state.canGoBack ? 1 : 0)
         let status = cmedia_show(player, &state, UInt32(changed))
         guard status >= 0, showing.hasJumped else { return status }

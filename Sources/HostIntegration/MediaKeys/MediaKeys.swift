@@ -75,8 +75,8 @@ public actor MediaKeys: Service {
     }
 
     /// Shows what is to be heard. It costs nothing to say it again.
-    public func show(_ playback: Playback) {
-        handle(.show(playback))
+    public func show(_ playback: Playback, _ details: SongDetails? = nil) {
+        handle(.show(playback, details))
     }
 
     /// Is on the bus until the task is cancelled or the service is shut down. Once.

@@ -14,8 +14,8 @@ struct MediaKeysPolicy: Sendable {
         case unreachable(String)
         /// The bus says something.
         case said(MediaBusEvent)
-        /// This is to be heard.
-        case show(Playback)
+        /// This is to be heard, and so much is known of its song.
+        case show(Playback, SongDetails? = nil)
     }
 
     /// What is to be done.
@@ -81,7 +81,7 @@ struct MediaKeysPolicy: Sendable {
             hasOwnName = true
             return [.requestName(instance)]
         case .said(.command(let command)): return [.command(command)]
-        case .show(let playback): return show(playback, now: now)
+        case .show(let playback, let details): return show(playback, details, now: now)
         }
     }
 
@@ -94,9 +94,9 @@ struct MediaKeysPolicy: Sendable {
         return [.note(why)]
     }
 
-    private mutating func show(_ playback: Playback, now: MeshInstant) -> [Action] {
+    private mutating func show(_ playback: Playback, _ details: SongDetails?, now: MeshInstant) -> [Action] {
         let before = state
-        state = MediaState(playback, now: now, limits: limits)
+        state = MediaState(playback, details, now: now, limits: limits)
         guard connection == .open else { return [] }
         let isNewTrack = state.track != before.track
         let shift = state.place(now) - before.place(now)

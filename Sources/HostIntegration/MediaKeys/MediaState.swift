@@ -3,6 +3,21 @@
 import DemocracyDJ
 import MeshProtocol
 
+/// What is known of a song beyond what guests see.
+public struct SongDetails: Hashable, Sendable {
+    /// The song.
+    public var songID: Song.ID
+    /// The album that it is on; nil where it is on none.
+    public var album: String?
+    /// The address of a file with its cover; nil without a cover.
+    public var cover: String?
+
+    /// Details of a song.
+    public init(songID: Song.ID, album: String? = nil, cover: String? = nil) {
+        (self.songID, self.album, self.cover) = (songID, album, cover)
+    }
+}
+
 /// What is to be seen of a playback on the session bus (MPRIS 2.2, "Metadata").
 struct MediaState: Hashable, Sendable {
     /// What is told of a song.
@@ -11,6 +26,7 @@ struct MediaState: Hashable, Sendable {
         var path: String
         var title: String
         var artist: String
+        var album: String?
         var artURL: String?
         var length: MeshInstant
     }
@@ -36,17 +52,19 @@ struct MediaState: Hashable, Sendable {
     init() {}
 
     /// What is to be seen of this playback, which is so now.
-    init(_ playback: Playback, now: MeshInstant, limits: MediaKeysLimits) {
+    init(_ playback: Playback, _ details: SongDetails? = nil, now: MeshInstant, limits: MediaKeysLimits) {
         volume = Double(playback.volume ?? DJLimits.loudest) / Double(DJLimits.loudest)
         guard let song = playback.song else { return }
         canGoBack = playback.canGoBack
         status = playback.isPlaying && playback.hasSound ? .playing : .paused
         (elapsed, at) = (playback.elapsed, now)
         let text = { Self.text($0, bytes: limits.textBytes) }
+        let details = details?.songID == song.id ? details : nil
         track = Track(
             path: Self.path(of: song.id), title: text(song.title), artist: text(song.artist),
+            album: details?.album.map(text),
             // Part of an address is none.
-            artURL: song.albumArtURL.flatMap { $0.utf8.count <= limits.textBytes ? text($0) : nil },
+            artURL: (details?.cover ?? song.albumArtURL).flatMap { $0.utf8.count <= limits.textBytes ? text($0) : nil },
             length: .seconds(max(0, min(song.duration.isFinite ? song.duration : 0, 365 * 86_400))))
     }
 

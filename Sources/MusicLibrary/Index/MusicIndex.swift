@@ -64,6 +64,15 @@ public final class MusicIndex: Sendable {
         }
     }
 
+    /// The album of a song; nil where it is on none.
+    func album(of id: Song.ID) async throws(LibraryProblem) -> String? {
+        let album = try await read { db in
+            try String.fetchOne(
+                db, sql: "SELECT album FROM song WHERE id = ? AND gone = 0 AND isMusic = 1", arguments: [id])
+        }
+        return album?.isEmpty == false ? album : nil
+    }
+
     /// Reads on one of the database's own threads.
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value

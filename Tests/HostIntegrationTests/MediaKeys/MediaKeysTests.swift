@@ -118,6 +118,22 @@ struct MediaKeysTests {
         }
     }
 
+    @Test("the album and the cover of a song are shown, and only those of that song")
+    func details() async throws {
+        let bus = try SessionBus()
+        try bus.start()
+        try await with(bus) { keys, _, presence in
+            try await present(presence)
+            let playback = Playback(song: Self.song(), isPlaying: true, elapsed: .zero, next: nil)
+            let details = SongDetails(songID: "tunnel/07", album: "Night Roads", cover: "file:///run/cover.jpeg")
+            await keys.show(playback, details)
+            #expect(try await bus.playerctl("metadata", "xesam:album") == "Night Roads")
+            #expect(try await bus.playerctl("metadata", "mpris:artUrl") == "file:///run/cover.jpeg")
+            await keys.show(playback, SongDetails(songID: "other", album: "Another"))
+            #expect(try await bus.playerctl("metadata", "xesam:album") != "Another")
+        }
+    }
+
     @Test("a second head unit in one session has a name of its own")
     func secondOne() async throws {
         let bus = try SessionBus()
