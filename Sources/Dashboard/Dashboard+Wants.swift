@@ -376,7 +376,8 @@ extension Dashboard.Refusal {
                 reason: "full")
         case .wrongProof:
             self.init(
-                status: 403, message: "That is not the PIN. Read the six digits on the host's screen again.", reason: "pin")
+                status: 403, message: "That is not the PIN. Read the six digits on the host's screen again.",
+                reason: "pin")
         case .tooManyGuesses:
             self.init(
                 status: 429,

@@ -105,7 +105,10 @@ struct NodeEventJSONTests {
                 .steering(Steering(undo: .kick(name: "Ana"), canGoBack: true, volume: 40)),
                 #"{"at":1.5,"canGoBack":true,"event":"steering","shuffle":false,"undo":{"kind":"kick","name":"Ana"},"volume":40}"#
             ),
-            (.steering(Steering()), #"{"at":1.5,"canGoBack":false,"event":"steering","shuffle":false,"undo":null,"volume":null}"#),
+            (
+                .steering(Steering()),
+                #"{"at":1.5,"canGoBack":false,"event":"steering","shuffle":false,"undo":null,"volume":null}"#
+            ),
             (.library(SongLibrary([song])), #"{"at":1.5,"event":"library","songs":1}"#),
             (
                 .wish("s1", .vote, .rejected(.notQueued)),

@@ -58,7 +58,8 @@ struct TypedCommandTests {
     @Test(
         "a place in the song and a choice are typed as people say them",
         arguments: [
-            ("seek 1:30", NodeInput.host(.seek(90))), ("seek 95", .host(.seek(95))), ("seek 1:02:03", .host(.seek(3723))),
+            ("seek 1:30", NodeInput.host(.seek(90))), ("seek 95", .host(.seek(95))),
+            ("seek 1:02:03", .host(.seek(3723))),
             ("shuffle on", .host(.shuffle(true))), ("Shuffle OFF", .host(.shuffle(false))),
         ])
     func places(line: String, input: NodeInput) {

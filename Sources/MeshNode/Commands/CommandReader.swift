@@ -64,7 +64,8 @@ public struct CommandReader: Sendable {
         case .command: return help(rest)
         case .span: return command.meaning(rest)
         case .appointee where rest.isEmpty: return command.meaning(rest)
-        case .song, .placedSong, .percent, .place, .choice, .group, .guest, .guestAndSpan, .outcast, .appointee, .driver, .host, .words,
+        case .song, .placedSong, .percent, .place, .choice, .group, .guest, .guestAndSpan, .outcast, .appointee,
+            .driver, .host, .words,
             .digits:
             guard rest.isEmpty else { return command.meaning(of: rest, choice) }
             if let problem = choice.emptyList(for: command.parameter) { return .notice(problem) }

@@ -355,10 +355,11 @@ public struct NodeCommand: Sendable {
 
     /// Seconds such as `90`, or minutes and seconds such as `1:30`.
     private static func sought(_ text: String) -> Meaning {
-        let parts = text.split(separator: ":", omittingEmptySubsequences: false).map { UInt16($0) }
-        guard (1...3).contains(parts.count), parts.allSatisfy({ $0 != nil }), parts.dropFirst().allSatisfy({ $0! < 60 })
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        let numbers = parts.compactMap { UInt16($0) }
+        guard (1...3).contains(parts.count), numbers.count == parts.count, numbers.dropFirst().allSatisfy({ $0 < 60 })
         else { return .notice(.badCommand("seek \(text)", expected: "seek 1:30")) }
-        return .input(.host(.seek(parts.reduce(0) { $0 * 60 + Double($1 ?? 0) })))
+        return .input(.host(.seek(numbers.reduce(0) { $0 * 60 + Double($1) })))
     }
 
     private static func shuffled(_ text: String) -> Meaning {
