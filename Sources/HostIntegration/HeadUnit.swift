@@ -18,7 +18,10 @@ public actor HeadUnit: Service {
     private let player: (any MusicPlayer)?
     private let mediaKeys: MediaKeys?
     private let begun: LibraryStart?
+    /// The path of the playlist that the host was started with.
     private let playlist: String?
+    /// The name of the one that the driver has chosen since, empty for all songs.
+    private var chosenPlaylist: String?
     private let showCount: @Sendable (LibraryCount) async -> Void
     private var changes = LibraryChanges()
     private var playback: Playback?
@@ -69,6 +72,11 @@ public actor HeadUnit: Service {
 
     private func take(_ playback: Playback) async {
         self.playback = playback
+        if playback.playlist != chosenPlaylist {
+            chosenPlaylist = playback.playlist
+            await readPlaylist()
+            await showCount(changes.count)
+        }
         await player?.want(playback)
         await mediaKeys?.show(playback, details)
         guard let song = playback.song, song.id != details?.songID, let library, let mediaKeys else { return }
@@ -103,7 +111,17 @@ public actor HeadUnit: Service {
     /// With other songs in the folder others of the playlist may be there, and the list may be another one as well. One that
     /// is on a stick is there when the stick is.
     private func readPlaylist() async {
-        guard let playlist, let songs = await library?.songs(ofPlaylist: playlist) else { return }
+        guard let library else { return }
+        let known = await library.playlists()
+        if let name = chosenPlaylist {
+            let songs = name.isEmpty ? [] : await library.songs(ofFoundPlaylist: name)
+            changes.note(playlists: known, chosen: songs?.isEmpty == false ? name : nil)
+            await node.send(.playlist(songs ?? []))
+            return
+        }
+        changes.note(
+            playlists: known, chosen: playlist.map { path in known.first { path.hasSuffix("/" + $0) } ?? path })
+        guard let playlist, let songs = await library.songs(ofPlaylist: playlist) else { return }
         await node.send(.playlist(songs))
     }
 

@@ -22,6 +22,9 @@ struct LibraryChanges: Sendable {
         return count
     }
 
+    /// The library has these playlists, and the songs of this one play where nobody asks.
+    mutating func note(playlists: [String], chosen: String?) { (count.playlists, count.playlist) = (playlists, chosen) }
+
     /// Takes an update. Returns what the node is told.
     mutating func handle(_ update: MusicLibrary.Update) -> [NodeInput] {
         switch update {

@@ -9,6 +9,11 @@ public struct LibraryCount: Encodable, Hashable, Sendable {
     /// Files that there are; nil where the library is complete.
     public var toScan: Int?
 
+    /// The playlists in the library, by name.
+    public var playlists: [String] = []
+    /// The playlist whose songs play where nobody asks; nil for all songs.
+    public var playlist: String?
+
     /// A count.
     public init(songs: Int, scanned: Int? = nil, toScan: Int? = nil) {
         self.songs = songs
@@ -17,7 +22,7 @@ public struct LibraryCount: Encodable, Hashable, Sendable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case songs, scanned, toScan
+        case songs, scanned, toScan, playlists, playlist
     }
 
     /// Writes the form of `docs/dashboard.md`: what is not there is a null.
@@ -26,5 +31,7 @@ public struct LibraryCount: Encodable, Hashable, Sendable {
         try container.encode(songs, forKey: .songs)
         try container.encode(scanned, forKey: .scanned)
         try container.encode(toScan, forKey: .toScan)
+        try container.encode(playlists, forKey: .playlists)
+        try container.encode(playlist, forKey: .playlist)
     }
 }

@@ -154,6 +154,8 @@ public enum NodeLimits {
     static let onceSeconds: UInt32 = 7 * 86_400
     /// Longest text that is looked at as a PIN, in bytes: a person may type spaces.
     static let pinBytes = 40
+    /// Bytes of the name of a playlist that a page may ask for: a path of Linux, twice as long as most systems allow a name.
+    public static let playlistBytes = 512
     /// Keys that are kept out beyond a session: more than anybody remembers why. The oldest goes for a new one.
     static let bans = 256
     /// Co-hosts: as many as a family has devices, and some to spare.

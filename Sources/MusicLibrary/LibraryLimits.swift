@@ -43,6 +43,10 @@ struct LibraryLimits: Sendable {
     var playlistBytes = 4 << 20
     /// Entries of a playlist: weeks of music.
     var playlistEntries = 10_000
+    /// Playlists that the driver can choose from: more than a menu is read for.
+    var playlists = 50
+    /// Entries of a folder that are looked at for playlists: a folder of more is one of songs.
+    var playlistFolderEntries = 5_000
     /// Longest path in a playlist, in bytes: what the system takes (`PATH_MAX`).
     var playlistPathBytes = 4_096
 

@@ -101,6 +101,16 @@ public actor MusicLibrary {
         return songs
     }
 
+    /// The playlists in the folder and in the folders in it, by their paths in it, in alphabetical order.
+    public func playlists() async -> [String] {
+        await coverReader.run { [folder, limits] in PlaylistFiles.find(in: folder, limits: limits) }
+    }
+
+    /// The songs of one of `playlists`; nil where there is no such playlist, or it cannot be read.
+    public func songs(ofFoundPlaylist name: String) async -> [Song.ID]? {
+        await playlists().contains(name) ? await songs(ofPlaylist: folder + "/" + name) : nil
+    }
+
     /// The absolute path of a song's file, which may be away with its stick. Nil where there is no such song.
     public func file(of id: Song.ID) async -> String? {
         guard let path = try? await index.path(of: id) else { return nil }

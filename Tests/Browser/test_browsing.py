@@ -7,7 +7,7 @@ import pytest
 from conftest import MakeServer, Open, posted
 from playwright.sync_api import Page, expect
 from stand_in import StandIn
-from views import guest_connected, host_playing, item
+from views import LIBRARY, guest_connected, host_playing, item
 
 
 @pytest.fixture
@@ -80,6 +80,19 @@ def test_a_song_that_was_found_is_played_now_or_next(car: StandIn, page: Page) -
     page.get_by_role("button", name="Choose when Old Times plays").click()
     page.get_by_role("button", name="Play now").click()
     assert [posted(car), posted(car)] == [{"command": "playNext", "songID": "old"}, {"command": "skip"}]
+
+
+def test_the_driver_chooses_a_playlist_for_an_empty_queue(car: StandIn, page: Page) -> None:
+    page.get_by_role("button", name="While the queue is empty: All songs").click()
+    dialog = page.get_by_role("dialog", name="Songs while the queue is empty")
+    dialog.get_by_role("button", name="Quiet Evening").click()
+    assert posted(car) == {"command": "playlist", "playlist": "lists/Quiet Evening.m3u"}
+    car.show(host_playing(library={**LIBRARY, "playlist": "lists/Quiet Evening.m3u"}))
+    page.get_by_role("button", name="While the queue is empty: Quiet Evening").click()
+    page.get_by_role("button", name="All songs").click()
+    assert posted(car) == {"command": "playlist", "playlist": ""}
+    car.show(host_playing(library={**LIBRARY, "playlists": []}))
+    expect(page.get_by_role("button", name="While the queue")).to_be_hidden()
 
 
 def test_a_guest_has_no_button_to_play_all(make_server: MakeServer, open_page: Open) -> None:

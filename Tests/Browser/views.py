@@ -27,6 +27,14 @@ SONGS = [
     ("Half a Tank", "The Milestones", 176),
 ]
 
+LIBRARY = {
+    "songs": 10_000,
+    "scanned": None,
+    "toScan": None,
+    "playlists": ["Road Trip.m3u8", "lists/Quiet Evening.m3u"],
+    "playlist": None,
+}
+
 # Titles that want to be markup, to turn the page around, to never end, or not to be there.
 HOSTILE = {
     "script": "<img src=x onerror=\"document.title='broken into'\"><script>document.title='broken into'</script>",
@@ -155,7 +163,7 @@ def host(**more: Any) -> View:
             "host": HOST,
             "connection": "hosting",
             "invitation": {"name": HOST["name"], "pin": "4821", "url": web, "qr": "/invitation.svg"},
-            "library": {"songs": 10_000, "scanned": None, "toScan": None},
+            "library": LIBRARY,
             "volume": 70,
             "shuffle": True,
             "canGoBack": True,
@@ -368,7 +376,7 @@ def hostile(role: str = "guest") -> View:
 
 
 def scanning() -> View:
-    return host(library={"songs": 1_150, "scanned": 1_200, "toScan": 10_000})
+    return host(library={**LIBRARY, "songs": 1_150, "scanned": 1_200, "toScan": 10_000, "playlists": []})
 
 
 def radio_out() -> View:

@@ -118,6 +118,7 @@ struct ViewTests {
         case .percent: ["percent"]
         case .place: ["seconds"]
         case .choice: ["isOn"]
+        case .playlist: ["playlist"]
         case .guest, .outcast, .appointee, .driver: ["peer"]
         case .guestAndSpan: ["peer", "span"]
         case .span: ["span"]

@@ -61,6 +61,8 @@ struct TypedCommandTests {
             ("seek 1:30", NodeInput.host(.seek(90))), ("seek 95", .host(.seek(95))),
             ("seek 1:02:03", .host(.seek(3723))),
             ("shuffle on", .host(.shuffle(true))), ("Shuffle OFF", .host(.shuffle(false))),
+            ("playlist", .host(.choosePlaylist(""))),
+            ("playlist Road Trip.m3u", .host(.choosePlaylist("Road Trip.m3u"))),
         ])
     func places(line: String, input: NodeInput) {
         #expect(read(line, as: .host) == .input(input))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Testing
 
 @testable import MusicLibrary
@@ -68,5 +69,22 @@ struct PlaylistTests {
         limits.playlistEntries = 10
         #expect(read(String(repeating: "a.mp3\n", count: 1_000), limits: limits).files.count == 10)
         #expect(read(String(repeating: "x", count: 5_000)).files.isEmpty)
+    }
+
+    @Test("the playlists of a library are those in its folder and in the folders directly in it")
+    func files() throws {
+        let folder = FileManager.default.temporaryDirectory.path + "/playlists-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        for path in ["Zoo.pls", "Abba.M3U8", "Song.mp3", ".hidden.m3u", "lists/Quiet.m3u", "lists/deep/No.m3u"] {
+            let file = URL(filePath: folder + "/" + path)
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data("Song.mp3".utf8).write(to: file)
+        }
+        #expect(PlaylistFiles.find(in: folder, limits: LibraryLimits()) == ["Abba.M3U8", "Zoo.pls", "lists/Quiet.m3u"])
+        var limits = LibraryLimits()
+        limits.playlists = 1
+        #expect(PlaylistFiles.find(in: folder, limits: limits) == ["Abba.M3U8"])
+        #expect(PlaylistFiles.find(in: folder + "/nowhere", limits: limits).isEmpty)
     }
 }

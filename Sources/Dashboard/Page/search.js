@@ -7,6 +7,7 @@ import { icon } from "/icons.js";
 import { plural, t } from "/language.js";
 import { limits } from "/limits.js";
 import { openMenu } from "/menu.js";
+import { PlaylistButton } from "/playlist.js";
 import { place, places } from "/placing.js";
 import { groupRow, shelfAbove, shelfText, Shelves } from "/shelves.js";
 import { clock, shown, titleOf } from "/text.js";
@@ -55,6 +56,8 @@ export class Search {
         this.back = button("plain", "back", t`Back`, () => this.#goBack(), "back");
         this.all = button("plain", "play", t`Play all`, () => this.#playAll(), "playAll");
         this.opened = make("div", "opened", { hidden: true }, this.back, ...(isHost ? [this.all] : []));
+        this.playlist = isHost ? new PlaylistButton(node) : null;
+        if (this.playlist) this.#library.append(this.playlist.element);
         panel.append(form, this.shelves.element, this.opened, this.#state, this.#groups, this.#found, this.#more, this.#library);
         this.found = new KeyedList(this.#found, (song) => song.id, () => foundRow(node, isHost, () => this.#view));
         this.groups = new KeyedList(this.#groups, (group) => `${group.shelf} ${group.id}`, () => groupRow((group) => this.#openGroup(group)));
@@ -177,6 +180,7 @@ export class Search {
         const [words, progress] = this.#library.children;
         setShown(this.#library, library);
         if (!library) return;
+        this.playlist?.update(library);
         const isScanning = typeof library.toScan === "number";
         const songs = isScanning
             ? plural(library.songs, "{1} song in the library so far.", "{1} songs in the library so far.")

@@ -10,9 +10,9 @@ const files = [
     "/fr.json", "/fresh.js", "/guests.js", "/header.js", "/hold.js", "/hostrow.js", "/icon-180.png", "/icon-512.png",
     "/icon.svg", "/icons.js", "/invitation.js", "/join.js", "/keyboard.js", "/language.js", "/last.js", "/limits.js",
     "/lists.css", "/manifest.webmanifest", "/menu.js", "/names.js", "/night.css", "/node.js", "/notices.js",
-    "/outbox.js", "/placing.js", "/playing.js", "/queue.js", "/reach.js", "/refusals.js", "/reorder.js", "/search.js",
-    "/seek.js", "/shell.js", "/shelves.js", "/small.css", "/storage.js", "/stream.js", "/style.css", "/tabs.js",
-    "/text.js", "/theme.js", "/tree.js", "/undo.js", "/volume.js",
+    "/outbox.js", "/placing.js", "/playing.js", "/playlist.js", "/queue.js", "/reach.js", "/refusals.js",
+    "/reorder.js", "/search.js", "/seek.js", "/shell.js", "/shelves.js", "/small.css", "/storage.js", "/stream.js",
+    "/style.css", "/tabs.js", "/text.js", "/theme.js", "/tree.js", "/undo.js", "/volume.js",
 ];
 
 /** How long the node may take, in milliseconds: it is on this device. */

@@ -83,6 +83,7 @@ enum PageFiles {
             .script("outbox.js", PackageResources.outbox_js),
             .script("placing.js", PackageResources.placing_js),
             .script("playing.js", PackageResources.playing_js),
+            .script("playlist.js", PackageResources.playlist_js),
             .script("queue.js", PackageResources.queue_js),
             .script("reach.js", PackageResources.reach_js),
             .script("refusals.js", PackageResources.refusals_js),

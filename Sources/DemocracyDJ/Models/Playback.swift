@@ -20,13 +20,16 @@ public struct Playback: Hashable, Sendable {
     public var elapsed: MeshInstant
     /// Counts the jumps to another place of a song.
     public var seeks: Int
+    /// The playlist that the driver has chosen, empty for all songs; nil where it is the one of the start.
+    public var playlist: String?
     /// What is to follow it without a gap, as things stand.
     public var next: Song?
 
     /// A playback.
     public init(
         song: Song?, turn: Int = 0, isPlaying: Bool, hasSound: Bool = true, volume: Int? = nil,
-        canGoBack: Bool = false, elapsed: MeshInstant, seeks: Int = 0, next: Song?
+        canGoBack: Bool = false, elapsed: MeshInstant, seeks: Int = 0,
+        playlist: String? = nil, next: Song?
     ) {
         self.song = song
         self.turn = turn
@@ -36,6 +39,7 @@ public struct Playback: Hashable, Sendable {
         self.canGoBack = canGoBack
         self.elapsed = elapsed
         self.seeks = seeks
+        self.playlist = playlist
         self.next = next
     }
 

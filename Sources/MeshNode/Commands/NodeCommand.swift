@@ -32,6 +32,8 @@ public struct NodeCommand: Sendable {
         case place
         /// `on` or `off`.
         case choice
+        /// The name of a playlist, or nothing.
+        case playlist
         /// An artist or an album that was found.
         case group
         /// A guest: a name or an identifier.
@@ -107,7 +109,7 @@ public struct NodeCommand: Sendable {
 
     /// Every command, in the order in which they are explained.
     public static let all: [NodeCommand] = [
-        NodeCommand("play", driver, title: "Play", "goes on, or starts the next song; shuffle on or off") { _ in
+        NodeCommand("play", driver, title: "Play", "goes on, or starts the next song; shuffle, playlist") { _ in
             .input(.host(.play))
         },
         NodeCommand("pause", driver, title: "Pause", "pauses; volume 40 sets how loud, seek 1:30 the place") { _ in
@@ -164,6 +166,10 @@ public struct NodeCommand: Sendable {
         NodeCommand(
             "shuffle", driver, of: .choice, explainedBy: "play",
             "on or off: a random order where nobody asks for a song", shuffled),
+        NodeCommand(
+            "playlist", driver, of: .playlist, explainedBy: "play",
+            "plays a playlist of the folder where nobody asks; alone, all songs"
+        ) { .input(.host(.choosePlaylist($0))) },
         NodeCommand(
             "kick", driver, of: .guest, title: "Kick", "kicks a guest; ban, unban, bans, invite, driver, passenger"
         ) { .input(.host(.kick($0))) },
@@ -308,6 +314,7 @@ public struct NodeCommand: Sendable {
         case .percent: "\(word) PERCENT"
         case .place: "\(word) TIME"
         case .choice: "\(word) on|off"
+        case .playlist: "\(word) [NAME]"
         case .group: isForProgram ? "\(word) artist|album ID" : "\(word) NUMBER"
         case .guest, .outcast, .driver: "\(word) NAME"
         case .appointee: "\(word) [NAME]"
@@ -397,6 +404,8 @@ public struct PageRequest: Decodable, Hashable, Sendable {
     public var seconds: Int?
     /// Whether something is to be on.
     public var isOn: Bool?
+    /// The name of a playlist; empty for all songs.
+    public var playlist: String?
     /// For how long it is to be.
     public var span: String?
     /// A PIN.
@@ -413,6 +422,7 @@ public struct PageRequest: Decodable, Hashable, Sendable {
         case .percent: percent.map(String.init)
         case .place: seconds.map(String.init)
         case .choice: isOn.map { $0 ? "on" : "off" }
+        case .playlist: playlist.flatMap { $0.utf8.count <= NodeLimits.playlistBytes ? $0 : nil }
         case .guestAndSpan:
             peer.flatMap {
                 (1...Limits.peerIDBytes).contains($0.utf8.count) ? "\($0) \(span ?? "")".trimmingEnd : nil

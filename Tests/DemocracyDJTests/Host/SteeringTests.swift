@@ -315,6 +315,9 @@ struct SteeringTests {
         #expect(host.steering.shuffles)
         _ = command(.shuffle(false))
         #expect(!host.steering.shuffles)
+        #expect(host.playback(now: .zero).playlist == nil)
+        _ = command(.choosePlaylist("Road.m3u"))
+        #expect(host.playback(now: .zero).playlist == "Road.m3u")
     }
 
     @Test("whatever a driver does, no song is there twice and no limit is passed", arguments: 1...20)

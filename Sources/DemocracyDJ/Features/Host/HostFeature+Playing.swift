@@ -51,6 +51,9 @@ extension HostFeature {
             self.shuffles = shuffles
             chooseSpare()
             return []
+        case .choosePlaylist(let name):
+            state.chosenPlaylist = name
+            return []
         case .unban(let peer):
             state.banned.removeAll { $0 == peer }
             return [.admit(peer)]
@@ -130,7 +133,8 @@ extension HostFeature {
         Playback(
             song: state.nowPlaying?.song, turn: state.turns, isPlaying: state.isPlaying && !state.waitsForLibrary,
             hasSound: !state.waitsForSound, volume: hasPlayer ? state.volume : nil, canGoBack: canGoBack,
-            elapsed: state.elapsed(now), seeks: state.seeks, next: state.queue.first?.item.song ?? spare)
+            elapsed: state.elapsed(now), seeks: state.seeks, playlist: state.chosenPlaylist,
+            next: state.queue.first?.item.song ?? spare)
     }
 
     // MARK: The player

@@ -62,6 +62,8 @@ public struct HostFeature: Feature {
         case seek(Double)
         /// Whether the library's songs play in a random order where nobody asks.
         case shuffle(Bool)
+        /// Play the songs of this playlist where nobody asks, by its name; an empty one is all songs.
+        case choosePlaylist(String)
         /// Let a guest in again that was sent away, by identifier.
         case unban(Peer.ID)
     }
@@ -140,6 +142,8 @@ public struct HostFeature: Feature {
         public var volume = DJLimits.loudest
         /// Counts the jumps to another place of a song in this run.
         public var seeks = 0
+        /// The playlist that the driver has chosen in this run; nil where it is the one of the start.
+        public var chosenPlaylist: String?
         /// Songs that were ever added.
         public var added: Int
         /// How often each linked guest has searched.
