@@ -143,13 +143,16 @@ public actor Dashboard: Service {
         guard server != nil, url != server?.url || invites && isReachable != (door != nil) else { return nil }
         server?.url = url
         // A code that leads nowhere is worse than none.
-        view.surroundings.invitation = invitation(isReachable ? base : nil)
         door = invites && isReachable ? base : nil
+        view.surroundings.invitation = invitation
         return url
     }
 
     /// Where browsers of guests enter; nil where they may not, or it does not listen.
     public private(set) var door: String?
+
+    /// The link that lets browsers of guests in; nil where they may not.
+    public var passengers: String? { door.map { $0 + "/join?token=\(options.tokens.guest)" } }
 
     /// The port that it listens at; nil where it does not.
     public var port: Int? { server?.door.port }
@@ -176,9 +179,9 @@ public actor Dashboard: Service {
         (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
     }
 
-    private func invitation(_ base: String?) -> NodeView.Invitation? {
+    private var invitation: NodeView.Invitation? {
         guard description.role == .host, invites || options.pin != nil else { return nil }
-        let url = invites ? base.map { $0 + "/join?token=\(options.tokens.guest)" } : nil
+        let url = passengers
         let name = UntrustedText.shown(description.peer.name)
         var shown = NodeView.Invitation(
             name: name, pin: options.pin, url: url, qr: url == nil ? nil : "/invitation.svg")
@@ -226,7 +229,7 @@ public actor Dashboard: Service {
             guard (try? await pause(max(.zero, at - now))) != nil else { return }
             guard let url = try? await bind(), let server else { continue }
             publish()
-            await options.changed(.shown(url: url, door: door, port: server.door.port))
+            await options.changed(.shown(url: url, door: door, passengers: passengers, port: server.door.port))
         }
     }
 
@@ -244,7 +247,7 @@ public actor Dashboard: Service {
             guard let server, (try? await pause(DashboardLimits.networkSettle)) != nil else { break }
             if let url = move(host, server.door.port) {
                 publish()
-                await options.changed(.shown(url: url, door: door, port: server.door.port))
+                await options.changed(.shown(url: url, door: door, passengers: passengers, port: server.door.port))
             }
             if isReachable != told {
                 told = isReachable

@@ -6,8 +6,8 @@ import DemocracyDJ
 public struct DashboardOptions: Sendable {
     /// Where the page is, as far as that was not known when `bind` returned.
     public enum Change: Hashable, Sendable {
-        /// It is at this address. `door` is where browsers of guests enter.
-        case shown(url: String, door: String?, port: Int)
+        /// It is at this address. `door` is where browsers of guests enter, and `passengers` the link that lets them in.
+        case shown(url: String, door: String?, passengers: String?, port: Int)
         /// Whether phones can open it, where it is for all networks that the device is on.
         case reachable(Bool)
         /// It cannot be shown at this address yet, and why.

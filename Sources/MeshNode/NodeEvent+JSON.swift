@@ -32,7 +32,7 @@ public struct TimedEvent: Encodable, Sendable {
         case invitations, bans, hosts, artists, albums
         case shelf, from, total, groups, lookedFor
         case guest, position, drivers
-        case hour
+        case hour, passengers
     }
 
     private typealias Container = KeyedEncodingContainer<Key>
@@ -87,7 +87,9 @@ public struct TimedEvent: Encodable, Sendable {
         case .steering(let steering): try encode(steering, &container)
         // Programs that want the songs themselves search for them.
         case .library(let library): try container.encode(library.songs.count, forKey: .songs)
-        case .page(let url): try container.encode(url, forKey: .http)
+        case .page(let url, let passengers):
+            try container.encode(url, forKey: .http)
+            try container.encodeIfPresent(passengers, forKey: .passengers)
         case .notice(let notice): try notice.encode(to: encoder)
         case .noticeCleared(let code): try container.encode(code, forKey: .code)
         case .link(let peer, let report): try encode(peer, report, &container)
@@ -107,6 +109,7 @@ public struct TimedEvent: Encodable, Sendable {
         try container.encode(node.service.text, forKey: .service)
         try container.encode(node.http, forKey: .http)
         try container.encode(RoadMeshVersion.text, forKey: .version)
+        try container.encodeIfPresent(node.passengers, forKey: .passengers)
         try container.encodeIfPresent(node.pin, forKey: .pin)
     }
 

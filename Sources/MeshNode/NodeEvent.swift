@@ -47,8 +47,8 @@ public enum NodeEvent: Sendable {
     case steering(Steering)
     /// The host's library is another one.
     case library(SongLibrary)
-    /// The node's page is at this address from now on.
-    case page(String)
+    /// The node's page is at this address from now on. `passengers` is the link for browsers of a host's passengers.
+    case page(String, passengers: String?)
     /// A person should know something.
     case notice(Notice)
     /// A notice is cleared: its cause is over.
@@ -106,6 +106,8 @@ public struct NodeDescription: Hashable, Sendable {
     public var http: String?
     /// The address where browsers of a host's guests enter, without what lets them in; nil where they may not.
     public var browserDoor: String?
+    /// The same address with the token that lets passengers in; nil where they may not.
+    public var passengers: String?
     /// The PIN that a host asks for.
     public var pin: String?
     /// The host that a guest was started for, by name or identifier (`--host`); nil where it joins others as well.

@@ -14,14 +14,17 @@ package struct NodeSession: Sendable {
     private let remark: String?
     private let logLines: AsyncStream<String>?
     private let logger: Logger
+    private let links: String?
     private let picture: (@Sendable (String) -> [String]?)?
 
     /// A session of a node that does not run yet. `remark` is said before anything else; `logLines` is what of the log is
-    /// shown above the prompt of a terminal, and nil where there is no prompt. `picture` draws a QR code with lines of text.
+    /// shown above the prompt of a terminal, and nil where there is no prompt. `links` is the file with the secrets that no
+    /// log gets. `picture` draws a QR code with lines of text.
     package init(
         _ description: NodeDescription, isJSON: Bool, remark: String?, logLines: AsyncStream<String>?, logger: Logger,
-        picture: (@Sendable (String) -> [String]?)? = nil
+        links: String? = nil, picture: (@Sendable (String) -> [String]?)? = nil
     ) {
+        self.links = links
         self.picture = picture
         self.description = description
         self.isJSON = isJSON
@@ -39,7 +42,10 @@ package struct NodeSession: Sendable {
         let showing = Task {
             if isJSON {
                 if let remark { StandardError.write("roadmesh: \(remark)") }
-                await ProgramSession(node, description, endOfInput: endOfInput, pageState: pageState).run()
+                await ProgramSession(
+                    node, description, hidesSecrets: StandardOutput.isJournal, endOfInput: endOfInput,
+                    pageState: pageState
+                ).run()
             } else {
                 await people(node, library, endOfInput).run()
             }
@@ -69,6 +75,7 @@ package struct NodeSession: Sendable {
     private func people(_ node: Node, _ library: [Song], _ endOfInput: NodeInput?) -> PeopleSession {
         PeopleSession(
             node, description, library: library, endOfInput: endOfInput, remark: remark,
+            secrets: links.flatMap { StandardOutput.isTerminal ? nil : .file($0) } ?? .output,
             live: logLines.map {
                 (usesColour: Terminal.usesColour(ProcessInfo.processInfo.environment), logLines: $0)
             }, picture: picture)

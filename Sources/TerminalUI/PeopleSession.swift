@@ -28,13 +28,15 @@ package actor PeopleSession {
     /// is Ctrl-D, and quits.
     package init(
         _ node: Node, _ description: NodeDescription, library: [Song], endOfInput: NodeInput?, remark: String?,
+        secrets: SecretsPlace = .output,
         live: (usesColour: Bool, logLines: AsyncStream<String>)?, picture: (@Sendable (String) -> [String]?)? = nil
     ) {
         self.node = node
         self.endOfInput = endOfInput
         logLines = live?.logLines
         screen = Screen(
-            description, live == nil ? .lines : .abovePanel, library: library, language: .ofPerson, picture: picture)
+            description, live == nil ? .lines : .abovePanel, library: library, language: .ofPerson, secrets: secrets,
+            picture: picture)
         if let remark { StandardOutput.write(remark) }
         if let live {
             let size = Terminal.size

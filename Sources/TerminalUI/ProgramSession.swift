@@ -8,6 +8,7 @@ import MeshNode
 actor ProgramSession {
     private let node: Node
     private let reader: CommandReader
+    private let hidesSecrets: Bool
     private let endOfInput: NodeInput?
     private let pageState: @Sendable () async -> NodeWatch.PageState
     private let start = ContinuousClock.now
@@ -18,12 +19,14 @@ actor ProgramSession {
     /// It was asked for before the node was ready, which is told first.
     private var isViewDue = false
 
-    /// A session that has not begun. `endOfInput` is what the end of its input means.
+    /// A session that has not begun. `endOfInput` is what the end of its input means. With `hidesSecrets` its output is a
+    /// log's, which gets no tokens, PIN or invitations.
     init(
-        _ node: Node, _ description: NodeDescription, endOfInput: NodeInput?,
+        _ node: Node, _ description: NodeDescription, hidesSecrets: Bool = false, endOfInput: NodeInput?,
         pageState: @escaping @Sendable () async -> NodeWatch.PageState
     ) {
         self.node = node
+        self.hidesSecrets = hidesSecrets
         self.endOfInput = endOfInput
         self.pageState = pageState
         reader = CommandReader(description)
@@ -50,7 +53,9 @@ actor ProgramSession {
 
     private func take(_ event: NodeEvent) async {
         _ = watch.handle(event, now: ContinuousClock.now - start)
-        StandardOutput.write(lines.text(event, at: Date().timeIntervalSince1970))
+        if let event = hidesSecrets ? event.withoutSecrets : event {
+            StandardOutput.write(lines.text(event, at: Date().timeIntervalSince1970))
+        }
         guard case .ready = event else { return }
         isReady = true
         if isViewDue { await tellView() }
@@ -61,7 +66,9 @@ actor ProgramSession {
         let pageState = await pageState()
         // The event `bye` is the last.
         guard isReady, watch.own.ended == nil else { return }
-        let view = versions.numbered(watch.view(pageState, version: 0, now: ContinuousClock.now - start))
+        var shown = watch.view(pageState, version: 0, now: ContinuousClock.now - start)
+        if hidesSecrets { shown.invitation = nil }
+        let view = versions.numbered(shown)
         StandardOutput.write(JSONLine.text(TimedView(view, at: Date().timeIntervalSince1970)))
     }
 }

@@ -23,9 +23,9 @@ struct Screen {
     /// A screen with nothing on it. `library` is what a host can add.
     init(
         _ node: NodeDescription, _ place: Sentences.Place, library: [Song] = [], language: Language = .english,
-        picture: (@Sendable (String) -> [String]?)? = nil
+        secrets: SecretsPlace = .output, picture: (@Sendable (String) -> [String]?)? = nil
     ) {
-        sentences = Sentences(node, place, language, picture: picture)
+        sentences = Sentences(node, place, language, secrets: secrets, picture: picture)
         choice = SongChoice(library: library)
     }
 

@@ -30,14 +30,17 @@ struct Sentences {
     private var owesQueue = false
     /// How many steps of the driver were told of.
     private var toldSteps = 0
+    private let secrets: SecretsPlace
     private let picture: (@Sendable (String) -> [String]?)?
 
-    /// `picture` draws a QR code with lines of text; nil where none is drawn.
+    /// `secrets` is where links, PIN and invitations are. `picture` draws a QR code with lines of text; nil where none is
+    /// drawn.
     init(
         _ node: NodeDescription, _ place: Place, _ language: Language = .english,
-        picture: (@Sendable (String) -> [String]?)? = nil
+        secrets: SecretsPlace = .output, picture: (@Sendable (String) -> [String]?)? = nil
     ) {
         watch = NodeWatch(node)
+        self.secrets = secrets
         self.picture = picture
         self.place = place
         self.language = language
@@ -78,7 +81,8 @@ struct Sentences {
         case .searchResults(let found, let query): FoundText(found, query, place, language).lines
         case .intent(let intent, let peer, let rejected): lines(intent, peer, rejected)
         case .notice(let notice): [Self.sentence(notice, language)]
-        case .page(let url): [say("Its page for a browser: \(url)")]
+        case .page(let url, let passengers):
+            shown(PrivateLinks(controls: url, passengers: passengers, pin: nil))
         case .mark(let text): [say("Marked: \(text)")]
         // A notice says it.
         case .pinGuessed: []
@@ -171,14 +175,24 @@ struct Sentences {
     // MARK: Coming and going
 
     private func greeting(_ node: NodeDescription) -> [String] {
-        let page = node.http.map { [say("Its page for a browser: \($0)")] } ?? []
+        let page = shown(PrivateLinks(controls: node.http, passengers: node.passengers, pin: node.pin))
         switch node.role {
         case .host:
-            let way = node.pin.map { say("Guests join with the PIN \($0).") } ?? say("Guests join by themselves.")
-            return [say("\(quoted(node.peer)) is on the air (\(node.radio)).") + " " + way] + page + [commands(node)]
+            let way: LocalizedText =
+                node.pin.map {
+                    secrets == .output ? "Guests join with the PIN \($0)." : "Guests join with a PIN."
+                } ?? "Guests join by themselves."
+            let onAir = say("\(quoted(node.peer)) is on the air (\(node.radio)).")
+            return [onAir + " " + say(way)] + page + [commands(node)]
         case .guest: return [say("\(node.peer.name) is looking for a host (\(node.radio)).")] + page + [commands(node)]
         case .scan: return [say("Listening for hosts (\(node.radio)).")]
         }
+    }
+
+    /// The links; where they are, if the output is a log's.
+    private func shown(_ links: PrivateLinks) -> [String] {
+        guard case .file(let file) = secrets, links.hasSecret else { return links.links(in: language) }
+        return [say("Private links and the PIN are in the file \(file). Only its owner can read it.")]
     }
 
     private func commands(_ node: NodeDescription) -> String {
@@ -249,6 +263,14 @@ struct Sentences {
     /// The picture, where there is one, and the text under it: a terminal may be too narrow for the one, and a camera for neither.
     private func lines(_ invitation: OpenInvitation) -> [String] {
         let end = Self.date(invitation.until)
+        if case .file(let file) = secrets {
+            return [
+                say(
+                    invitation.once
+                        ? "One guest can join with the new invitation in the file \(file), until \(end)."
+                        : "Everybody can join with the new invitation in the file \(file), until \(end).")
+            ]
+        }
         return (picture?(invitation.picture) ?? []) + [
             say(
                 invitation.once

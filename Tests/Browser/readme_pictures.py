@@ -78,7 +78,8 @@ def main(binary: Path, folder: Path) -> None:
         ride = Ride(binary, work)
         # Silent, so it needs no sound card.
         sound = ("--audio-device", "null/", "--no-shuffle")
-        host = ride.host("--library", str(work / "music"), "--playlist", str(playlist), "--web-guests", *sound)
+        page = ("--web-guests", "--http", "127.0.0.1:0")
+        host = ride.host("--library", str(work / "music"), "--playlist", str(playlist), *page, *sound)
         host.program.expect("playback", isPlaying=True, timeout=30)
         queued: set[str] = set()
         guests = {name: ride.guest(name) for name in ("Ana", "Bob", "Leo")}

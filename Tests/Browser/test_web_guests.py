@@ -37,7 +37,7 @@ def join(open_page: Open, url: str, name: str) -> Page:
 
 
 def test_a_phone_joins_votes_and_is_kicked_like_anybody(ride: Ride, open_page: Open) -> None:
-    host, bob = ride.host("--web-guests"), ride.guest("Bob")
+    host, bob = ride.host("--web-guests", "--http", "127.0.0.1:0"), ride.guest("Bob")
     driver, bobs = open_page(host), open_page(bob, "phone")
     phone = join(open_page, invitation(driver), "Mia")
     phone.get_by_role("button", name="Vote for Headlights").click()
@@ -64,7 +64,7 @@ def test_a_phone_joins_votes_and_is_kicked_like_anybody(ride: Ride, open_page: O
 def test_who_was_kicked_by_mistake_is_back_with_one_tap_or_a_reload_as_the_same_guest(
     way: str, ride: Ride, open_page: Open
 ) -> None:
-    host = ride.host("--web-guests")
+    host = ride.host("--web-guests", "--http", "127.0.0.1:0")
     driver = open_page(host)
     phone = join(open_page, invitation(driver), "Mia")
     phone.get_by_role("button", name="Vote for Headlights").click()
@@ -97,7 +97,7 @@ def test_a_phone_can_read_the_code(ride: Ride, open_page: Open, tmp_path: Path) 
 
 
 def test_the_same_browser_is_the_same_guest_again(ride: Ride, open_page: Open) -> None:
-    host = ride.host("--web-guests")
+    host = ride.host("--web-guests", "--http", "127.0.0.1:0")
     driver = open_page(host)
     phone = join(open_page, invitation(driver), "Mia")
     phone.get_by_role("button", name="Vote for Headlights").click()
@@ -185,7 +185,7 @@ FIRST_VOTE = 10.0
 def test_a_passenger_who_has_never_seen_it_has_voted_within_ten_seconds_of_the_picture(
     ride: Ride, open_page: Open, measured: list[str]
 ) -> None:
-    url = invitation(open_page(ride.host("--web-guests")))
+    url = invitation(open_page(ride.host("--web-guests", "--http", "127.0.0.1:0")))
     start = time.monotonic()
     phone = open_page(Door(url), "phone", wait=False)
     name = phone.get_by_label("Your name")

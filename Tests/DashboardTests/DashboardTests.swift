@@ -322,7 +322,7 @@ struct DashboardTests {
         }
         #expect(cause == "Address already in use")
         try await car.stop()
-        let url = try await told.first { if case .shown(let url, _, car.port) = $0 { url } else { nil } }
+        let url = try await told.first { if case .shown(let url, _, _, car.port) = $0 { url } else { nil } }
         #expect(url == "http://127.0.0.1:\(car.port)/")
         #expect(try await Browser(port: car.port).get("/").status == 200)
         events.yield(.bye(.quit))

@@ -75,6 +75,7 @@ enum NodeSamples {
             .ready(
                 node(.host) { node in
                     (node.http, node.pin) = ("http://127.0.0.1:1/", "314159")
+                    node.passengers = "http://192.168.4.1:1/join?token=b4a1"
                 }),
             .notice(Notice(.connectionLost(host: ana))), .notice(Notice(.nothingPlays)),
             .notice(Notice(NetworkError.every.first { $0.isOutage } ?? .hostFull)), .noticeCleared(code: "hostFull"),
@@ -121,7 +122,9 @@ enum NodeSamples {
                 HostSnapshot(epoch: 7, revision: 3, nowPlaying: nil, isPlaying: false, queue: [], connectedPeers: []),
                 isStale: true),
             .pinGuessed(ana), .drivers([ana]), .library(SongLibrary([song])), .steering(Steering()),
-            .page("http://192.168.4.1:8080/?token=7d0e"),
+            .page("http://192.168.4.1:8080/?token=7d0e", passengers: nil),
+            .page(
+                "http://192.168.4.1:8080/?token=7d0e", passengers: "http://192.168.4.1:8080/join?token=b4a1"),
             .bans(
                 [
                     ShownBan(peer: ana, until: 5, session: false), ShownBan(peer: ana, until: nil, session: true),

@@ -108,7 +108,7 @@ def test_a_view_shows_what_was_told_before_it(host: Program, bob: Program) -> No
 
 
 def test_a_view_knows_passengers_with_a_browser(start: Start) -> None:
-    host = start("host", "Car", "car", "--web-guests")
+    host = start("host", "Car", "car", "--web-guests", "--http", "127.0.0.1:0")
     base, opener = browser(told(host)["invitation"]["url"])
     request(opener, base, "join", key="07" * 32, name="Mia")
     page, _ = stream(base, opener)
@@ -118,7 +118,7 @@ def test_a_view_knows_passengers_with_a_browser(start: Start) -> None:
 
 
 def test_one_key_by_page_and_by_radio_is_one_guest_and_is_kicked_on_both(start: Start, make_guest: MakeGuest) -> None:
-    host = start("host", "Car", "car", "--web-guests")
+    host = start("host", "Car", "car", "--web-guests", "--http", "127.0.0.1:0")
     base, opener = browser(told(host)["invitation"]["url"])
     key = bytes([7]) * 32
     request(opener, base, "join", key=key.hex(), name="Mia")

@@ -9,6 +9,12 @@ public enum DashboardAddress: Hashable, Sendable {
     /// At a numeric address of this device and a port; port 0 takes one that is free.
     case listen(host: String, port: Int)
 
+    /// All networks of this device, for phones, at a port that is free.
+    public static let forPhones = DashboardAddress.listen(host: "0.0.0.0", port: 0)
+
+    /// The port that a page for phones tries first: people may type it.
+    public static let phonesPort = 8080
+
     /// What is wrong with an address, as a sentence.
     public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
         /// What is wrong and what to write instead.

@@ -79,8 +79,11 @@ public actor Node: Service, LinkCarrying {
     /// What the node tells from now on, as `output` does: to get all of it, ask before it runs.
     public nonisolated func events() -> AsyncStream<NodeEvent> { sink.listen() }
 
-    /// What the node tells of its page when it begins; `door` is where its guests' browsers enter, if they may.
-    public func isShown(at http: String, door: String? = nil) { core.isShown(at: http, door: door) }
+    /// What the node tells of its page when it begins; `door` is where its guests' browsers enter, if they may, and
+    /// `passengers` the link that lets them in.
+    public func isShown(at http: String, door: String? = nil, passengers: String? = nil) {
+        core.isShown(at: http, door: door, passengers: passengers)
+    }
 
     /// Says something to the node, and returns when it has room for more.
     public func send(_ input: NodeInput) async {

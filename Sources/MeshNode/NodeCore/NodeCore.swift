@@ -410,9 +410,10 @@ public struct NodeCore: Sendable {
     public var isHost: Bool { decisions.app.isHosting }
 
     /// Says where the node's page is, before it starts.
-    public mutating func isShown(at http: String, door: String?) {
+    public mutating func isShown(at http: String, door: String?, passengers: String? = nil) {
         configuration.description.http = http
         configuration.description.browserDoor = door
+        configuration.description.passengers = passengers
     }
 
     /// The songs that a host has.

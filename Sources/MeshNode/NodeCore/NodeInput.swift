@@ -51,8 +51,8 @@ public enum NodeInput: Hashable, Sendable {
     case notice(Notice)
     /// What the notice of this code was about is over.
     case cleared(code: String)
-    /// The node's page is at this address from now on.
-    case page(String)
+    /// The node's page is at this address from now on; `passengers` is the link for browsers of a host's passengers.
+    case page(String, passengers: String?)
     /// The clock of the day was set: the time since 1970.
     case clockSet(UInt32)
     /// This moment of the recording is to be found again.
@@ -106,7 +106,7 @@ extension NodeDecisions {
         case .end: return endSession(&context)
         case .notice(let notice): return [.tell(notice)]
         case .cleared(let code): return [.clear(code)]
-        case .page(let url): return [.show(.page(url))]
+        case .page(let url, let passengers): return [.show(.page(url, passengers: passengers))]
         case .clockSet(let seconds): return clockSays(seconds, &context)
         case .mark(let text): return [.show(.mark(text))]
         case .quit(let reason): return [.quit(reason)]

@@ -63,6 +63,16 @@ public final class StateFolder: Sendable {
         try Self.store(secret, in: path + "/" + name, of: path)
     }
 
+    /// Stores a text under a name, for its owner alone to read; nil removes it. This program does not read it again.
+    public func keep(text: String?, as name: String) throws(StateFolderError) {
+        let file = path + "/" + name
+        guard let text else {
+            guard unlink(file) == 0 || errno == ENOENT else { throw Self.unusable(path, errno) }
+            return
+        }
+        try Self.store(Array(text.utf8), in: file, of: path)
+    }
+
     private static func makeFolder(_ path: String) throws(StateFolderError) {
         do {
             try FileManager.default.createDirectory(

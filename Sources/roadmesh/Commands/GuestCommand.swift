@@ -44,8 +44,9 @@ struct GuestCommand: AsyncParsableCommand {
         try await options.run(parts, as: part, endOfInput: .quit(.endOfInput)) { [parts, page] node in
             let recorders = try recording?.begin(node, parts) ?? []
             let heard = HeardHosts(parts.kept?.path).map { Listener(events: node.events(), heard: $0) }
-            let others: [(any Service)?] = recorders + [heard]
-            return (try await Page(node, parts, page, at: address).dashboard, others.compactMap(\.self))
+            let shown = try await Page(node, parts, page, at: address)
+            let others: [(any Service)?] = recorders + [heard, shown.links]
+            return (shown.dashboard, others.compactMap(\.self))
         }
     }
 }

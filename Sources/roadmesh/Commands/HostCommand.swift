@@ -25,7 +25,7 @@ struct HostCommand: AsyncParsableCommand {
     @OptionGroup(title: "The node") var options: NodeOptions
 
     private static let nobodyCanJoin =
-        "Phones cannot reach the page: it is for this device alone. Let them with --http 0.0.0.0:8080."
+        "Phones cannot reach the page: it is for this device alone. Leave --http out, or give --http 0.0.0.0:8080."
 
     func run() async throws { try await run(recorded: nil) }
 
@@ -55,7 +55,7 @@ struct HostCommand: AsyncParsableCommand {
             let page = try await Page(node, parts, self.page, at: address, dashboard)
             let recorders = try recording?.begin(node, parts) ?? []
             let others: [(any Service)?] = [
-                music.headUnit(around: node) { await page.dashboard.show($0) }, Supervision(node: node),
+                page.links, music.headUnit(around: node) { await page.dashboard.show($0) }, Supervision(node: node),
             ]
             return (page.dashboard, others.compactMap(\.self) + recorders)
         }

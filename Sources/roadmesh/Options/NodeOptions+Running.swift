@@ -18,7 +18,7 @@ extension NodeOptions {
         let (page, others) = try await around(node)
         let session = NodeSession(
             parts.description, isJSON: json, remark: parts.remark, logLines: parts.logLines, logger: parts.logger,
-            picture: QRCode.lines)
+            links: parts.kept.map { $0.path + "/" + LinksFile.name }, picture: QRCode.lines)
         do {
             try await session.run(node, with: [page] + others, library: library, endOfInput: endOfInput) {
                 await page.pageState

@@ -9,18 +9,21 @@ import MeshNode
 struct PageOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Where the page for browsers is; port 0 is any that is free. Beyond this device it takes the printed token.",
+            "Where the page for browsers is; port 0 is any that is free. Beyond this device it takes the printed token. "
+                + "Without it, the page is for this device only, and with --web-guests at 0.0.0.0, for its networks.",
             valueName: "addr:port|none"))
-    var http = "127.0.0.1:0"
+    var http: String?
 
     @Flag(help: "Ask every browser for a new code: the page's tokens of earlier starts are good no longer.")
     var newTokens = false
 
-    /// The address, checked.
+    /// The address, checked. Passengers with a browser need one that their phones can reach.
     func address(webGuests: Bool = false) throws(SetupProblem) -> DashboardAddress {
         let address: DashboardAddress
         do {
-            address = try DashboardAddress(parsing: http)
+            address =
+                try http.map { text throws(DashboardAddress.Problem) in try DashboardAddress(parsing: text) }
+                ?? (webGuests ? .forPhones : .standard)
         } catch {
             throw SetupProblem(.usage, error.description)
         }
@@ -35,34 +38,41 @@ struct PageOptions: ParsableArguments {
 /// A node's page: it listens from here on, and the node says where.
 struct Page {
     let dashboard: Dashboard
+    /// What keeps the links for the person, where the node has a folder.
+    let links: LinksFile?
 
     init(
         _ node: MeshNode.Node, _ parts: NodeOptions.Node, _ options: PageOptions, at address: DashboardAddress,
         _ dashboardOptions: DashboardOptions = DashboardOptions()
     ) async throws {
         var made = dashboardOptions
+        links = parts.kept.map { LinksFile(parts, folder: $0.folder, events: node.events()) }
         made.connections = parts.files.places
         if address != .none {
             made.tokens = parts.pageTokens(areNew: options.newTokens)
-            made.formerPort = parts.pagePort
-            made.changed = { await Self.tell($0, node, parts) }
+            made.formerPort = parts.pagePort ?? (address == .forPhones ? DashboardAddress.phonesPort : nil)
+            made.changed = { [links] in await Self.tell($0, node, parts, links) }
         }
         dashboard = Dashboard(
             node: node, description: parts.description, address: address, options: made, logger: parts.logger)
-        guard let url = try await dashboard.bind() else { return }
+        let url = try await dashboard.bind()
+        let passengers = await dashboard.passengers
+        await links?.show(url, passengers: passengers)
+        guard let url else { return }
         if let port = await dashboard.port { parts.keep(pagePort: port) }
-        await node.isShown(at: url, door: await dashboard.door)
+        await node.isShown(at: url, door: await dashboard.door, passengers: passengers)
     }
 
     private static func tell(
-        _ change: DashboardOptions.Change, _ node: MeshNode.Node, _ parts: NodeOptions.Node
+        _ change: DashboardOptions.Change, _ node: MeshNode.Node, _ parts: NodeOptions.Node, _ links: LinksFile?
     ) async {
         switch change {
-        case .shown(let url, let door, let port):
+        case .shown(let url, let door, let passengers, let port):
             parts.keep(pagePort: port)
-            await node.isShown(at: url, door: door)
+            await links?.show(url, passengers: passengers)
+            await node.isShown(at: url, door: door, passengers: passengers)
             await node.send(.cleared(code: HeadUnitProblem.pageNotShownCode))
-            await node.send(.page(url))
+            await node.send(.page(url, passengers: passengers))
         case .reachable(true): await node.send(.cleared(code: HeadUnitProblem.pageUnreachable.problem.code))
         case .reachable(false): await node.send(.notice(Notice(.pageUnreachable)))
         case .notShown(let address, let cause):
