@@ -212,6 +212,9 @@ public enum RadioLimits {
     public static let controllerSilences = 3
     /// An adapter that comes back within this time was not pulled out on purpose: a bad contact, a restarted bluetoothd.
     public static let adapterGrace: Duration = .seconds(3)
+    /// How often a node looks for an adapter that was missing at its start, and tries a bearer again that could not be opened:
+    /// a person who plugs a dongle in waits no longer. A look is a few calls of the system.
+    public static let adapterLook: Duration = .seconds(2)
     /// How often the switches are looked at while one keeps the adapter off.
     public static let switchLook: Duration = .milliseconds(500)
     /// Time that bluetoothd has to switch an adapter on that rfkill blocks no longer. It takes some milliseconds.

@@ -28,6 +28,8 @@ struct Sentences {
         perSecond: TerminalLimits.queuesPerSecond, burst: TerminalLimits.queuesAtOnce, now: .zero)
     /// The queue has changed, and is told as soon as the one before it has been read.
     private var owesQueue = false
+    /// Links that are lost, and not reported yet.
+    private var losses = HeldLosses()
     /// How many steps of the driver were told of.
     private var toldSteps = 0
     private let secrets: SecretsPlace
@@ -66,9 +68,8 @@ struct Sentences {
             [heard(peer, rssi, hops, relay, bearer)]
         case .peerLost(let peer, nil): [say("\(quoted(peer)) is not heard any more.")]
         case .peerLost(let peer, .some): [say("\(quoted(peer)) is not heard through a relay any more.")]
-        case .peerConnected(let peer): joined(peer)
-        // A guest is told by a notice, which says what to do as well.
-        case .peerDisconnected(let peer, let reason): role == .host ? [farewell(peer, reason)] : []
+        case .peerConnected(let peer): losses.returns(peer) ? [] : joined(peer)
+        case .peerDisconnected(let peer, let reason): farewell(peer, reason, now)
         case .connection(let state): lines(state)
         case .snapshot(let snapshot, _): lines(snapshot, now)
         // Linked, it is on its way in the same instant.
@@ -80,7 +81,7 @@ struct Sentences {
         case .wish(let songID, let kind, let state): [say(kind.text(state, title: watch.names.quoted(songID)))]
         case .searchResults(let found, let query): FoundText(found, query, place, language).lines
         case .intent(let intent, let peer, let rejected): lines(intent, peer, rejected)
-        case .notice(let notice): [Self.sentence(notice, language)]
+        case .notice(let notice): told(notice)
         case .page(let url, let passengers):
             shown(PrivateLinks(controls: url, passengers: passengers, pin: nil))
         case .mark(let text): [say("Marked: \(text)")]
@@ -99,6 +100,12 @@ struct Sentences {
         case .bye where owesQueue: queue(now) + lines(event, now: now)
         case .bye: [say("Bye.")]
         }
+    }
+
+    private mutating func told(_ notice: Notice) -> [String] {
+        // A person who has read that the host is lost reads that it is back.
+        if role == .guest, notice.critical { losses.forget() }
+        return [Self.sentence(notice, language)]
     }
 
     /// A notice, with the command that its button stands for. It may name a song, whose title comes from another device.
@@ -207,13 +214,15 @@ struct Sentences {
         [say(role == .host ? "\(peer.name) has joined." : "Joined \(quoted(peer)).")]
     }
 
-    private func farewell(_ peer: Peer, _ reason: DisconnectReason) -> String {
+    /// A guest's person reads a notice instead, which says what to do as well.
+    private mutating func farewell(_ peer: Peer, _ reason: DisconnectReason, _ now: MeshInstant) -> [String] {
         switch reason {
-        case .goodbye: say("\(peer.name) has left.")
-        case .linkLost: say("\(peer.name) is out of reach.")
-        case .refused: say("\(peer.name) was kicked.")
-        case .replaced: say("\(peer.name) came back by another link.")
+        case .linkLost, .replaced: losses.hold(peer, now: now)
+        case .goodbye where role == .host: return [say("\(peer.name) has left.")]
+        case .refused where role == .host: return [say("\(peer.name) was kicked.")]
+        case .goodbye, .refused: break
         }
+        return []
     }
 
     private func lines(_ state: ConnectionState) -> [String] {
@@ -291,11 +300,17 @@ struct Sentences {
 
     // MARK: The host's state
 
-    /// When a queue is told that a crowd's votes have held back (`overdue`).
-    var deadline: MeshInstant? { owesQueue ? queues.opens(now: .zero) : nil }
+    /// When something is printed that was held back (`overdue`): a crowd's votes hold back the queue.
+    var deadline: MeshInstant? {
+        [owesQueue ? queues.opens(now: .zero) : nil, losses.deadline].compactMap(\.self).min()
+    }
 
-    /// The queue that was held back, once it is time.
-    mutating func overdue(now: MeshInstant) -> [String] { owesQueue && queues.allows(now: now) ? queue(now) : [] }
+    /// What was held back, once it is time.
+    mutating func overdue(now: MeshInstant) -> [String] {
+        let lost = losses.due(now: now)
+        let gone = role == .host ? lost.map { say("\($0.name) is out of reach.") } : []
+        return gone + (owesQueue && queues.allows(now: now) ? queue(now) : [])
+    }
 
     private mutating func lines(_ snapshot: HostSnapshot, _ now: MeshInstant) -> [String] {
         guard place == .lines else {

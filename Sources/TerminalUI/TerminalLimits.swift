@@ -19,6 +19,9 @@ enum TerminalLimits {
     static let leastBehindTitle = 5
     /// The assumed size of a terminal that does not report one: that of old terminals.
     static let usualSize = TerminalSize(columns: 80, rows: 24)
+    /// Time before a person reads that a link is lost, so that a guest that changes from Wi-Fi to Bluetooth or back is not reported:
+    /// a guest is on the other bearer within a second, and the host may notice the loss a second before it.
+    static let quietLoss: Duration = .seconds(3)
     /// How often seconds on the screen are counted.
     static let tick: Duration = .seconds(1)
     /// How often a program in the background looks whether it is in the foreground, in microseconds: sooner than who has

@@ -322,7 +322,7 @@ struct ProblemTableTests {
             let queue = (1...count).map { QueuedRecord(songID: "gone\($0)", addedBy: "ana", added: Int64($0)) }
             let left = HostRecord(epoch: 1, queue: queue + [QueuedRecord(songID: "s2", addedBy: "ana", added: 9)])
             return Told(pair: try PairOfCores(left: left), side: .host)
-        case .otherAdapter, .advertisingAgain:
+        case .otherAdapter, .adapterAppeared, .advertisingAgain:
             return Told(pair: try fed(.radioRepaired(Notice(problem)), to: .host), side: .host)
         case .twins:
             var pair = try PairOfCores()

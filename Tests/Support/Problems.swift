@@ -168,7 +168,8 @@ extension HeadUnitProblem {
         case .driveNotCollected: .pageNotShown(at: "192.168.4.1:8080", cause: "the line is dead")
         case .pageNotShown: .pageUnreachable
         case .pageUnreachable: .otherAdapter("hci1", insteadOf: "hci0")
-        case .otherAdapter: .advertisingAgain
+        case .otherAdapter: .adapterAppeared("bluez hci0")
+        case .adapterAppeared: .advertisingAgain
         case .advertisingAgain: .twins(Peer(id: "0a", name: "Ana"))
         case .twins: .copied(host: Peer(id: "0c", name: "Dad's Car"), guest: Peer(id: "0a", name: "Ana"))
         case .copied: .pinGuessed(by: Peer(id: "0a", name: "Ana"))

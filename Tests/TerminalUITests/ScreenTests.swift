@@ -139,6 +139,35 @@ struct ScreenTests {
         #expect(screen.panel()[2] == "Guests: Ana · Bob")
     }
 
+    @Test(
+        "a guest that changes its bearer is no news to the driver, and one that stays away is",
+        arguments: [
+            DisconnectReason.linkLost, .replaced,
+        ])
+    func changeOfBearer(reason: DisconnectReason) {
+        var screen = Screen(Car.description(.host, Car.dad), .abovePanel)
+        #expect(screen.show(.peerConnected(Car.ana), now: .zero) == ["Ana has joined."])
+        #expect(screen.show(.peerDisconnected(Car.ana, reason), now: .seconds(1)) == [])
+        #expect(screen.show(.peerConnected(Car.ana), now: .seconds(2)) == [])
+        #expect(screen.deadline == nil && screen.overdue(now: .seconds(9)) == [])
+        _ = screen.show(.peerDisconnected(Car.ana, reason), now: .seconds(10))
+        #expect(screen.deadline == .seconds(10) + TerminalLimits.quietLoss)
+        #expect(screen.overdue(now: .seconds(12)) == [])
+        #expect(screen.overdue(now: .seconds(13)) == ["Ana is out of reach."])
+        #expect(screen.show(.peerConnected(Car.ana), now: .seconds(14)) == ["Ana has joined."])
+    }
+
+    @Test("a guest's person who has read that the host is lost reads that it is back")
+    func hostIsBack() {
+        var screen = Screen(Car.description(.guest, Car.ana), .abovePanel)
+        #expect(screen.show(.peerConnected(Car.dad), now: .zero) == ["Joined \"Dad's Car\"."])
+        _ = screen.show(.peerDisconnected(Car.dad, .linkLost), now: .seconds(1))
+        #expect(screen.show(.peerConnected(Car.dad), now: .seconds(2)) == [])
+        _ = screen.show(.peerDisconnected(Car.dad, .linkLost), now: .seconds(3))
+        _ = screen.show(.notice(Notice(.connectionLost(host: Car.dad))), now: .seconds(4))
+        #expect(screen.show(.peerConnected(Car.dad), now: .seconds(5)) == ["Joined \"Dad's Car\"."])
+    }
+
     @Test func outOfReachTheQueueIsMarkedStaleAndTheSecondsAreCounted() {
         var screen = Car.anasScreen(.snapshot(Car.snapshot(), isStale: false))
         _ = screen.show(.connection(.reconnecting(attempt: 1)), now: .seconds(100))

@@ -6,8 +6,8 @@ import NIOConcurrencyHelpers
 
 /// A radio of the air with a network beside it, a broker, or both, as one: `BearerAccount` decides which of them carries a peer.
 ///
-/// What is beside the air is a help and no condition: what fails there is no failure of the node. It goes on being watched when nobody
-/// is looked for, so that a link can go over to it.
+/// A failure of a bearer next to the air is no failure of the node. One that cannot be opened is tried again. They are watched also
+/// when the node looks for nobody, so that a link can go over to them.
 public actor CombinedRadio: Radio {
     /// The air's: the network comes and goes.
     public nonisolated let name: String
@@ -45,6 +45,10 @@ public actor CombinedRadio: Radio {
     /// Those beside the air that could be opened.
     private var opened: [BearerAccount.Side] = []
     private var service: ServiceUUID?
+    private var wanted: Advertisement?
+    private var pace = AdvertisingPace.fast
+    private let pause: Pause
+    private var opening: [Task<Void, Never>] = []
     private var looking: Task<Void, Never>?
     private var isClosed = false
     private var listening: [Task<Void, Never>] = []
@@ -57,7 +61,19 @@ public actor CombinedRadio: Radio {
         air: any Radio, network: (any Radio)? = nil, broker: (any Radio)? = nil,
         logger: Logger = Logger(label: "roadmesh.bearers")
     ) {
-        (self.air, self.logger) = (air, logger)
+        self.init(
+            air: air, network: network, broker: broker, logger: logger,
+            pause: { try await Task.sleep(for: RadioLimits.adapterLook) })
+    }
+
+    /// Waits before a bearer is opened again.
+    typealias Pause = @Sendable () async throws -> Void
+
+    init(
+        air: any Radio, network: (any Radio)?, broker: (any Radio)? = nil,
+        logger: Logger = Logger(label: "roadmesh.bearers"), pause: @escaping Pause
+    ) {
+        (self.air, self.logger, self.pause) = (air, logger, pause)
         beside = [BearerAccount.Side.network: network, .broker: broker].compactMapValues(\.self)
         name = air.name
         (events, eventSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(RadioLimits.radioEvents))
@@ -68,16 +84,32 @@ public actor CombinedRadio: Radio {
     /// Opens the air, and what is beside it as far as it is there.
     public func open() async throws(RadioError) {
         try await air.open()
-        for (side, radio) in beside {
-            do throws(RadioError) {
-                try await radio.open()
-                opened.append(side)
-                listen(to: radio, as: side)
-            } catch {
-                logger.info("no \(side) beside the air: \(error)")
-            }
+        for (side, radio) in beside where await !opens(radio, side) {
+            opening.append(Task { await self.openLater(radio, side) })
         }
         listen(to: air, as: .air)
+    }
+
+    private func opens(_ radio: any Radio, _ side: BearerAccount.Side) async -> Bool {
+        do throws(RadioError) {
+            try await radio.open()
+        } catch {
+            logger.info("no \(side) beside the air: \(error)")
+            return false
+        }
+        opened.append(side)
+        listen(to: radio, as: side)
+        return true
+    }
+
+    /// Opens a bearer as soon as that works, and has it do what was asked for meanwhile.
+    private func openLater(_ radio: any Radio, _ side: BearerAccount.Side) async {
+        repeat {
+            guard (try? await pause()) != nil, !isClosed else { return }
+        } while await !opens(radio, side)
+        guard !isClosed else { return await radio.close() }
+        if let advertisement = wanted { await advertise(advertisement, on: side) }
+        if let service { try? await radio.scan(for: service) }
     }
 
     private func radio(_ side: BearerAccount.Side) -> (any Radio)? {
@@ -98,20 +130,24 @@ public actor CombinedRadio: Radio {
     /// Has all of them do it. Throws where the air does not.
     public func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(RadioError) {
         account.advertised = advertisement
-        for side in opened {
-            // Who reaches the broker reaches the host, and needs nobody who passes it on.
-            if side == .broker, advertisement.flags.critical.contains(.circuitsOnly) { continue }
-            do throws(RadioError) {
-                try await beside[side]?.advertise(advertisement, pace: pace)
-            } catch {
-                logger.info("not told to the \(side): \(error)")
-            }
-        }
+        (wanted, self.pace) = (advertisement, pace)
+        for side in opened { await advertise(advertisement, on: side) }
         try await air.advertise(advertisement, pace: pace)
+    }
+
+    private func advertise(_ advertisement: Advertisement, on side: BearerAccount.Side) async {
+        // Nodes that reach the broker reach the host, and need no relay.
+        if side == .broker, advertisement.flags.critical.contains(.circuitsOnly) { return }
+        do throws(RadioError) {
+            try await beside[side]?.advertise(advertisement, pace: pace)
+        } catch {
+            logger.info("not told to the \(side): \(error)")
+        }
     }
 
     /// Has all of them stop it.
     public func stopAdvertising() async {
+        wanted = nil
         for side in opened { await beside[side]?.stopAdvertising() }
         await air.stopAdvertising()
     }
@@ -246,6 +282,7 @@ public actor CombinedRadio: Radio {
     public func close() async {
         isClosed = true
         looking?.cancel()
+        for task in opening { task.cancel() }
         for number in dials.keys { cancel(number) }
         for side in opened { await beside[side]?.close() }
         await air.close()

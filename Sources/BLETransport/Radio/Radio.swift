@@ -197,6 +197,8 @@ public enum AdvertisingPace: Hashable, Sendable {
 public enum RadioRepair: Hashable, Sendable {
     /// Another adapter was taken, since the one in use is gone or dead: their names.
     case otherAdapter(old: String, new: String)
+    /// The radio was missing at the start and works now: its name.
+    case adapterAppeared(String)
     /// The adapter had stopped advertising silently.
     case advertising
 }

@@ -27,6 +27,8 @@ public enum HeadUnitProblem: Hashable, Sendable {
     case pageUnreachable
     /// The radio has taken another adapter by itself.
     case otherAdapter(String, insteadOf: String)
+    /// Bluetooth was missing at the start, and this works now.
+    case adapterAppeared(String)
     /// The radio had stopped advertising, and does so again.
     case advertisingAgain
     /// Two nodes have one identity, as a copied memory card makes them. Neither is let in for a while.
@@ -99,6 +101,10 @@ public enum HeadUnitProblem: Hashable, Sendable {
             .passes(
                 "radioRecovered", "\(old) is gone or does not answer; \(new) is used now.",
                 "To choose one yourself: --adapter names it.", raisedBy: .radio)
+        case .adapterAppeared(let name):
+            .passes(
+                "radioRecovered", "Bluetooth works now (\(name)).",
+                "Guests in its range can join too.", raisedBy: .radio)
         case .advertisingAgain:
             .passes(
                 "radioRecovered", "New guests could not find this host for a moment; now they can again.",

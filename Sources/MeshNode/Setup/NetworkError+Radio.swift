@@ -53,6 +53,7 @@ extension Notice {
     public init(_ repair: RadioRepair) {
         switch repair {
         case .otherAdapter(let old, let new): self.init(HeadUnitProblem.otherAdapter(new, insteadOf: old))
+        case .adapterAppeared(let name): self.init(HeadUnitProblem.adapterAppeared(name))
         case .advertising: self.init(HeadUnitProblem.advertisingAgain)
         }
     }

@@ -16,7 +16,7 @@ public enum LANChoice: String, Sendable, CaseIterable {
 
 /// Which radio a node uses.
 public enum RadioChoice: String, Sendable, CaseIterable {
-    /// BlueZ where there is an adapter that is up, else virtual.
+    /// BlueZ. Without an adapter that is up, virtual until there is one.
     case auto
     /// A Bluetooth adapter, through BlueZ.
     case bluez
@@ -34,14 +34,17 @@ public enum RadioChoice: String, Sendable, CaseIterable {
     /// Makes the radio. `adapter` is `hci0` and so on for BlueZ, and an address of its own for the virtual radio; or two of them,
     /// `hci0,hci1`: the first one dials, the second one is dialled. It
     /// advertises what this node `demands` of a node that dials. One that demands a bond takes bonded devices only, which neither
-    /// the virtual radio nor a network nor a broker can. `lan` is nil where nobody has said anything: then it is used beside a
-    /// real radio.
+    /// the virtual radio nor a network nor a broker can. `lan` is nil without the option: then it is used unless the
+    /// person has chosen the virtual radio. With a network or a broker a node starts without an adapter, and uses it when it
+    /// appears.
     public func make(
         adapter: String?, air: String, peer: Peer, service: ServiceType = .democracyDJ,
         demands: AdvertisedFlags.Critical = [], settings: AdapterSettingsPolicy = .leave, lan: LANChoice? = .off,
         broker: BrokerChoice? = nil, logger: Logger
     ) throws(SetupProblem) -> Chosen {
-        var chosen = try make(adapter: adapter, air: air, peer: peer, demands, settings, logger)
+        let hasNetwork = lan == .on || lan == nil && self != .virtual && !demands.contains(.bond)
+        let others = (hasNetwork ? ["lan"] : []) + (broker == nil ? [] : ["broker"])
+        var chosen = try make(adapter: adapter, air: air, peer: peer, demands, settings, others: others, logger)
         if demands.contains(.bond), lan == .on || broker != nil {
             let (place, option) = lan == .on ? ("In a network", "--lan on") : ("At a broker", "--broker")
             throw SetupProblem(
@@ -49,8 +52,6 @@ public enum RadioChoice: String, Sendable, CaseIterable {
                 "\(place) there is nothing to bond, so that --require-bond and \(option) cannot go together; leave one "
                     + "of them out.")
         }
-        let isReal = !(chosen.radio is VirtualRadio)
-        let hasNetwork = lan == .on || lan == nil && isReal && !demands.contains(.bond)
         let network = hasNetwork ? LANRadio(demands: demands, logger: logger) : nil
         let far = broker.map {
             BrokerRadio(
@@ -59,7 +60,7 @@ public enum RadioChoice: String, Sendable, CaseIterable {
         if network != nil || far != nil {
             chosen.radio = CombinedRadio(air: chosen.radio, network: network, broker: far, logger: logger)
         }
-        guard demands.contains(.bond), !isReal else { return chosen }
+        guard demands.contains(.bond), self == .virtual || chosen.remark != nil else { return chosen }
         throw SetupProblem(
             .unavailable,
             (chosen.remark.map { $0 + " " } ?? "")
@@ -69,40 +70,57 @@ public enum RadioChoice: String, Sendable, CaseIterable {
 
     private func make(
         adapter: String?, air: String, peer: Peer, _ demands: AdvertisedFlags.Critical,
-        _ settings: AdapterSettingsPolicy, _ logger: Logger
+        _ settings: AdapterSettingsPolicy, others: [String], _ logger: Logger
     ) throws(SetupProblem) -> Chosen {
-        let bluez = { (name: String?) throws(RadioError) in
-            try BlueZRadio(adapter: name, demands: demands, settings: settings, logger: logger)
-        }
-        let virtual = { (address: String?) throws(RadioError) in
-            try VirtualRadio(
-                air: VirtualAir(directory: air), address: address ?? String(peer.id.prefix(16)), demands: demands,
-                logger: logger)
-        }
         let adapters = try Self.adapters(adapter)
-        let named = { (make: (String?) throws(RadioError) -> any Radio) throws(RadioError) in
-            guard adapters.count == 2 else { return Chosen(radio: try make(adapter), remark: nil) }
-            let pair = PairedRadio(dialling: try make(adapters[0]), dialled: try make(adapters[1]))
-            return Chosen(radio: pair, remark: nil)
+        let bluez = { @Sendable () throws(RadioError) -> any Radio in
+            try Self.radio(adapter, adapters) { (name: String?) throws(RadioError) in
+                try BlueZRadio(adapter: name, demands: demands, settings: settings, logger: logger)
+            }
+        }
+        let virtual = { () throws(RadioError) -> any Radio in
+            try Self.radio(adapter, adapters) { (address: String?) throws(RadioError) in
+                try VirtualRadio(
+                    air: VirtualAir(directory: air), address: address ?? String(peer.id.prefix(16)), demands: demands,
+                    logger: logger)
+            }
+        }
+        let late = { (name: String, standIn: (any Radio)?) in
+            LateRadio(
+                name: name, flags: AdvertisedFlags(critical: demands), standIn: standIn, logger: logger, make: bluez)
         }
         do throws(RadioError) {
             switch self {
-            case .bluez: return try named(bluez)
-            case .virtual: return try named(virtual)
+            case .virtual: return Chosen(radio: try virtual(), remark: nil)
             case .auto:
                 // A named adapter is a word about BlueZ; only without one is there something to fall back to.
-                if adapter != nil { return try named(bluez) }
-                if let why = Self.whyNoAdapter() {
-                    return Chosen(
-                        radio: try virtual(nil),
-                        remark: "No Bluetooth here (\(why)); using the virtual radio in \(air), which reaches other "
-                            + "roadmesh programs on this machine.")
+                guard adapter == nil, let why = Self.whyNoAdapter() else { fallthrough }
+                let standIn = try virtual()
+                return Chosen(
+                    radio: demands.contains(.bond) ? standIn : late(standIn.name, standIn),
+                    remark: "No Bluetooth here (\(why)); using the virtual radio in \(air), which reaches other "
+                        + "roadmesh programs on this machine, until Bluetooth works.")
+            case .bluez:
+                // With nothing else to use, a node without an adapter ends at once.
+                guard !others.isEmpty else { return Chosen(radio: try bluez(), remark: nil) }
+                do throws(RadioError) {
+                    return Chosen(radio: late(try bluez().name, nil), remark: nil)
+                } catch {
+                    guard error.mayPass else { throw error }
+                    return Chosen(radio: late(others.joined(separator: " and "), nil), remark: nil)
                 }
-                return Chosen(radio: try bluez(nil), remark: nil)
             }
         } catch {
             throw SetupProblem(error)
         }
+    }
+
+    /// One radio on the adapter that was named, or on two.
+    private static func radio(
+        _ adapter: String?, _ adapters: [String], _ make: (String?) throws(RadioError) -> any Radio
+    ) throws(RadioError) -> any Radio {
+        guard adapters.count == 2 else { return try make(adapter) }
+        return PairedRadio(dialling: try make(adapters[0]), dialled: try make(adapters[1]))
     }
 
     /// The adapters that a person names with one option: none, one, or two that are one radio, the one that dials and the one
