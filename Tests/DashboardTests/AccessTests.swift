@@ -114,7 +114,7 @@ struct AccessTests {
             gate.judge(visit("GET", path) { $0.token = token })
         }
         #expect(enter(reachable, "/", "d1") == .enter(access: "d1"))
-        #expect(enter(reachable, "/join", "g1") == .enter(access: "g1"))
+        #expect(enter(reachable, "/join", "g1") == .enterAsGuest(access: "g1"))
         #expect(enter(reachable, "/", "g1") == .refuse(.wrongToken))
         #expect(enter(reachable, "/join", "d1") == .refuse(.wrongToken))
         #expect(enter(reachable, "/join", "") == .refuse(.wrongToken))
@@ -123,9 +123,19 @@ struct AccessTests {
         #expect(enter(uninviting, "/join", "g1") == .refuse(.wrongToken))
         // A link in a message is followed from another site.
         let link = visit("GET", "/join") { ($0.token, $0.fetchSite) = ("g1", "cross-site") }
-        #expect(reachable.judge(link) == .enter(access: "g1"))
+        #expect(reachable.judge(link) == .enterAsGuest(access: "g1"))
         // In a place where none is looked for, it opens nothing.
         #expect(enter(reachable, "/events", "d1") == .refuse(.noToken))
+    }
+
+    @Test("a guest's link leaves the driver's browser the driver's")
+    func linkOfPassengers() {
+        let both = visit { ($0.access, $0.guestAccess) = ("d1", "g1") }
+        #expect(reachable.judge(both) == .pass(.driver))
+        // A cookie of an earlier version, and a driver's that is over.
+        #expect(reachable.judge(visit { $0.access = "g1" }) == .pass(.invited(session: nil)))
+        #expect(
+            reachable.judge(visit { ($0.access, $0.guestAccess) = ("d0", "g1") }) == .pass(.invited(session: nil)))
     }
 
     @Test("on this device alone no token is needed, and who came in as a guest is one")
@@ -133,8 +143,12 @@ struct AccessTests {
         let here = visit { $0.host = "localhost:8080" }
         #expect(local.judge(here) == .pass(.driver))
         var guest = here
-        guest.access = "g1"
+        guest.guestAccess = "g1"
         #expect(local.judge(guest) == .pass(.invited(session: nil)))
+        // Another site cannot make a guest of the driver.
+        var link = here
+        (link.path, link.token, link.fetchSite) = ("/join", "g1", "cross-site")
+        #expect(local.judge(link) == .refuse(.foreignOrigin))
         var back = here
         (back.path, back.token) = ("/", "")
         #expect(local.judge(back) == .enter(access: ""))

@@ -40,6 +40,21 @@ struct DashboardTests {
         try await car.stop()
     }
 
+    @Test("that others can reach stays the driver's if the driver opens the passengers' link")
+    func passengersLink() async throws {
+        var options = DashboardOptions()
+        options.webGuests = true
+        let car = try await Car(host: "0.0.0.0", options: options)
+        let browser = car.browser
+        let token = try #require(car.url.split(separator: "?token=").last)
+        _ = try await browser.get("/?token=\(token)")
+        let link = try await browser.get("/join?token=\(options.tokens.guest)")
+        #expect(link.status == 303 && link.headers["set-cookie"].first?.hasPrefix("roadmesh-join-") == true)
+        #expect(try await browser.page().view().role == "host")
+        #expect(try await browser.command("pause").status == 204)
+        try await car.stop()
+    }
+
     @Test("that others can reach is opened by its token, once, and by the cookie from then on")
     func token() async throws {
         let car = try await Car(host: "0.0.0.0")

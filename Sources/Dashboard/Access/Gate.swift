@@ -22,8 +22,9 @@ struct Gate: Sendable {
         var fetchSite: String?
         var contentType: String?
         var contentLength: Int?
-        /// The access cookie, and the one of a web guest's session.
+        /// The driver's cookie, the one that a guest's link sets, and the one of a web guest's session.
         var access: String?
+        var guestAccess: String?
         var session: String?
         /// The address of this device that the connection goes to.
         var localAddress: String?
@@ -50,8 +51,10 @@ struct Gate: Sendable {
     /// What becomes of a request.
     enum Verdict: Hashable, Sendable {
         case pass(Right)
-        /// Keep this in the access cookie, and go to the page.
+        /// Keep this in the driver's cookie, and go to the page.
         case enter(access: String)
+        /// Keep this in a guest's cookie, and go to the page.
+        case enterAsGuest(access: String)
         case refuse(Refusal)
     }
 
@@ -89,7 +92,7 @@ struct Gate: Sendable {
         switch visit.method {
         case "GET":
             // A link in a message leads from another site to a door.
-            if let token = visit.token, let verdict = exchange(token, at: visit.path) { return verdict }
+            if let token = visit.token, let verdict = exchange(token, visit) { return verdict }
             if isProtected(visit.path), isForeign(visit.fetchSite) { return .refuse(.foreignOrigin) }
         case "POST":
             guard visit.origin == visit.host.map({ "http://" + $0 }), visit.origin != nil, !isForeign(visit.fetchSite)
@@ -110,28 +113,31 @@ struct Gate: Sendable {
     }
 
     /// A token is taken at its own door only: a guest's code never opens the driver's.
-    private func exchange(_ token: String, at path: String) -> Verdict? {
-        let expected: String?
-        switch path {
-        // On this device alone there is nothing to open.
-        case "/": expected = driver ?? ""
-        case "/join": expected = guest
+    private func exchange(_ token: String, _ visit: Visit) -> Verdict? {
+        switch visit.path {
+        case "/":
+            // On this device alone there is nothing to open.
+            guard let driver else { return .enter(access: "") }
+            return DashboardTokens.areSame(token, driver) ? .enter(access: token) : .refuse(.wrongToken)
+        case "/join":
+            guard let guest, DashboardTokens.areSame(token, guest) else { return .refuse(.wrongToken) }
+            // The driver has no cookie on this device: a link in a message would make a guest of the driver.
+            guard driver != nil || !isForeign(visit.fetchSite) else { return .refuse(.foreignOrigin) }
+            return .enterAsGuest(access: token)
         default: return nil
         }
-        guard expected != "" else { return .enter(access: "") }
-        guard let expected, DashboardTokens.areSame(token, expected) else { return .refuse(.wrongToken) }
-        return .enter(access: token)
     }
 
     private func right(_ visit: Visit) -> Right {
-        let access = visit.access ?? ""
-        // A browser that came in by the guests' door last is a guest, also on this device.
+        // The driver's browser may open a guest's link too, and stays the driver's.
+        if let driver, DashboardTokens.areSame(visit.access ?? "", driver) { return .driver }
+        // Cookies of earlier versions have one name for both. On this device a browser that has opened a guest's link is a guest.
+        let access = visit.guestAccess ?? visit.access ?? ""
         if let guest {
             if DashboardTokens.areSame(access, guest) { return .invited(session: visit.session) }
             if let only = tokens.guest(ofAccess: access) { return .invited(session: visit.session, only: only) }
         }
-        guard let driver else { return .driver }
-        return DashboardTokens.areSame(access, driver) ? .driver : .none
+        return driver == nil ? .driver : .none
     }
 
     /// The page's files are in the program for everybody to read; what the node knows is not, however its path is

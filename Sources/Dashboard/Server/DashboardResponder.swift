@@ -35,10 +35,8 @@ struct DashboardResponder: HTTPResponder {
         guard connections.serves(context.channel, asDriver: verdict.isDriver) else { return refuse(.busyDoor, request) }
         switch verdict {
         case .refuse(let refusal): return refuse(refusal, request)
-        case .enter(let access):
-            // Not kept in the address bar, the history, or what the next site is told.
-            return Response(
-                status: .seeOther, headers: [.location: "/", .setCookie: cookies.setting(access: access)])
+        case .enter(let access): return Self.toThePage(cookies.settingDriver(access: access))
+        case .enterAsGuest(let access): return Self.toThePage([cookies.setting(guestAccess: access)])
         case .pass(let right):
             if right != .none, let address = context.openedAddress { await dashboard.wasOpened(at: address) }
             var context = context
@@ -54,6 +52,13 @@ struct DashboardResponder: HTTPResponder {
                     request)
             }
         }
+    }
+
+    /// The token stays neither in the address bar nor in the history, and no other site gets it.
+    private static func toThePage(_ cookies: [String]) -> Response {
+        var response = Response(status: .seeOther, headers: [.location: "/"])
+        response.headers[values: .setCookie] = cookies
+        return response
     }
 
     /// A browser that opens an address gets a page that says what is wrong and what to do; scripts get the words.
@@ -138,15 +143,17 @@ extension Gate.Visit {
             origin: request.headers[.origin], fetchSite: request.headers[.fetchSite],
             contentType: request.headers[.contentType],
             contentLength: request.headers[.contentLength].flatMap { Int($0) }, access: cookies.access,
-            session: cookies.session, localAddress: context.channel.localAddress?.ipAddress)
+            guestAccess: cookies.guestAccess, session: cookies.session,
+            localAddress: context.channel.localAddress?.ipAddress)
     }
 }
 
 /// What browsers keep for us. The names have the port in them, since a browser sends the cookies of all services of one
 /// device to each of them.
 struct DashboardCookies: Sendable {
-    /// The token that opened the door.
+    /// The token that opened the driver's door, and the one that opened the guests'.
     let access: String?
+    let guestAccess: String?
     /// A web guest's session.
     let session: String?
     private let port: Int
@@ -155,10 +162,16 @@ struct DashboardCookies: Sendable {
         port = context.channel.localAddress?.port ?? 0
         let cookies = Cookies(from: request.headers[values: .cookie])
         access = cookies["roadmesh-\(port)"]?.value
+        guestAccess = cookies["roadmesh-join-\(port)"]?.value
         session = cookies["roadmesh-guest-\(port)"]?.value
     }
 
-    func setting(access: String) -> String { setting("roadmesh-\(port)", access) }
+    /// The driver's link ends what a guest's link has opened.
+    func settingDriver(access: String) -> [String] { [setting(access: access), setting(guestAccess: "")] }
+
+    func setting(guestAccess: String) -> String { setting("roadmesh-join-\(port)", guestAccess) }
+
+    private func setting(access: String) -> String { setting("roadmesh-\(port)", access) }
 
     func setting(session: String) -> String { setting("roadmesh-guest-\(port)", session) }
 
@@ -168,7 +181,8 @@ struct DashboardCookies: Sendable {
         case .none: []
         case .driver: [access].compactMap(\.self).filter { !$0.isEmpty }.map { setting(access: $0) }
         case .invited(let session, _):
-            [access.map { setting(access: $0) }, session.map { setting(session: $0) }].compactMap(\.self)
+            [(guestAccess ?? access).map { setting(guestAccess: $0) }, session.map { setting(session: $0) }]
+                .compactMap(\.self)
         }
     }
 

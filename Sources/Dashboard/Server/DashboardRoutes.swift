@@ -196,7 +196,7 @@ struct DashboardRoutes {
         let cookies = DashboardCookies(request, context)
         var response = Response(status: .noContent)
         // An invitation for one guest, or a PIN that was typed, opens the door for this key, and for no other.
-        let access = joined.access.map { [cookies.setting(access: $0)] } ?? []
+        let access = joined.access.map { [cookies.setting(guestAccess: $0)] } ?? []
         response.headers[values: .setCookie] = access + [cookies.setting(session: joined.session)]
         return response
     }
