@@ -79,6 +79,8 @@ def as_unit_says(argv: list[str]) -> list[str]:
 def head_unit(air_of_file: Lab) -> Iterator[Box]:
     """A box whose system has the package."""
     box = air_of_file.box("headunit")
+    # dbus-daemon looks up the unit's user, whose number this system need not have.
+    box.run(f"for file in passwd group; do mount --bind {ROOT}/etc/$file /etc/$file; done")
     box.run(
         f"for folder in proc sys dev run; do mount --rbind /$folder {ROOT}/$folder; done; mount -t tmpfs tmp {ROOT}/tmp; "
         f"mount -t tmpfs -o mode=700 state {ROOT}/var/lib/roadmesh; chroot {ROOT} chown roadmesh: /var/lib/roadmesh"

@@ -67,6 +67,7 @@ public final class DriveStore: Sendable {
             switch error {
             case .isHeld: throw NodeStoreError(.busy, cause: "another roadmesh records or collects in \(folder)")
             case .system(let code): throw SystemProblem("make \(lockFile(folder))", code)
+            case .noFile: throw error
             }
         }
     }
