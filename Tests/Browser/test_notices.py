@@ -36,7 +36,7 @@ def test_where_a_host_asks_for_its_pin_there_is_one_button_to_join(make_server: 
     page = open_page(server)
     join = page.get_by_role("button", name="Join")
     expect(join).to_have_count(1)
-    page.get_by_label("PIN on the host's screen").fill("482116")
+    page.locator("#host-pin").fill("482116")
     join.click()
     assert server.commands.get(timeout=10) == {"command": "pin", "digits": "482116"}
 

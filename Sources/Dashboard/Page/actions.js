@@ -13,6 +13,7 @@ export function coHostButtons(node, row) {
     const words = { word: t`Make co-host`, label: t`Make co-host`, question: "", consequence: "" };
     const begin = askingButton(
         "out steers", "wheel", words, node.announce, () => node.command("driver", { peer: row.guest.id }));
+    begin.element.dataset.control = "steers";
     const end = button(
         "out steers", "wheel", t`End co-host`, () => node.command("passenger", { peer: row.guest.id }), "steersNoMore");
     const update = (guest) => {
