@@ -74,6 +74,12 @@ enum ViewSamples {
             relays: [NodeView.HeardRelay(id: "b2", hops: 1, room: true, rssi: rssi)])
     }
 
+    private static let library: LibraryCount = {
+        var library = LibraryCount(songs: 1, scanned: 2, toScan: 3)
+        (library.playlists, library.playlist) = (["A.m3u"], "A.m3u")
+        return library
+    }()
+
     private static let full = NodeView(
         version: 1, role: .host, me: ana, host: ana, radio: "virtual", connection: .hosting, attempt: 0, isStale: false,
         nowPlaying: items[0], isPlaying: true, sound: true, elapsed: 1, queue: items, wishes: others, guests: guests,
@@ -82,7 +88,7 @@ enum ViewSamples {
         undo: .init(.clear), steers: true, canGoBack: true,
         volume: 40, shuffle: true, notices: notices, invitation: invitation,
         bans: [.init(id: "a1", name: "Eve", until: 5, session: false), .init(id: "a1", name: "", session: true)],
-        library: LibraryCount(songs: 1, scanned: 2, toScan: 3), ended: "It has ended.")
+        library: library, ended: "It has ended.")
 
     static let all: [NodeView] = {
         var bare = full
