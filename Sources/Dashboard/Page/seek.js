@@ -54,7 +54,5 @@ export class Seek {
     #describe() {
         const { value, max } = this.#slider;
         setAttribute(this.#slider, "aria-valuetext", t`${clock(Number(value))} of ${clock(Number(max))}`);
-        // Browsers other than Firefox have no part of the track that is filled.
-        this.#slider.style.setProperty("--done", `${(100 * Number(value)) / Math.max(1, Number(max))}%`);
     }
 }

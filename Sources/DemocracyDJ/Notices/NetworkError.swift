@@ -144,7 +144,10 @@ extension NetworkError {
             cover(
                 again: true, stays: true, "offline", "There is no Internet here.",
                 "The votes do not need it. Covers come when there is reception again.")
-        case .emptyData: cover("emptyData", "The server has nothing to show.", nil)
+        case .emptyData:
+            cover(
+                "emptyData", "The server has nothing to show.",
+                "Check that the address in the song list leads to a picture.")
         case .serverMaintenance:
             cover(
                 again: true, stays: true, "serverMaintenance", "The covers' server is down for maintenance.",

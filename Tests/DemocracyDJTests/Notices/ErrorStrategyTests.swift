@@ -93,7 +93,7 @@ struct ErrorStrategyTests {
     @Test("in one line, the suggestion goes before the raw message")
     func headline() {
         #expect(ErrorToast(.requestFailed(NetworkError.Cause()), now: .zero).headline.contains("the line") == false)
-        #expect(ErrorToast(.emptyData, now: .zero).headline == "The server has nothing to show.")
+        #expect(ErrorToast(message: "Saved.").headline == "Saved.")
     }
 
     // MARK: Critical and non-critical

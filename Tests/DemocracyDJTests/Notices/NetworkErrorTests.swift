@@ -21,7 +21,7 @@ struct NetworkErrorTests {
             #expect(!text.contains("..") && !text.contains("Optional") && !text.contains("  "), "\(text)")
         }
         // That a server has nothing is no trouble, and nothing can be done about it.
-        #expect(texts.count == (error == .emptyData ? 1 : 2))
+        #expect(texts.count == 2)
         #expect(!ErrorRecoveryHelper.buttonLabel(for: error).isEmpty)
         #expect(ErrorRecoveryHelper.buttonLabel(for: error).count <= 12)
     }
