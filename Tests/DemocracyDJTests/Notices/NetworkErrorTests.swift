@@ -20,7 +20,6 @@ struct NetworkErrorTests {
             #expect(text.count <= 120, "\(text) is too long for a glance")
             #expect(!text.contains("..") && !text.contains("Optional") && !text.contains("  "), "\(text)")
         }
-        // That a server has nothing is no trouble, and nothing can be done about it.
         #expect(texts.count == 2)
         #expect(!ErrorRecoveryHelper.buttonLabel(for: error).isEmpty)
         #expect(ErrorRecoveryHelper.buttonLabel(for: error).count <= 12)
