@@ -16,6 +16,16 @@ public struct ErrorToast: Hashable, Sendable {
     public private(set) var notice: Notice
     /// When it was first shown.
     public let shownAt: MeshInstant
+    private var retryAction: RetryAction?
+
+    /// What a tap on the button does. Two toasts that say the same are equal, whatever it is.
+    private struct RetryAction: Hashable, Sendable {
+        var run: @Sendable () -> Void
+
+        static func == (one: RetryAction, other: RetryAction) -> Bool { true }
+
+        func hash(into hasher: inout Hasher) {}
+    }
 
     /// An error that is shown from `now` on.
     public init(_ error: NetworkError, now: MeshInstant) {
@@ -28,9 +38,11 @@ public struct ErrorToast: Hashable, Sendable {
         shownAt = now
     }
 
-    /// A notice by its words, shown from `now` on: with a button, and until it is cleared where it is critical.
+    /// A notice by its words, shown from `now` on: with a button that does `retryAction`, and until it is cleared if it is
+    /// critical.
     public init(
-        message: String, suggestion: String? = nil, buttonText: String = "Retry", isCritical: Bool = true,
+        message: String, suggestion: String? = nil, retryAction: (@Sendable () -> Void)? = nil,
+        buttonText: String = "Retry", isCritical: Bool = true,
         now: MeshInstant = .zero
     ) {
         self.init(
@@ -38,6 +50,14 @@ public struct ErrorToast: Hashable, Sendable {
                 code: "custom", cause: nil, message: message, suggestion: suggestion, button: buttonText,
                 critical: isCritical, dismissAfter: isCritical ? nil : DJLimits.passingNotice / .seconds(1)),
             now: now)
+        self.retryAction = retryAction.map(RetryAction.init)
+    }
+
+    /// Does what the button is for; false if it has no action.
+    @discardableResult
+    public func retry() -> Bool {
+        retryAction?.run()
+        return retryAction != nil
     }
 
     /// What happened.

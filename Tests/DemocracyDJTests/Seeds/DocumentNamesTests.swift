@@ -126,10 +126,18 @@ struct DocumentNamesTests {
     }
 
     @Test("a toast is made from its words, and stays where it is critical")
-    func toast() {
+    func toast() async {
         let toast = ErrorToast(message: "Connection Lost", suggestion: "Trying to reconnect...")
         #expect(toast.message == "Connection Lost" && toast.suggestion == "Trying to reconnect...")
         #expect(toast.buttonText == "Retry" && toast.isCritical && toast.dismissAfter == nil)
+        let (taps, tapped) = AsyncStream<Void>.makeStream()
+        let retrying = ErrorToast(
+            message: "Connection Lost", suggestion: "Trying to reconnect...", retryAction: { tapped.yield() })
+        #expect(retrying == toast && retrying.retry() && !toast.retry())
+        tapped.finish()
+        var count = 0
+        for await _ in taps { count += 1 }
+        #expect(count == 1)
         let passing = ErrorToast(message: "Saved.", buttonText: "OK", isCritical: false)
         #expect(passing.buttonText == "OK" && !passing.isCritical && passing.dismissAfter != nil)
     }
