@@ -152,6 +152,7 @@ public actor BrokerRadio: Radio {
         case .opened(let number, let id, let other): finish(number, open(id, to: other))
         case .deliver(let value, let id):
             guard let channel = channels[id]?.channel, !channel.take(value) else { return }
+            _ = try? channel.sendAtOnce(BrokerValue.end)
             channel.finish(with: RadioError(.channelLost, "values beyond the window"))
             handle(.closed(id))
         case .reconnect: connection?.fail(BrokerFault(.unreachable, "it sends nothing any more"))

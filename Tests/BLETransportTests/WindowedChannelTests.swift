@@ -36,6 +36,17 @@ struct WindowedChannelTests {
         #expect(try await other.receive()?.count == 1)
         #expect(try await other.receive() == nil)
     }
+
+    @Test(
+        "a side that gets what cannot be says that the link is over",
+        arguments: [[[0x40]], [[0x41]], [[0x7E]], (0...UInt8(Limits.chunkWindow)).map { [$0, 0] }])
+    func saysTheEnd(values: [[UInt8]]) async throws {
+        let (phoneEnd, hostEnd) = NarrowChannel.pair()
+        let host = WindowedChannel(hostEnd)
+        for value in values { #expect(try phoneEnd.sendAtOnce(value)) }
+        #expect(try await phoneEnd.receive() == [0])
+        host.close()
+    }
 }
 
 /// One end of a link that may have no room for what is to leave at once.

@@ -21,7 +21,7 @@ from roadmesh_peer.mesh_client import Client
 from roadmesh_peer.mesh_host import Host
 from roadmesh_peer.mesh_relay import Relay
 from roadmesh_peer.net import Net
-from roadmesh_peer.noise_link import Packet
+from roadmesh_peer.noise_link import Key, Packet
 from roadmesh_peer.roads import Roads
 from roadmesh_peer.signed_state import ForgedState, SigningKey, checked
 from roadmesh_peer.wire import CHECKPOINT, LARGEST_SDU, MAJOR_VERSION, SHARED, Frame, Kind, Reader, Route, Unit, message
@@ -152,14 +152,17 @@ def test_each_guest_says_what_fits_and_a_long_answer_comes_in_pieces_that_do(net
         ({"hops": 0}, CloseReason.TOO_FAR),
         ({"host": bytes(16)}, CloseReason.NO_HOST),
         ({"loop": True}, CloseReason.LOOP),
+        ({"passed": 64}, CloseReason.TOO_FAR),
+        ({"passed": 255}, CloseReason.TOO_FAR),
     ],
-    ids=["no hops left", "another host", "it has passed here"],
+    ids=["no hops left", "another host", "it has passed here", "it has passed 64 relays", "it has passed 255 relays"],
 )
 def test_a_circuit_that_leads_nowhere_is_closed_and_the_carrier_stays(
     wrong: dict[str, object], reason: CloseReason, net: Net, eve: Eve, car: Host, relay: Relay
 ) -> None:
     host = car.key.identifier if "host" not in wrong else bytes(16)
     passed = (relay.key.identifier[:4],) if "loop" in wrong else ()
+    passed += tuple(number.to_bytes(4) for number in range(int(str(wrong.get("passed", 0)))))
     eve.say(CircuitOpen(2, host, 0 if "hops" in wrong else 64, MTU, passed).frame())
     assert eve.closed(2) == reason
     lives(net, eve)
@@ -276,6 +279,11 @@ def test_who_sends_more_than_it_may_loses_the_circuit_at_both_ends_and_no_more(
     assert eve.closed(2) == CloseReason.MISUSED
     net.until(lambda: sum(link.in_circuit for link in car._links) == 1, "the host has only Ana's")
     lives(net, eve, ana)
+
+
+def test_who_gives_no_credits_is_answered_once(eve: Eve, car: Host) -> None:
+    eve.say(opening(car), circuit_data(2, bytes((Packet.XX_1, MAJOR_VERSION)) + Key().public))
+    assert len(Reader(eve.told(Kind.CIRCUIT_DATA)[0].body).rest()) > 96
 
 
 def test_a_circuit_that_is_not_read_blocks_no_other(net: Net, roads: Roads, eve: Eve, car: Host, relay: Relay) -> None:

@@ -70,8 +70,9 @@ class Pair:
 
     @property
     def channels(self) -> set[str]:
-        """The channels that values have gone over so far."""
-        places = [seen.message.topic.rpartition("/")[2] for seen in self.broker.published(VALUES)]
+        """The channels that values have gone over so far, without those in which a node sends to itself."""
+        topics = [(seen.client, *seen.message.topic.split("/")[-2:]) for seen in self.broker.published(VALUES)]
+        places = [place for client, to, place in topics if client != client_id(to)]
         return {place for place in places if place != "call"}
 
     def hold_true(self) -> None:
@@ -292,6 +293,23 @@ def test_a_value_that_nobody_has_sent_ends_the_link_at_most(side: str, value: by
     to = pair.car if side == "host" else pair.bob
     for channel in pair.channels:
         pair.broker.forge(Publish(TOPICS.to(address(to), channel), value, 1))
+    pair.vote(*SONGS[1:])
+
+
+@pytest.mark.parametrize("value", [b"\x50", b"\x7e", b"\xc1\x00\x01x"], ids=["an acknowledgement", "another", "a gap"])
+@pytest.mark.parametrize("side", ["host", "guest"])
+def test_a_side_that_gets_what_cannot_be_says_that_the_channel_is_over(side: str, value: bytes, pair: Pair) -> None:
+    to, other = (pair.car, pair.bob) if side == "host" else (pair.bob, pair.car)
+    [channel] = pair.channels
+    pair.broker.forge(Publish(TOPICS.to(address(to), channel), value, 1))
+    ends = TOPICS.to(address(other), channel)
+
+    def ended() -> bool:
+        said = [seen.message.payload for seen in pair.broker.published(ends)]
+        return any(len(value) == 1 and not value[0] & 0xC0 for value in said)
+
+    pair.broker.until(ended, "the end, with any number", timeout=BACK)
+    pair.until_lost()
     pair.vote(*SONGS[1:])
 
 

@@ -9,7 +9,8 @@ import pytest
 from roadmesh_peer.circuit_frames import CircuitOpen, CloseReason, circuit_credit, circuit_data, inner_mtu
 from roadmesh_peer.link_sides import Initiator
 from roadmesh_peer.mesh_client import Client
-from roadmesh_peer.wire import LARGEST_SDU, Frame, Kind, Reader, Route
+from roadmesh_peer.noise_link import Key, Packet
+from roadmesh_peer.wire import LARGEST_SDU, MAJOR_VERSION, Frame, Kind, Reader, Route
 from roadmesh_program.program import Event, Program
 from roadmesh_program.town import CAR, Town
 
@@ -180,6 +181,30 @@ def eve_says(town: Town, neighbour: str, *frames: Frame) -> Eve:
     return eve
 
 
+def heads(count: int) -> tuple[bytes, ...]:
+    return tuple(number.to_bytes(4) for number in range(count))
+
+
+def without_credits(host: bytes) -> tuple[Frame, ...]:
+    hello = bytes((Packet.XX_1, MAJOR_VERSION)) + Key().public
+    return (CircuitOpen(2, host, 64, MTU).frame(), circuit_data(2, hello))
+
+
+def with_a_third_field(host: bytes) -> tuple[Frame, ...]:
+    """Credits of an opener have no inner MTU, and a reader ignores one."""
+    opening, hello = without_credits(host)
+    return (opening, circuit_credit(2, 4, 600), hello)
+
+
+def is_answered(town: Town, eve: Eve) -> None:
+    """An XX-2 has come in the circuit."""
+
+    def answers() -> list[int]:
+        return [len(frame.body) for frame in eve.up.heard_of(Kind.CIRCUIT_DATA)] if eve.up else []
+
+    town.net.until(lambda: answers() == [1 + 1 + 96], "XX-2")
+
+
 def wrong_frames(host: bytes) -> list[tuple[Frame, ...]]:
     return [
         (CircuitOpen(2, bytes(16), 64, MTU).frame(),),
@@ -196,6 +221,19 @@ def test_the_real_host_closes_a_circuit_that_is_misused_and_nothing_else(number:
     eve = eve_says(town, "car", *wrong_frames(host)[number])
     town.net.until(lambda: [circuit for circuit, _ in eve.closes()] == [2], "the end of the circuit")
     assert eve.ends == [] and eve.is_connected
+
+
+@pytest.mark.parametrize("frames", [without_credits, with_a_third_field])
+def test_the_real_host_answers_an_opener_at_once(frames: Callable[[bytes], tuple[Frame, ...]], town: Town) -> None:
+    host = bytes.fromhex(town.real_host().seen("ready")[0]["peer"]["id"])
+    is_answered(town, eve_says(town, "car", *frames(host)))
+
+
+def test_the_real_host_accepts_no_circuit_that_has_passed_more_than_64_relays(town: Town) -> None:
+    host = bytes.fromhex(town.real_host().seen("ready")[0]["peer"]["id"])
+    eve = eve_says(town, "car", *(CircuitOpen(2 * n, host, 0, MTU, heads(63 + n)).frame() for n in (1, 2, 3)))
+    town.net.until(lambda: (6, CloseReason.TOO_FAR) in eve.closes(), "the last")
+    assert eve.closes() == [(4, CloseReason.TOO_FAR), (6, CloseReason.TOO_FAR)]
 
 
 @pytest.mark.long
@@ -337,14 +375,42 @@ def test_the_real_relay_closes_a_circuit_that_is_misused_and_nothing_else(number
     town.vote(town.guest("ana", "relay"), "n1")
 
 
+@pytest.mark.parametrize("frames", [without_credits, with_a_third_field])
+def test_the_real_relay_passes_the_answer_on_at_once(
+    frames: Callable[[bytes], tuple[Frame, ...]], town: Town
+) -> None:
+    car = town.host()
+    town.real_relay("Rita", "relay", "car").expect("connection", state="connected")
+    is_answered(town, eve_says(town, "relay", *frames(car.key.identifier)))
+
+
+def test_an_acknowledgement_on_a_carrier_of_the_real_relay_is_impossible(town: Town) -> None:
+    town.host()
+    relay = town.real_relay("Rita", "relay", "car")
+    relay.expect("connection", state="connected")
+    eve = eve_says(town, "relay")
+
+    def acknowledge(number: bytes) -> None:
+        assert eve.up
+        eve.up.say(Frame(Kind.ACK, number))
+
+    town.net.do(lambda: acknowledge(b"\0"))
+    town.vote(town.guest("ana", "relay"), "n1")
+    assert eve.ends == []
+    town.net.do(lambda: acknowledge(b"\1"))
+    town.net.until(lambda: bool(eve.ends), "the end of Eve's link")
+
+
 @pytest.mark.parametrize(
     ("opening", "reason"),
     [
         (lambda host, head: CircuitOpen(2, host, 0, MTU), CloseReason.TOO_FAR),
         (lambda host, head: CircuitOpen(2, host, 64, MTU, (head,)), CloseReason.LOOP),
         (lambda host, head: CircuitOpen(2, bytes(16), 64, MTU), CloseReason.NO_HOST),
+        (lambda host, head: CircuitOpen(2, host, 64, MTU, heads(64)), CloseReason.TOO_FAR),
+        (lambda host, head: CircuitOpen(2, host, 64, MTU, heads(255)), CloseReason.TOO_FAR),
     ],
-    ids=["no hops left", "a loop", "another host"],
+    ids=["no hops left", "a loop", "another host", "it has passed 64 relays", "it has passed 255 relays"],
 )
 def test_the_real_relay_says_why_it_does_not_pass_a_circuit_on(
     opening: Callable[[bytes, bytes], CircuitOpen], reason: CloseReason, town: Town

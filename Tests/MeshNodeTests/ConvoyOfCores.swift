@@ -118,6 +118,12 @@ struct ConvoyOfCores {
     /// A relay says that its host asks for a PIN, which it does not.
     mutating func lie(_ relay: String) { nodes[relay]?.notice?.asksForPIN = true }
 
+    /// A relay advertises another host than its own.
+    mutating func lie(_ relay: String, leadingTo host: Peer.ID) {
+        nodes[relay]?.notice?.host.id = host
+        for other in nodes.keys.sorted() where other != relay { announce(relay, to: other) }
+    }
+
     /// The channel between two nodes breaks, and they stay where they are.
     mutating func lose(_ one: String, _ other: String) {
         part(one, other)

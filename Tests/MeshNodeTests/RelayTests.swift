@@ -138,7 +138,7 @@ struct RelayTests {
     func carrierOfNothing() {
         let relay = Peer(id: "00112233445566778899aabbccddeeff", name: "One")
         var table = CircuitTable()
-        table.linked(relay, nil, on: 1, now: .zero)
+        table.linked(relay, Route(host: "ffeeddccbbaa99887766554433221100", hops: 1), on: 1, now: .zero)
         #expect(table.deadline == NodeLimits.idleCarrier)
         #expect(table.idle(now: NodeLimits.idleCarrier) == [1])
         table.opened(2, CircuitPlace(to: "ffeeddccbbaa99887766554433221100", over: 1, hops: 1))

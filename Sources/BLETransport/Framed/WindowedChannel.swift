@@ -50,6 +50,7 @@ final class WindowedChannel: RadioChannel {
                     return arrival
                 }
                 guard arrival != .broken else {
+                    _ = try? below.sendAtOnce(ChunkWriter().end)
                     below.close()
                     return RadioError(.channelLost, "chunks beyond the window")
                 }

@@ -8,6 +8,8 @@ struct CircuitTable: Sendable {
     struct Relay: Hashable, Sendable {
         var peer: Peer
         var route: Route?
+        /// Where circuits lead, as its hello says: its advertisement said the same.
+        var host: Peer.ID?
         /// Signal strength in dBm, where the radio has told.
         var rssi: Int?
         /// Since when it is of no use; nil while a link goes over it.
@@ -84,9 +86,12 @@ struct CircuitTable: Sendable {
     // MARK: Relays
 
     /// A relay that was dialled is linked. Who wanted a circuit there may not want it any more.
-    mutating func linked(_ peer: Peer, _ route: Route?, on id: MeshCore.LinkID, now: MeshInstant) {
-        relays[id] = Relay(peer: peer, route: route, idleSince: now)
+    mutating func linked(_ peer: Peer, _ route: Route, on id: MeshCore.LinkID, now: MeshInstant) {
+        relays[id] = Relay(peer: peer, route: route, host: route.host, idleSince: now)
     }
+
+    /// Whether a relay still leads to the host of its hello.
+    func keepsHost(_ route: Route, on id: MeshCore.LinkID) -> Bool { relays[id]?.host.map { $0 == route.host } ?? true }
 
     mutating func leads(_ route: Route?, on id: MeshCore.LinkID) { relays[id]?.route = route }
 

@@ -10,6 +10,8 @@ struct Dials: Sendable {
         var link: MeshCore.LinkID?
         /// The head of the relay that is dialled on the way.
         var relay: Peer.ID?
+        /// As much of its host's identifier as that relay has advertised.
+        var advertised: Peer.ID?
         /// When it is looked for another way, as long as no channel has opened; nil where nothing is dialled.
         var patience: MeshInstant?
         /// How often it was.
@@ -118,9 +120,11 @@ struct Dials: Sendable {
     var pending: Peer.ID? { dials.keys.min() }
 
     /// A host is to be dialled.
-    mutating func invite(_ peer: Peer.ID, by way: Way = .host, blindly isBlind: Bool = false, now: MeshInstant)
-        -> Answer
-    {
+    /// `advertised` is the host that a relay on the way has advertised.
+    mutating func invite(
+        _ peer: Peer.ID, by way: Way = .host, advertised: Peer.ID? = nil, blindly isBlind: Bool = false,
+        now: MeshInstant
+    ) -> Answer {
         guard dials[peer] == nil else { return .underWay }
         let head = Identity.head(of: peer)
         switch way {
@@ -129,7 +133,10 @@ struct Dials: Sendable {
             // What refuses so is only an advertisement.
             guard host.isUnderstood else { return .failed(.refused(.version, by: nil)) }
             return .dial(begin(peer, blindly: isBlind, now: now), head: head)
-        case .relay(let relay): return .dialRelay(begin(peer, through: relay, now: now), relay)
+        case .relay(let relay):
+            let number = begin(peer, through: relay, now: now)
+            dials[peer]?.advertised = advertised
+            return .dialRelay(number, relay)
         case .circuit(let place): return .circuit(begin(peer), place)
         }
     }
@@ -170,9 +177,11 @@ struct Dials: Sendable {
     /// A host that has left through a relay, or that was heard long ago, is to be heard again before it is dialled.
     mutating func forgetHeard(_ peer: Peer.ID) { hosts[Identity.head(of: peer)] = nil }
 
-    /// The link to a relay is up on which a circuit is to be opened: for whom, and with which number.
-    func invited(on link: MeshCore.LinkID) -> (peer: Peer.ID, number: Int)? {
-        dials.first { $0.value.link == link && $0.value.relay != nil }.map { ($0.key, $0.value.number) }
+    /// The link to a relay is up on which a circuit is to be opened: to which host, with which number, and where the relay has
+    /// advertised to lead.
+    func invited(on link: MeshCore.LinkID) -> (peer: Peer.ID, number: Int, advertised: Peer.ID?)? {
+        dials.first { $0.value.link == link && $0.value.relay != nil }
+            .map { ($0.key, $0.value.number, $0.value.advertised) }
     }
 
     /// The head of the relay that was dialled where a link is the one to it.

@@ -219,7 +219,8 @@ extension NodeCore {
     }
 
     mutating func dial(_ peer: Peer.ID, by way: Dials.Way, blindly isBlind: Bool = false) {
-        switch dials.invite(peer, by: way, blindly: isBlind, now: context.now) {
+        let advertised: Peer.ID? = if case .relay(let relay) = way { ways.host(behind: relay) } else { nil }
+        switch dials.invite(peer, by: way, advertised: advertised, blindly: isBlind, now: context.now) {
         case .dial(let number, let head): emit(.dial(number, head: head, expecting: peer))
         case .dialRelay(let number, let relay): emit(.dial(number, head: relay, expecting: relay))
         case .circuit(let number, let place): emit(.openCircuit(place, dial: number, expecting: peer))

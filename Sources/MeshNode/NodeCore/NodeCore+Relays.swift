@@ -71,7 +71,7 @@ extension NodeCore {
     // MARK: Links to relays, and to nodes behind this one
 
     mutating func carrierUp(_ peer: Peer, _ route: Route?, on id: MeshCore.LinkID) {
-        guard let (host, number) = dials.invited(on: id) else {
+        guard let (host, number, advertised) = dials.invited(on: id) else {
             // Somebody has dialled this node; or nobody wants the link any more.
             guard context.mesh.children.contains(where: { $0.id == peer.id }) else {
                 return apply(context.mesh.leave(id))
@@ -80,15 +80,13 @@ extension NodeCore {
             neighboursChanged()
             return
         }
-        circuits.linked(peer, route, on: id, now: context.now)
-        guard let route, route.host.hasPrefix(host),
-            ways.host(behind: peer.id).map({ route.host.hasPrefix($0) }) != false
-        else {
+        guard let route, route.host.hasPrefix(host), route.host.hasPrefix(advertised ?? "") else {
             ways.failed(peer.id, now: context.now)
             _ = dials.ended(id)
             inviteFailed(.dialFailed("the relay leads somewhere else"))
             return apply(context.mesh.leave(id))
         }
+        circuits.linked(peer, route, on: id, now: context.now)
         let place = CircuitPlace(to: route.host, over: id, hops: Int(route.hops))
         emit(.openCircuit(place, dial: number, expecting: host))
     }
@@ -104,6 +102,10 @@ extension NodeCore {
     }
 
     mutating func routeChanged(_ route: Route?, on id: MeshCore.LinkID) {
+        if let route, let relay = circuits.relays[id]?.peer, !circuits.keepsHost(route, on: id) {
+            ways.failed(relay.id, now: context.now)
+            return apply(context.mesh.leave(id))
+        }
         circuits.leads(route, on: id)
         guard let route else { return apply(context.mesh.leave(id)) }
         guard let relay = circuits.relays[id]?.peer else { return }

@@ -35,6 +35,10 @@ struct CircuitMux: Sendable {
         var isOpen: Bool
         /// SDUs that may be sent.
         var credits: UInt64
+        /// The other side has given its first credits.
+        var isCredited = false
+        /// One SDU has left before the first credits. It counts as one of them.
+        var hasAdvanced = false
         /// SDUs that the other side may send.
         var granted: UInt64
         /// Largest SDU that the other side takes.
@@ -98,6 +102,9 @@ struct CircuitMux: Sendable {
     /// Circuits, and refusals of some, about which something waits to be told.
     var waitingFrames: Int { notes.count + refusals.count }
 
+    /// Whether this side gives out a number.
+    private func isOwn(_ number: Number) -> Bool { number.isMultiple(of: 2) == (role == .initiator) }
+
     /// The largest SDU that leaves on a circuit.
     func sendMTU(of number: Number) -> Int? { circuits[number]?.sendMTU }
 
@@ -121,8 +128,7 @@ struct CircuitMux: Sendable {
     /// Says that a circuit is open that the other side has asked for. Whether it was not.
     @discardableResult
     mutating func accept(_ number: Number, receiveMTU: Int) -> Bool {
-        let isTheirs = number.isMultiple(of: 2) == (role == .responder)
-        guard isTheirs, circuits[number]?.isOpen == false else { return false }
+        guard !isOwn(number), circuits[number]?.isOpen == false else { return false }
         circuits[number]?.isOpen = true
         circuits[number]?.receiveMTU = receiveMTU
         circuits[number]?.opens = receiveMTU
@@ -225,8 +231,8 @@ struct CircuitMux: Sendable {
     }
 
     private mutating func offered(_ open: CircuitOpen) -> [Event] {
-        let isTheirs = open.circuit.isMultiple(of: 2) == (role == .responder)
-        guard isTheirs, open.circuit < Limits.circuitNumbers, lastTheirs.map({ open.circuit > $0 }) != false else {
+        guard !isOwn(open.circuit), open.circuit < Limits.circuitNumbers, lastTheirs.map({ open.circuit > $0 }) != false
+        else {
             return [.malformed]
         }
         lastTheirs = open.circuit
@@ -234,8 +240,9 @@ struct CircuitMux: Sendable {
             refuse(open.circuit, .noRoom)
             return []
         }
+        // One answer may leave before the opener's first credits: it would come late, or never, without them.
         circuits[open.circuit] = Circuit(
-            isOpen: false, credits: 0, granted: 1, sendMTU: max(open.innerMTU, 0), receiveMTU: Limits.leastSDUBytes)
+            isOpen: false, credits: 1, granted: 1, sendMTU: max(open.innerMTU, 0), receiveMTU: Limits.leastSDUBytes)
         guard open.innerMTU >= Limits.leastSDUBytes else {
             refuse(open.circuit, .misused)
             return []
@@ -255,13 +262,22 @@ struct CircuitMux: Sendable {
     }
 
     private mutating func credited(_ number: Number, _ credits: UInt64, _ sendMTU: Int?) -> [Event] {
-        guard let circuit = circuits[number] else { return [] }
-        // More than anybody needs is as good as that.
-        circuits[number]?.credits = min(circuit.credits + min(credits, Limits.mostCredits), Limits.mostCredits)
-        if !circuit.isOpen, let sendMTU {
-            circuits[number]?.isOpen = true
-            circuits[number]?.sendMTU = max(sendMTU, Limits.leastSDUBytes)
+        guard var circuit = circuits[number] else { return [] }
+        let isFirst = !circuit.isCredited
+        circuit.isCredited = true
+        var new = min(credits, Limits.mostCredits)
+        if isFirst, !isOwn(number) {
+            new -= circuit.hasAdvanced ? min(new, 1) : 0
+            circuit.credits = 0
         }
+        // More than anybody needs is as good as that.
+        circuit.credits = min(circuit.credits + new, Limits.mostCredits)
+        // The opener's SDU size is in its `circuitOpen`.
+        if isFirst, isOwn(number) {
+            circuit.isOpen = true
+            circuit.sendMTU = max(sendMTU ?? 0, Limits.leastSDUBytes)
+        }
+        circuits[number] = circuit
         turn(number)
         return circuit.end == nil ? [.ready(number)] : []
     }
@@ -334,6 +350,7 @@ struct CircuitMux: Sendable {
 
     private mutating func leaves(_ sdu: [UInt8], on number: Number) -> Frame {
         circuits[number]?.credits -= 1
+        if circuits[number]?.isCredited == false { circuits[number]?.hasAdvanced = true }
         // Others are next.
         endTurn()
         turn(number)

@@ -90,7 +90,7 @@ extension MeshCore {
     }
 
     private mutating func offered(_ open: CircuitOpen, on id: LinkID) -> [Action] {
-        if takesCircuits, open.host == local.id, largestSDU(over: id) >= Limits.leastSDUBytes {
+        if takesCircuits, open.host == local.id, refusal(ofOwn: open, on: id) == nil {
             offered[CircuitPlace.Circuit(link: id, number: open.circuit)] = []
             return [.circuitOffered(CircuitPlace(offered: open, on: id))]
         }
@@ -99,14 +99,21 @@ extension MeshCore {
         return [.wake(id)]
     }
 
+    /// Why a circuit to this node itself is refused; nil if it is accepted.
+    private func refusal(ofOwn open: CircuitOpen, on id: LinkID) -> CircuitEnd? {
+        if open.passed.count > Limits.circuitHops { return .tooFar }
+        return largestSDU(over: id) >= Limits.leastSDUBytes ? nil : .noRoom
+    }
+
     private func refusal(of open: CircuitOpen, on id: LinkID) -> CircuitEnd? {
+        if takesCircuits, open.host == local.id { return refusal(ofOwn: open, on: id) }
         let head = Identity.head(of: local.id)
         guard relays, links[id]?.carrier != nil else { return .noRelay }
         guard let hostLink, let uplink, uplink != id, route != nil,
             links[hostLink]?.machine.connectedPeer?.id == open.host
         else { return .noHost }
         if open.passed.contains(head) { return .loop }
-        if open.hopsLeft == 0 { return .tooFar }
+        if open.hopsLeft == 0 || open.passed.count >= Limits.circuitHops { return .tooFar }
         // What does not fit both links could never be passed on.
         guard min(largestSDU(over: id), largestSDU(over: uplink)) >= Limits.leastSDUBytes else { return .noRoom }
         return relayedCircuits < Limits.relayedCircuits ? nil : .noRoom

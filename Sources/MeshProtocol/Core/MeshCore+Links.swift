@@ -225,7 +225,11 @@ extension MeshCore {
     }
 
     private mutating func acknowledged(upTo number: UInt64, on id: LinkID) -> [Action] {
-        guard let key = links[id]?.conversation else { return [] }
+        guard let key = links[id]?.conversation else {
+            // Nothing on a carrier has a number to acknowledge.
+            guard number > 0, links.isCarrier(id) else { return [] }
+            return update(id) { $0.end(.misbehaved(.impossibleAcknowledgement)) }
+        }
         switch conversations[key]?.acknowledge(upTo: number) {
         case .acknowledged:
             links[id]?.waitsSince = nil

@@ -17,6 +17,9 @@ extension LinkMachine {
         // An empty record costs as much as a frame.
         var count = 1
         while !hasEnded, let next = reader.next() {
+            // An answer behind too many frames in its record comes too late.
+            let isTooLate = count > 1 && framesBeforeAnswer + count > Limits.framesBeforeAnswer
+            guard connectedPeer != nil || !isTooLate else { break }
             count += 1
             switch next {
             case .frame(let frame): actions += received(frame, now: now)

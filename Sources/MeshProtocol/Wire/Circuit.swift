@@ -61,8 +61,9 @@ extension WireWriter {
         append(Hex.bytes(open.host) ?? [])
         byte(open.hopsLeft)
         varint(UInt64(open.innerMTU))
-        byte(UInt8(clamping: open.passed.count))
-        for head in open.passed { append(Hex.bytes(head) ?? []) }
+        let passed = open.passed.prefix(Int(UInt8.max))
+        byte(UInt8(passed.count))
+        for head in passed { append(Hex.bytes(head) ?? []) }
     }
 }
 

@@ -281,8 +281,8 @@ extension Frame {
         case .circuitData: return body.varint().map { .circuitData(circuit: $0, sdu: Array(body.rest)) }
         case .circuitCredit:
             guard let circuit = body.varint(), let credits = body.varint() else { return nil }
-            let sendMTU = body.isAtEnd ? nil : body.count()
-            return .circuitCredit(circuit: circuit, credits: credits, sendMTU: sendMTU)
+            guard !body.isAtEnd else { return .circuitCredit(circuit: circuit, credits: credits) }
+            return body.count().map { .circuitCredit(circuit: circuit, credits: credits, sendMTU: $0) }
         case .circuitClose:
             guard let circuit = body.varint(), let end = body.byte() else { return nil }
             return .circuitClose(circuit: circuit, CircuitEnd(rawValue: end) ?? .unspecified)

@@ -57,6 +57,10 @@ class Circuit:
         self.is_open = False
         self.credits = 0
         """How many SDUs may be sent."""
+        self.is_credited = False
+        """The other side has given its first credits."""
+        self.is_ahead = False
+        """One SDU has left before them, and counts as one of them."""
         self.given = 0
         """How many may still come."""
         self.owed = 0
@@ -88,8 +92,21 @@ class Circuit:
         self._table.remove(self)
         self._table.control.append(circuit_close(self.number, reason))
 
+    def take_credits(self, credits: int) -> None:
+        advance = 1 if self.is_ahead and not self.is_credited else 0
+        self.is_credited = True
+        self.credits = min(self.credits + max(credits - advance, 0), MOST_CREDITS)
+
     def next_data(self) -> bytes | None:
         return self.end.next_sdu() if self.end and self.credits > 0 else None
+
+    def next_answer(self) -> bytes | None:
+        """The side that was asked may answer once before it has credits."""
+        if self.is_credited or self.is_ahead or not self.is_open or self.credits > 0:
+            return None
+        sdu = self.end.next_sdu() if self.end else None
+        self.is_ahead = sdu is not None
+        return sdu
 
 
 class Circuits:
@@ -158,8 +175,10 @@ class Circuits:
     def next_data(self) -> Frame | None:
         """Of the circuit that has waited longest: each is the last after its turn."""
         for circuit in self:
-            if (sdu := circuit.next_data()) is not None:
+            sdu = circuit.next_answer()
+            if sdu is None and (sdu := circuit.next_data()) is not None:
                 circuit.credits -= 1
+            if sdu is not None:
                 self._open[circuit.number] = self._open.pop(circuit.number)
                 return circuit_data(circuit.number, sdu)
             self._close_when_done(circuit)
@@ -227,7 +246,7 @@ class Circuits:
         circuit = self._open.get(credit.circuit)
         if circuit is None:
             return
-        circuit.credits = min(circuit.credits + credit.credits, MOST_CREDITS)
+        circuit.take_credits(credit.credits)
         # The first credits of the side that was asked. Its own number is of this side's parity.
         if not circuit.is_open and circuit.number % 2 != self._their_parity:
             circuit.is_open = True

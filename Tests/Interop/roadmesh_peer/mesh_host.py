@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from . import democracy_dj
 from . import protobuf as pb
-from .circuit_frames import CircuitOpen, CloseReason, inner_mtu
+from .circuit_frames import HOPS, CircuitOpen, CloseReason, inner_mtu
 from .circuits import CIRCUITS_OF_A_RELAY, Circuit
 from .conversation import Conversation
 from .democracy_dj import QueueItem, Rejection, Song, State, Why
@@ -115,6 +115,9 @@ class Host:
         self.circuits_asked += 1
         if opening.host != self.key.identifier:
             link.circuits.refuse(circuit, CloseReason.NO_RELAY)
+            return
+        if len(opening.passed) > HOPS:
+            link.circuits.refuse(circuit, CloseReason.TOO_FAR)
             return
         mtu = min(opening.inner_mtu, inner_mtu(link.mtu))
         inner = Responder(self, self.key, mtu, in_circuit=True, hops=len(opening.passed))

@@ -11,7 +11,7 @@ from collections import deque
 from contextlib import suppress
 from pathlib import Path
 
-from .circuit_frames import CREDITS, CircuitOpen, CloseReason, inner_mtu
+from .circuit_frames import CREDITS, HOPS, CircuitOpen, CloseReason, inner_mtu
 from .circuits import CIRCUITS_OF_A_RELAY, Circuit
 from .conversation import new_epoch
 from .link import Link
@@ -237,7 +237,7 @@ class Relay(Client):
             return CloseReason.NO_HOST
         if self.key.identifier[:4] in opening.passed:
             return CloseReason.LOOP
-        if not opening.hops_left:
+        if not opening.hops_left or len(opening.passed) >= HOPS:
             return CloseReason.TOO_FAR
         if self.circuits_passing >= self.most_circuits:
             return CloseReason.NO_ROOM
