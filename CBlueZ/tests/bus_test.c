@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -53,6 +54,24 @@ static void test_coming_and_going(const bus_daemon *daemon) {
     CHECK_NUMBER(events[!vanished_first].kind, CBLUEZ_EVENT_BLUEZ_VANISHED);
     CHECK_NUMBER(events[vanished_first].serial, serial);
     CHECK_TEXT(events[vanished_first].error_name, "org.freedesktop.DBus.Error.NoReply");
+    world_close(&w);
+}
+
+// The bus tells which process owns the name; others that call themselves bluetoothd do not count.
+static void test_process(const bus_daemon *daemon) {
+    pid_t process = 0;
+    uid_t user = 4711;
+    CHECK_NUMBER(cbluez_bus_process_of_bluez(daemon->address, 5000, &process, &user), -ESRCH);
+    CHECK_NUMBER(process, 0);
+    world w = world_open_ready(daemon);
+    CHECK_NUMBER(cbluez_bus_process_of_bluez(daemon->address, 5000, &process, &user), 0);
+    CHECK_NUMBER(process, getpid());
+    CHECK_NUMBER(user, getuid());
+    CHECK(cbluez_bus_process_of_bluez("unix:path=/nonexistent/bus", 5000, &process, &user) < 0);
+    // A bus that hangs is not waited for.
+    kill(daemon->process, SIGSTOP);
+    CHECK_NUMBER(cbluez_bus_process_of_bluez(daemon->address, 50, &process, &user), -ETIMEDOUT);
+    kill(daemon->process, SIGCONT);
     world_close(&w);
 }
 
@@ -195,6 +214,7 @@ static void test_back_pressure(const bus_daemon *daemon) {
 void test_bus(void) {
     bus_daemon daemon = daemon_start();
     test_coming_and_going(&daemon);
+    test_process(&daemon);
     test_nothing_forgotten(&daemon);
     test_hand_over(&daemon);
     test_calls(&daemon);

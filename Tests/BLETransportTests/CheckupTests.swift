@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import FoundationEssentials
 import Logging
 import MeshProtocol
@@ -82,6 +83,48 @@ struct CheckupTests {
         ] as [(String?, String?, String?)])
     func program(link: String?, argument: String?, program: String?) {
         #expect(DaemonFacts.program(link: link, argument: argument) == program)
+    }
+
+    @Test("the process that the bus names counts, and no other that is called bluetoothd")
+    func process() async throws {
+        let folder = FileManager.default.temporaryDirectory.path + "/roadmesh-\(UInt64.random(in: 0 ... .max))"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        for (number, words) in [(7, ["bluetoothd", "-f", "/tmp/mine.conf"]), (12, ["/opt/bluez/bluetoothd", "-E"])] {
+            let process = "\(folder)/\(number)"
+            try FileManager.default.createDirectory(atPath: process, withIntermediateDirectories: true)
+            try Data("bluetoothd\n".utf8).write(to: URL(filePath: process + "/comm"))
+            try Data((words.joined(separator: "\0") + "\0").utf8).write(to: URL(filePath: process + "/cmdline"))
+            try FileManager.default.createSymbolicLink(
+                atPath: process + "/exe", withDestinationPath: folder + "/bluetoothd")
+        }
+        let facts = await DaemonFacts.of(12, in: folder) { _ in false }
+        // The folders of this test belong to another user than root, so none of them is bluetoothd.
+        guard geteuid() == 0 else { return #expect(facts == nil) }
+        #expect(facts?.arguments == ["-E"])
+        #expect(facts?.configuration == DaemonFacts.standardConfiguration)
+        #expect(facts?.path == nil && facts?.version == nil, "a program that others can replace is not run")
+        #expect(await DaemonFacts.of(99, in: folder) == nil)
+    }
+
+    @Test("a program and a configuration are used only if no one but root can replace them")
+    func trusted() async throws {
+        let folder = FileManager.default.temporaryDirectory.path + "/roadmesh-\(UInt64.random(in: 0 ... .max))"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let process = folder + "/12"
+        try FileManager.default.createDirectory(atPath: process, withIntermediateDirectories: true)
+        let (configuration, program) = (folder + "/main.conf", folder + "/bluetoothd")
+        try Data("[General]\nExperimental=true\n".utf8).write(to: URL(filePath: configuration))
+        try Data("#!/bin/sh\ntouch \(folder)/was-run\necho 5.66\n".utf8).write(to: URL(filePath: program))
+        chmod(program, 0o755)
+        try Data("bluetoothd\0-f\0\(configuration)\0".utf8).write(to: URL(filePath: process + "/cmdline"))
+        try FileManager.default.createSymbolicLink(atPath: process + "/exe", withDestinationPath: program)
+        guard geteuid() == 0 else { return }
+        // The folder for temporary files is everybody's.
+        let refused = await DaemonFacts.of(12, in: folder)
+        #expect(refused?.isExperimental == false && refused?.path == nil)
+        #expect(!FileManager.default.fileExists(atPath: folder + "/was-run"))
+        let trusted = await DaemonFacts.of(12, in: folder) { _ in true }
+        #expect(trusted?.isExperimental == true && trusted?.version == DaemonVersion(5, 66))
     }
 
     @Test("versions are ordered by their numbers")

@@ -333,6 +333,9 @@ typedef struct cbluez_bus cbluez_bus;
 /// call does not wait for answers: CBLUEZ_EVENT_READY comes when the bus has answered. Returns 0 and `*bus`, or a
 /// negative errno and a D-Bus error text in `error` (at most CBLUEZ_ERROR_TEXT bytes, may be NULL).
 int cbluez_bus_open(const char *address, cbluez_bus **bus, char *error);
+/// The process and the user that own org.bluez on that bus, by the word of the bus. It waits for the answers, for
+/// `timeout_ms` at most. 0, -ESRCH without an org.bluez, or another negative errno.
+int cbluez_bus_process_of_bluez(const char *address, int timeout_ms, pid_t *process, uid_t *user);
 /// Closes the connection and frees everything. bluetoothd then drops our advertisements and discovery.
 void cbluez_bus_close(cbluez_bus *bus);
 /// The descriptor to wait on.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CBlueZ
 import FoundationEssentials
 import Glibc
 import Subprocess
@@ -60,28 +61,36 @@ public struct DaemonVersion: Hashable, Comparable, Sendable, CustomStringConvert
     public static func < (one: Self, other: Self) -> Bool { (one.major, one.minor) < (other.major, other.minor) }
 }
 
-/// D-Bus tells no version of bluetoothd (5.66), nor how it was started: the process itself does.
+/// D-Bus tells which process bluetoothd is, but no version of it (5.66), nor how it was started: the process itself does.
 extension DaemonFacts {
     /// Where distributions put it.
     private static let usualPaths = [
         "/usr/libexec/bluetooth/bluetoothd", "/usr/lib/bluetooth/bluetoothd", "/usr/sbin/bluetoothd",
     ]
 
-    /// The bluetoothd that runs, or nil.
-    static func running(processes: String = "/proc") async -> Self? {
-        for name in SystemFile.names(in: processes) where name.allSatisfy(\.isNumber) {
-            let process = processes + "/" + name
-            guard SystemFile.line(process + "/comm") == "bluetoothd", belongsToRoot(process),
-                let text = SystemFile.text(process + "/cmdline")
-            else { continue }
-            let arguments = text.split(separator: "\0").map(String.init)
-            var facts = Self(arguments: arguments) { SystemFile.text($0) }
-            facts.path = program(link: SystemFile.link(process + "/exe"), argument: arguments.first)
-            facts.version = await version(of: facts.path)
-            return facts
-        }
-        return nil
+    /// The bluetoothd that owns its name on the message bus, or nil. Any process can call itself bluetoothd.
+    static func running() async -> Self? {
+        var (process, user): (pid_t, uid_t) = (0, .max)
+        let limit = Int32(RadioLimits.programAnswer.components.seconds * 1_000)
+        guard cbluez_bus_process_of_bluez(nil, limit, &process, &user) == 0, user == 0 else { return nil }
+        return await of(process)
     }
+
+    /// What a process was started with. Files and programs that others than root can replace are not looked at.
+    static func of(_ number: Int32, in processes: String = "/proc", trusting isTrusted: (String) -> Bool = isRootsAlone)
+        async -> Self?
+    {
+        let process = "\(processes)/\(number)"
+        guard belongsToRoot(process), let text = SystemFile.text(process + "/cmdline") else { return nil }
+        let arguments = text.split(separator: "\0").map(String.init)
+        var facts = Self(arguments: arguments) { isTrusted($0) ? SystemFile.text($0) : nil }
+        let path = program(link: SystemFile.link(process + "/exe"), argument: arguments.first)
+        guard let path, isTrusted(path) else { return facts }
+        (facts.path, facts.version) = (path, await version(of: path))
+        return facts
+    }
+
+    private static func isRootsAlone(_ path: String) -> Bool { TrustedPath.refusal(of: path) == nil }
 
     /// The bluetoothd that is installed, for a process that does not see which one runs. Nil where it is in no usual place.
     static func installed() async -> Self? {
@@ -124,7 +133,7 @@ extension DaemonFacts {
         return false
     }
 
-    /// A process that only has bluetoothd's name is not believed.
+    /// Whether root has started a process.
     private static func belongsToRoot(_ process: String) -> Bool {
         var status = stat()
         return stat(process, &status) == 0 && status.st_uid == 0

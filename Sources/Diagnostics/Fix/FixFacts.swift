@@ -59,9 +59,14 @@ public struct ConfigurationFile: Hashable, Sendable {
         self.found = found
     }
 
-    /// Looks at a file.
-    init(lookingAt path: String) {
+    /// Looks at a file. With `isRoots`, one that others than root can change or replace is refused: root would write where they
+    /// want.
+    init(lookingAt path: String, isRoots: Bool = false) {
         self.path = path
+        if isRoots, let refusal = TrustedPath.refusal(of: path) {
+            found = .refused(refusal)
+            return
+        }
         do throws(FixFailure) {
             found = try PlainFile.read(path).map { .bytes($0) } ?? .nothing
         } catch {
@@ -81,8 +86,8 @@ extension FixFacts {
         return FixFacts(
             user: User(environment: environment), program: .running(),
             configuration: ConfigurationFile(
-                lookingAt: radio?.daemon?.configuration ?? DaemonFacts.standardConfiguration),
-            unitAddition: ConfigurationFile(lookingAt: unitAdditionPath), hasSystemctl: hasSystemctl,
+                lookingAt: radio?.daemon?.configuration ?? DaemonFacts.standardConfiguration, isRoots: true),
+            unitAddition: ConfigurationFile(lookingAt: unitAdditionPath, isRoots: true), hasSystemctl: hasSystemctl,
             enablement: enablement, hasGroup: getgrnam(FixPlanner.group) != nil, blocks: blocks(),
             defaults: defaults(radio))
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BLETransport
 import FoundationEssentials
 import Glibc
 import Subprocess
@@ -27,7 +28,9 @@ struct SystemCommand: Sendable {
 
     private static func path(of name: String, _ environment: [String: String]) -> String? {
         let folders = (environment["PATH"] ?? "").split(separator: ":").map(String.init).filter { $0.hasPrefix("/") }
-        return (folders + Self.folders).map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
+        let paths = (folders + Self.folders).map { "\($0)/\(name)" }
+        // Root runs no program that another user could have put there.
+        return paths.first { access($0, X_OK) == 0 && (geteuid() != 0 || TrustedPath.refusal(of: $0) == nil) }
     }
 
     /// Runs it to its end, or to the end of its time; as another user where one is named.

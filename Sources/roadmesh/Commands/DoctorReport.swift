@@ -3,6 +3,7 @@
 import Diagnostics
 import FoundationEssentials
 import MeshNode
+import MeshProtocol
 import TerminalUI
 
 /// Shows findings and changes as they come.
@@ -14,12 +15,12 @@ struct DoctorReport {
 
     func show(_ finding: Finding) {
         guard !isJSON else { return StandardOutput.write(JSONLine.text(TimedFinding(finding, at: now))) }
-        for line in finding.lines(wrap: { ShownText.wrap($0, to: Self.columns) }) { StandardOutput.write(line) }
+        for line in finding.lines(wrap: { ShownText.wrap($0, to: Self.columns) }) { say(line) }
     }
 
     func show(_ diagnosis: Diagnosis) {
         guard !isJSON else { return StandardOutput.write(JSONLine.text(TimedSummary(diagnosis, at: now))) }
-        StandardOutput.write("\n\(diagnosis.sentence)")
+        say("\n\(diagnosis.sentence)")
     }
 
     /// What could be done, before anybody is asked.
@@ -29,7 +30,7 @@ struct DoctorReport {
             if isJSON {
                 StandardOutput.write(JSONLine.text(TimedChange(change, .planned, at: now)))
             } else {
-                for line in change.lines(number: index + 1) { StandardOutput.write(line) }
+                for line in change.lines(number: index + 1) { say(line) }
             }
         }
         guard !plan.remarks.isEmpty else { return }
@@ -79,9 +80,12 @@ struct DoctorReport {
         }
     }
 
-    /// A line for people alone.
-    func say(_ line: String) {
-        if !isJSON { StandardOutput.write(line) }
+    /// Lines for people alone. Paths and causes in them come from other programs, and a terminal obeys nothing in them.
+    func say(_ lines: String) {
+        guard !isJSON else { return }
+        for line in lines.split(separator: "\n", omittingEmptySubsequences: false) {
+            StandardOutput.write(UntrustedText.shown(String(line)))
+        }
     }
 
     /// The time in seconds since 1970.
