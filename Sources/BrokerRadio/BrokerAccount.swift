@@ -47,6 +47,9 @@ struct BrokerAccount: Sendable {
         return tell(.connected)
     }
 
+    /// Messages on a topic do not come back, and the connection stays.
+    mutating func silent(_ topic: String) -> [BrokerCondition] { tell(.silent(topic)) }
+
     /// The connection is over, or there was none.
     mutating func ended(_ fault: BrokerFault, now: MeshInstant) -> [BrokerCondition] {
         if let connectedSince {
@@ -75,6 +78,8 @@ struct BrokerAccount: Sendable {
         switch fault.kind {
         case .refused: return tell(.refused(fault.cause))
         case .untrusted: return tell(.untrusted(fault.cause))
+        case .clockWrong: return tell(.clockWrong(fault.cause))
+        case .silent: return tell(.silent(fault.cause))
         case .unreachable: return tell(.unreachable(fault.cause))
         }
     }

@@ -13,6 +13,10 @@ public struct BrokerFault: Error, Hashable, Sendable {
         case refused
         /// It is not who it should be, as far as certificates tell; or a file with one cannot be read.
         case untrusted
+        /// Its certificate is not valid at the time of this device's clock, which is the cause.
+        case clockWrong
+        /// Nothing that it should deliver arrives; the topic is the cause.
+        case silent
     }
 
     /// What has to be done about it.
@@ -50,7 +54,7 @@ public struct BrokerFault: Error, Hashable, Sendable {
 
     /// With what was said of it before, where that says more.
     func explained(by complaint: String?) -> BrokerFault {
-        guard let complaint, kind != .refused else { return self }
+        guard let complaint, kind == .unreachable || kind == .untrusted else { return self }
         return BrokerFault(kind, complaint.replacing("\n", with: " "))
     }
 }

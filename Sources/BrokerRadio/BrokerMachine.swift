@@ -36,8 +36,10 @@ struct BrokerMachine: Sendable {
         case publish(String, [UInt8], isRetained: Bool)
         case heard(BrokerID, Advertisement)
         case lost(BrokerID)
-        /// This node can call, and be called.
+        /// What is for this node arrives: it can call, and be called.
         case ready
+        /// The broker has granted the subscription, and a message of this node's own on this topic has not come back.
+        case silent(String)
         /// Somebody at this address has called.
         case accept(BrokerID, from: BrokerID)
         /// The dial has led to this channel.
@@ -45,8 +47,8 @@ struct BrokerMachine: Sendable {
         case deliver([UInt8], in: BrokerID)
         /// The other end of a channel is gone.
         case end(BrokerID)
-        /// Nothing arrives at this connection any more.
-        case reconnect
+        /// Nothing arrives at this connection any more. Where nothing ever did, the filter that lets nothing through.
+        case reconnect(silent: String?)
     }
 
     private struct Place: Sendable {
@@ -81,8 +83,10 @@ struct BrokerMachine: Sendable {
 
     let own: BrokerID
     let topics: BrokerTopics
-    /// The connection works, and what is for this node arrives.
+    /// The connection works, and the broker has granted what is for this node.
     private(set) var isReady = false
+    /// Whether what this node publishes for itself comes back.
+    private var echo = BrokerEcho()
     /// When something arrived last, and when this node has sent something to itself after that.
     private var heard = MeshInstant.zero
     private var probed: MeshInstant?
@@ -130,7 +134,8 @@ struct BrokerMachine: Sendable {
         case .ended: return ended()
         case .arrived(let topic, let payload):
             (heard, probed) = (now, nil)
-            return arrived(topics.subject(of: topic), payload, random, now)
+            let subject = topics.subject(of: topic)
+            return (echo.heard(subject, own: own) ? [.ready] : []) + arrived(subject, payload, random, now)
         case .advertise(let advertisement): return advertise(advertisement, now)
         case .scan(let service): return scan(service, now)
         case .dial(let number, let other):
@@ -147,17 +152,27 @@ struct BrokerMachine: Sendable {
     // MARK: The connection
 
     private mutating func granted(_ filter: String, _ random: UInt64, _ now: MeshInstant) -> [Action] {
+        if let advertisement, filter == topics.presence(advertisement.service, own), isReady {
+            echo.granted(now: now)
+            return []
+        }
         guard filter == topics.inbox(own), isConnected, !isReady else { return [] }
         (isReady, readyAt, heard, probed) = (true, now, now, nil)
+        echo = BrokerEcho(from: now, patience: BrokerLimits.echo + (isCluster ? BrokerLimits.election : .zero))
         // A cluster that has lost a server keeps nothing before it has a leader, and passes on nothing that is said after that: who is
         // linked to this node has to hear of its new run at once.
         if isCluster, published != nil { keptFrom = now + BrokerLimits.election }
         let watched = filters.sorted().map { Action.subscribe($0) }
-        return [.ready] + watched + publish(now) + callAll(random, now)
+        return watched + publish(now) + callAll(random, now) + [probe(random)]
+    }
+
+    /// A value in a channel that nobody knows: it comes back if what is for this node arrives.
+    private func probe(_ random: UInt64) -> Action {
+        .publish(topics.value(own, BrokerID(channel: random)), BrokerValue.answer, isRetained: false)
     }
 
     private mutating func ended() -> [Action] {
-        (isConnected, isReady) = (false, false)
+        (isConnected, isReady, echo) = (false, false, BrokerEcho())
         let gone = channels.filter { $0.value.isOpen }.keys.sorted().map { Action.end($0) }
         let unheard = places.filter { $0.value.told != nil }.keys.sorted().map { Action.lost($0) }
         for (address, place) in places where isCluster && remembered.count < BrokerLimits.places {
@@ -172,6 +187,7 @@ struct BrokerMachine: Sendable {
     private mutating func publish(_ now: MeshInstant) -> [Action] {
         guard isReady, let advertisement else { return [] }
         published = now
+        echo.published(now: now)
         let isKept = keptFrom.map { now >= $0 } ?? true
         if isKept { keptFrom = nil }
         let payload = BrokerPresence(run: run, advertisement).payload
@@ -181,6 +197,7 @@ struct BrokerMachine: Sendable {
     private mutating func advertise(_ new: Advertisement?, _ now: MeshInstant) -> [Action] {
         let old = advertisement
         advertisement = new
+        if new == nil { echo.withdrawn() }
         var actions: [Action] = []
         if let old, old.service != new?.service, isReady {
             actions.append(.publish(topics.presence(old.service, own), [], isRetained: true))
@@ -328,13 +345,18 @@ struct BrokerMachine: Sendable {
 
     /// Whether what is for this node still arrives. The answer is a value in a channel that nobody knows.
     private mutating func listen(_ random: UInt64, _ now: MeshInstant) -> [Action] {
-        guard isReady, now - heard >= BrokerLimits.quiet else { return [] }
+        guard isReady else { return [] }
+        if echo.lacksInbox(now: now) { return [.reconnect(silent: topics.inbox(own))] }
+        var actions: [Action] = []
+        if let advertisement, echo.lacksAdvertisement(now: now) {
+            actions = [.silent(topics.presence(advertisement.service, own))]
+        }
+        guard now - heard >= BrokerLimits.quiet else { return actions }
         guard let probed else {
             probed = now
-            let echo = topics.value(own, BrokerID(channel: random))
-            return [.publish(echo, BrokerValue.answer, isRetained: false)]
+            return actions + [probe(random)]
         }
-        return now - probed >= BrokerLimits.echo ? [.reconnect] : []
+        return now - probed >= BrokerLimits.echo ? [.reconnect(silent: nil)] : actions
     }
 
     // MARK: What arrives

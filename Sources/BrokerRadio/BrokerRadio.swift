@@ -155,7 +155,10 @@ public actor BrokerRadio: Radio {
             _ = try? channel.sendAtOnce(BrokerValue.end)
             channel.finish(with: RadioError(.channelLost, "values beyond the window"))
             handle(.closed(id))
-        case .reconnect: connection?.fail(BrokerFault(.unreachable, "it sends nothing any more"))
+        case .silent(let topic): tell(account.silent(topic))
+        case .reconnect(let silent):
+            let fault = silent.map { BrokerFault(.silent, $0) }
+            connection?.fail(fault ?? BrokerFault(.unreachable, "it sends nothing any more"))
         case .end(let id): channels.removeValue(forKey: id)?.channel?.finish(with: nil)
         }
     }

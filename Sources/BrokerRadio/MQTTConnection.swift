@@ -3,6 +3,7 @@
 import BLETransport
 import CMosquitto
 import Dispatch
+import FoundationEssentials
 import MeshProtocol
 import NIOConcurrencyHelpers
 
@@ -267,9 +268,10 @@ final class MQTTConnection: Sendable {
         mosquitto_message_callback_set(handle) { _, owner, message in
             if let message { MQTTConnection.at(owner).arrived(message.pointee) }
         }
-        mosquitto_log_callback_set(handle) { _, owner, level, text in
+        mosquitto_log_callback_set(handle) { handle, owner, level, text in
             guard level == MOSQ_LOG_ERR, let text else { return }
             MQTTConnection.at(owner).complained(String(cString: text))
+            if cmosquitto_is_out_of_time(handle) { MQTTConnection.at(owner).isOutOfTime() }
         }
     }
 
@@ -321,6 +323,11 @@ final class MQTTConnection: Sendable {
     }
 
     private func complained(_ text: String) { state.withLockedValue { $0.complaint = text } }
+
+    private func isOutOfTime() {
+        let now = Date().formatted(.iso8601.year().month().day())
+        state.withLockedValue { $0.fault = $0.fault ?? BrokerFault(.clockWrong, now) }
+    }
 
     private func tell(_ event: MQTTEvent) {
         guard case .dropped = sink.yield(event) else { return }

@@ -47,6 +47,12 @@
     EACH(const char *, strerror, (int code), (code))                                                                   \
     EACH(const char *, connack_string, (int code), (code))
 
+/// OpenSSL's result of a check of a certificate (SSL_get_verify_result(3)). libmosquitto brings the library.
+typedef long verify_result(const void *connection);
+
+static void *(*ssl_of)(struct mosquitto *m);
+static verify_result *result_of;
+
 static struct {
 #define FIELD(result, name, parameters, arguments) __typeof__(&mosquitto_##name) name;
     FUNCTIONS(FIELD)
@@ -59,6 +65,9 @@ bool cmosquitto_load(void) {
     lib.name = (__typeof__(&mosquitto_##name))dlsym(library, "mosquitto_" #name); \
     if (!lib.name) return false;
     FUNCTIONS(LOOK_UP)
+    // Without these two a fault is told less exactly.
+    ssl_of = (__typeof__(ssl_of))dlsym(library, "mosquitto_ssl_get");
+    result_of = (verify_result *)dlsym(library, "SSL_get_verify_result");
     return lib.lib_init() == MOSQ_ERR_SUCCESS;
 }
 
@@ -66,3 +75,13 @@ bool cmosquitto_load(void) {
 #define DEFINE(result, name, parameters, arguments) \
     result mosquitto_##name parameters { return lib.name arguments; }
 FUNCTIONS(DEFINE)
+
+// OpenSSL's X509_V_ERR_CERT_NOT_YET_VALID, _CERT_HAS_EXPIRED, _CRL_NOT_YET_VALID and _CRL_HAS_EXPIRED.
+enum { FIRST_FAULT_OF_TIME = 9, LAST_FAULT_OF_TIME = 12 };
+
+bool cmosquitto_is_out_of_time(struct mosquitto *m) {
+    const void *connection = ssl_of && result_of ? ssl_of(m) : NULL;
+    if (!connection) return false;
+    long result = result_of(connection);
+    return result >= FIRST_FAULT_OF_TIME && result <= LAST_FAULT_OF_TIME;
+}

@@ -15,6 +15,10 @@ public struct BrokerReport: Hashable, Sendable {
         case refused
         /// It is not who it should be, as far as certificates tell.
         case untrusted
+        /// Its certificate is not valid at the time of this device's clock.
+        case clockWrong
+        /// It takes the node in, and delivers nothing on a topic.
+        case silent
     }
 
     /// What it went over to; nil where this is about bytes.
@@ -35,6 +39,8 @@ public struct BrokerReport: Hashable, Sendable {
         case .unreachable(let cause): (state, self.cause) = (.unreachable, cause)
         case .refused(let cause): (state, self.cause) = (.refused, cause)
         case .untrusted(let cause): (state, self.cause) = (.untrusted, cause)
+        case .clockWrong(let cause): (state, self.cause) = (.clockWrong, cause)
+        case .silent(let cause): (state, self.cause) = (.silent, cause)
         case .carried(let sent, let received, let isHour):
             (self.sent, self.received, self.isHour) = (sent, received, isHour)
         }
@@ -46,6 +52,8 @@ public struct BrokerReport: Hashable, Sendable {
         case .unreachable: .unreachable(cause ?? "")
         case .refused: .refused(cause ?? "")
         case .untrusted: .untrusted(cause ?? "")
+        case .clockWrong: .clockWrong(cause ?? "")
+        case .silent: .silent(cause ?? "")
         case .connected, nil: nil
         }
     }

@@ -21,7 +21,10 @@ struct BrokerMachineTests {
         var machine = BrokerMachine(own: try id(peer), topics: topics)
         let subscribed = machine.handle(.connected(run: run), random: 1, now: .zero)
         #expect(subscribed == [.subscribe(topics.inbox(try id(peer)))])
-        #expect(machine.handle(.granted(topics.inbox(try id(peer))), random: 2, now: .zero) == [.ready])
+        let echo = topics.value(try id(peer), BrokerID(channel: 2))
+        let probe = BrokerMachine.Action.publish(echo, BrokerValue.answer, isRetained: false)
+        #expect(machine.handle(.granted(topics.inbox(try id(peer))), random: 2, now: .zero) == [probe])
+        #expect(machine.handle(.arrived(topic: echo, BrokerValue.answer), random: 3, now: .zero) == [.ready])
         return machine
     }
 
@@ -109,7 +112,10 @@ struct BrokerMachineTests {
         let inbox = topics.inbox(try id(car))
         let advertisement = Advertisement(service: service, peer: car)
         func told(_ actions: [BrokerMachine.Action]) -> [Bool] {
-            actions.compactMap { if case .publish(_, _, let isRetained) = $0 { isRetained } else { nil } }
+            actions.compactMap { action in
+                guard case .publish(let topic, _, let isRetained) = action, topic.contains("/here/") else { return nil }
+                return isRetained
+            }
         }
         _ = host.handle(.advertise(advertisement), random: 1, now: .zero)
         _ = host.handle(.connected(run: [1, 1, 1, 1]), random: 2, now: .zero)
@@ -229,7 +235,59 @@ struct BrokerMachineTests {
                 == [])
         let later = BrokerLimits.quiet * 2 + .seconds(2)
         #expect(host.handle(.tick, random: 7, now: later).count == 1)
-        #expect(host.handle(.tick, random: 8, now: later + BrokerLimits.echo) == [.reconnect])
+        #expect(host.handle(.tick, random: 8, now: later + BrokerLimits.echo) == [.reconnect(silent: nil)])
+    }
+
+    @Test(
+        "a broker that grants the subscription and delivers nothing to a node is named, and left",
+        arguments: [true, false])
+    func deliversNothing(isHost: Bool) throws {
+        let peer = isHost ? car : ana
+        let inbox = topics.inbox(try id(peer))
+        var node = BrokerMachine(own: try id(peer), topics: topics)
+        if isHost { _ = node.handle(.advertise(Advertisement(service: service, peer: car)), random: 1, now: .zero) }
+        _ = node.handle(.scan(service), random: 2, now: .zero)
+        _ = node.handle(.connected(run: [1, 2, 3, 4]), random: 3, now: .zero)
+        #expect(!node.handle(.granted(inbox), random: 4, now: .zero).contains(.ready))
+        // Others' advertisements say nothing about what is for this node.
+        let (topic, payload) = try presence(of: isHost ? ana : car, run: [9, 9, 9, 9])
+        #expect(!node.handle(.arrived(topic: topic, payload), random: 5, now: .seconds(5)).contains(.ready))
+        #expect(!node.handle(.tick, random: 6, now: .seconds(9)).contains(.reconnect(silent: inbox)))
+        #expect(node.handle(.tick, random: 7, now: BrokerLimits.echo).contains(.reconnect(silent: inbox)))
+    }
+
+    /// A host whose inbox works, at a broker that has granted the subscription to its advertisement.
+    private func watchedHost() throws -> (BrokerMachine, topic: String, payload: [UInt8]) {
+        var host = try machine(of: car)
+        let (topic, payload) = try presence(of: car, run: [1, 2, 3, 4])
+        _ = host.handle(.advertise(Advertisement(service: service, peer: car)), random: 4, now: .zero)
+        _ = host.handle(.granted(topic), random: 5, now: .zero)
+        return (host, topic, payload)
+    }
+
+    @Test("a host whose advertisement does not come back is told so once, and that it does when it does")
+    func advertisementIsSilent() throws {
+        var (host, topic, payload) = try watchedHost()
+        #expect(host.handle(.tick, random: 6, now: .seconds(9)) == [])
+        #expect(host.handle(.tick, random: 7, now: BrokerLimits.echo) == [.silent(topic)])
+        #expect(host.handle(.tick, random: 8, now: BrokerLimits.echo + .seconds(1)) == [])
+        // The broker's list was changed, and this is what is published each minute.
+        #expect(host.handle(.arrived(topic: topic, payload), random: 9, now: .seconds(61)) == [.ready])
+        #expect(host.handle(.arrived(topic: topic, payload), random: 10, now: .seconds(62)) == [])
+    }
+
+    @Test("a list that is changed later is noticed with the next advertisement")
+    func silentLater() throws {
+        var (host, topic, payload) = try watchedHost()
+        _ = host.handle(.arrived(topic: topic, payload), random: 6, now: .seconds(1))
+        #expect(!host.handle(.tick, random: 7, now: .seconds(30)).contains(.silent(topic)))
+        _ = host.handle(.tick, random: 8, now: .seconds(60))
+        let echo = topics.value(try id(car), BrokerID(channel: 8))
+        _ = host.handle(.arrived(topic: echo, BrokerValue.answer), random: 9, now: .seconds(61))
+        #expect(host.handle(.tick, random: 9, now: .seconds(70)).contains(.silent(topic)))
+        // A host that is not to be found awaits nothing.
+        _ = host.handle(.advertise(nil), random: 10, now: .seconds(71))
+        #expect(!host.handle(.tick, random: 11, now: .seconds(200)).contains(.silent(topic)))
     }
 
     @Test("who calls in another's name, and reads no answer, has no channel, and its place is free again")

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from roadmesh_program.brokers import Broker, free_ports, installed, wait
-from roadmesh_program.fixtures import Place, StartHost
+from roadmesh_program.fixtures import Place, Start, StartHost
 from roadmesh_program.program import Program
 
 SETTINGS = """listener {port} 127.0.0.1
@@ -31,8 +31,10 @@ Certificate = tuple[x509.Certificate, ec.EllipticCurvePrivateKey]
 class Authority:
     """Somebody who vouches for others."""
 
-    def __init__(self, folder: Path, name: str) -> None:
+    def __init__(self, folder: Path, name: str, valid: tuple[int, int] = (-1, 2)) -> None:
+        """Its certificates are valid between these days from now."""
         self._folder = folder
+        self._valid = valid
         self._own = self._signed(name, None)
         self.file = self._write(f"{name}.pem", self._own[0].public_bytes(serialization.Encoding.PEM))
 
@@ -50,8 +52,7 @@ class Authority:
         path.write_bytes(data)
         return path
 
-    @staticmethod
-    def _signed(name: str, by: Certificate | None, address: str = "127.0.0.1") -> Certificate:
+    def _signed(self, name: str, by: Certificate | None, address: str = "127.0.0.1") -> Certificate:
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
         now = datetime.datetime.now(datetime.UTC)
@@ -61,8 +62,8 @@ class Authority:
             .issuer_name(by[0].subject if by else subject)
             .public_key(key.public_key())
             .serial_number(x509.random_serial_number())
-            .not_valid_before(now - datetime.timedelta(days=1))
-            .not_valid_after(now + datetime.timedelta(days=2))
+            .not_valid_before(now + datetime.timedelta(days=self._valid[0]))
+            .not_valid_after(now + datetime.timedelta(days=self._valid[1]))
             .add_extension(x509.BasicConstraints(ca=by is None, path_length=None), critical=True)
         )
         if by:
@@ -163,6 +164,69 @@ def with_password(start_broker: StartBroker, tmp_path: Path) -> Broker:
     passwords = tmp_path / "passwords"
     subprocess.run([installed("mosquitto_passwd"), "-c", "-b", passwords, "ana", "p@ss:word/1"], check=True)
     return start_broker("allow_anonymous false", f"password_file {passwords}")
+
+
+def lists(start_broker: StartBroker, tmp_path: Path, *lines: str) -> tuple[Broker, Path]:
+    """A broker with an access list."""
+    file = tmp_path / "access"
+    file.write_text("\n".join(lines) + "\n")
+    return start_broker("allow_anonymous true", f"acl_file {file}"), file
+
+
+@pytest.mark.parametrize(
+    ("lines", "topic"),
+    [
+        (["topic write roadmesh/#"], "roadmesh/to/"),
+        (["topic read roadmesh/#"], "roadmesh/to/"),
+        (["topic readwrite other/#"], "roadmesh/to/"),
+        (["topic readwrite roadmesh/here/#", "topic write roadmesh/to/#"], "roadmesh/to/"),
+        (["topic readwrite roadmesh/to/#", "topic read roadmesh/here/#"], "roadmesh/here/"),
+        (["topic readwrite roadmesh/to/#", "topic write roadmesh/here/#"], "roadmesh/here/"),
+    ],
+    ids=["no read", "no write", "another prefix", "no read of calls", "no write of hosts", "no read of hosts"],
+)
+def test_a_broker_that_accepts_a_device_and_delivers_nothing_is_told(
+    start_host: StartHost, start_broker: StartBroker, tmp_path: Path, lines: list[str], topic: str
+) -> None:
+    broker, file = lists(start_broker, tmp_path, *lines)
+    host = host_at(start_host, f"mqtt://127.0.0.1:{broker.port}")
+    notice = host.expect("notice", code="brokerSilent", timeout=TOLD)
+    assert topic in notice["message"] and "ACL" in notice["suggestion"], notice
+    host.expect_seen("broker", state="silent")
+    # It is over as soon as the list is right, without a restart.
+    file.write_text("topic readwrite roadmesh/#\n")
+    broker.reload()
+    host.expect("broker", state="connected", timeout=120)
+    host.expect("noticeCleared", code="brokerSilent")
+
+
+def test_a_guest_is_told_that_the_broker_delivers_nothing(
+    start: Start, start_broker: StartBroker, tmp_path: Path
+) -> None:
+    broker, _ = lists(start_broker, tmp_path, "topic write roadmesh/#")
+    ana = start("guest", "Ana", "ana", "--broker", f"mqtt://127.0.0.1:{broker.port}")
+    ana.expect("notice", code="brokerSilent", timeout=TOLD)
+    assert not ana.seen("broker", state="connected")
+
+
+@pytest.mark.parametrize(
+    ("valid", "is_named"),
+    [((1, 30), True), ((365, 3_650), True), ((-30, -1), True), ((-1, 2), False)],
+    ids=["from tomorrow on", "from next year on", "until yesterday", "now"],
+)
+def test_a_certificate_that_is_not_valid_at_this_time_names_the_clock(
+    start_host: StartHost, start_broker: StartBroker, tmp_path: Path, valid: tuple[int, int], is_named: bool
+) -> None:
+    """A device whose clock is wrong sees a certificate like that."""
+    authority = Authority(tmp_path, "authority", valid)
+    broker = start_broker("allow_anonymous true", *with_tls(authority))
+    host = host_at(start_host, secure(broker), "--broker-ca", authority.file)
+    if not is_named:
+        host.expect("broker", state="connected", timeout=TOLD)
+        return
+    notice = host.expect("notice", code="brokerClock", timeout=TOLD)
+    today = datetime.datetime.now(datetime.UTC).date()
+    assert str(today) in notice["message"] and "timedatectl" in notice["suggestion"], notice
 
 
 @pytest.mark.parametrize("how", ["in the environment", "in a file", "in the URL"])

@@ -345,6 +345,8 @@ struct ProblemTableTests {
                 case .unreachable(let cause): .unreachable(cause)
                 case .refused(let cause): .refused(cause)
                 case .untrusted(let cause): .untrusted(cause)
+                case .clockWrong(let time): .clockWrong(time)
+                case .silent(let topic): .silent(topic)
                 }
             return Told(pair: try fed(.broker(BrokerReport(condition)), to: .host), side: .host)
         case .cannotStart, .keepsEnding, .noSound, .songsFail, .driveNotRecorded, .driveNotCollected, .pageNotShown,

@@ -176,7 +176,9 @@ extension HeadUnitProblem {
         case .pinGuessed: .broker(.unreachable("the line is dead"))
         case .broker(.unreachable): .broker(.refused("the line is dead"))
         case .broker(.refused): .broker(.untrusted("the line is dead"))
-        case .broker(.untrusted): nil
+        case .broker(.untrusted): .broker(.clockWrong("2026-11-29"))
+        case .broker(.clockWrong): .broker(.silent("roadmesh/to/0a0a0a0a0a0a0a0a/+"))
+        case .broker(.silent): nil
         }
     }
 }

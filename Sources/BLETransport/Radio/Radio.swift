@@ -156,6 +156,10 @@ public enum BrokerCondition: Hashable, Sendable {
     case refused(String)
     /// It is not who it should be, as far as certificates tell.
     case untrusted(String)
+    /// Its certificate is not valid at the time of this device's clock, which may be wrong; that time.
+    case clockWrong(String)
+    /// It takes this node in and accepts its subscriptions, and messages do not come back; the topic.
+    case silent(String)
     /// Bytes that have gone over the network to it and from it, with all headers, since the last hour ended; `isHour` when this hour does.
     case carried(sent: UInt64, received: UInt64, isHour: Bool)
 }

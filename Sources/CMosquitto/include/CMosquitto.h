@@ -14,6 +14,10 @@
 // Loads libmosquitto and makes it ready. On one thread at a time, until it has succeeded. False where the system has no libmosquitto 1.
 bool cmosquitto_load(void);
 
+// Whether TLS has failed because a certificate of the broker is not valid at the time of this device's clock. For a log callback, which
+// is called while libmosquitto still has the connection. False where that is not known.
+bool cmosquitto_is_out_of_time(struct mosquitto *m);
+
 // Bytes that a TCP connection has carried, each way, with those of TCP and IP: what somebody is billed for. Returns 0, or -1 with
 // errno where the kernel does not tell.
 int cmosquitto_carried(int descriptor, uint64_t *sent, uint64_t *received);

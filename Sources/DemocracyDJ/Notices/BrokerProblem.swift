@@ -8,9 +8,15 @@ public enum BrokerProblem: Hashable, Sendable {
     case refused(String)
     /// It is not who it should be, as far as certificates tell.
     case untrusted(String)
+    /// Its certificate is not valid at this time, which is what the device's clock says.
+    case clockWrong(String)
+    /// It takes this node in, and messages on this topic do not come back.
+    case silent(String)
 
     /// The names of all of them, for programs.
-    public static let codes = ["brokerUnreachable", "brokerRefused", "brokerUntrusted"]
+    public static let codes = [
+        "brokerUnreachable", "brokerRefused", "brokerUntrusted", "brokerClock", "brokerSilent",
+    ]
 
     var problem: Problem {
         switch self {
@@ -27,6 +33,17 @@ public enum BrokerProblem: Hashable, Sendable {
             .stays(
                 "brokerUntrusted", "The broker cannot prove who it is: \(cause).",
                 "Check its address, and the authority that has signed its certificate: --broker-ca names the file.",
+                raisedBy: .radio)
+        case .clockWrong(let time):
+            .stays(
+                "brokerClock",
+                "The broker's certificate is not valid on \(time), which is the date of this device's clock.",
+                "If the date is wrong, set the clock: sudo timedatectl set-ntp true. It is tried again by itself.",
+                raisedBy: .radio)
+        case .silent(let topic):
+            .stays(
+                "brokerSilent", "The broker accepts this device, but messages on \(topic) do not come back.",
+                "Let the user in --broker read and write this topic: the broker's access list (ACL) decides that.",
                 raisedBy: .radio)
         }
     }

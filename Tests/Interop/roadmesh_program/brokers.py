@@ -134,6 +134,11 @@ class Broker:
         assert self._process and self._process.poll() is None, self._log.read_text()
         return takes_clients(self.port)
 
+    def reload(self) -> None:
+        """It reads its settings again."""
+        assert self._process
+        self._process.send_signal(signal.SIGHUP)
+
     def kill(self) -> None:
         """As power that goes: it says nothing to anybody."""
         if self._process:
