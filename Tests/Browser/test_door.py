@@ -162,6 +162,8 @@ def test_an_invitation_is_copied_and_each_is_revoked_by_itself(make_server: Make
     view = inviting()
     newest, older = view["invitation"]["open"]
     older["text"] += "older"
+    # With two codes there is no room to copy what one of them says.
+    view["invitation"]["wifi"] = None
     server = make_server(view)
     page = open_page(server, "phone")
     page.get_by_role("tab", name="Invite").click()
