@@ -94,7 +94,7 @@ def test_a_picture_of_an_invitation_lets_one_phone_in_and_a_node_takes_the_same(
     bob = ride.start("guest", "Bob", "--join", timed)
     bob.program.expect("connection", state="connected")
     join(open_page, timed, "Zoe")
-    driver.get_by_role("button", name="Take all back").click()
+    driver.locator(".given").get_by_role("button", name="Revoke").click()
     expect(driver.get_by_text(timed)).to_be_hidden()
 
 
