@@ -97,6 +97,55 @@ def test_the_driver_steers_the_queue_and_takes_back_what_was_a_mistake(ride: Rid
         expect(shown.first).to_contain_text("Windows Down")
 
 
+def test_the_driver_goes_on_at_another_place_and_everybody_sees_it(ride: Ride, open_page: Open) -> None:
+    host, ana = ride.host(), ride.guest("Ana")
+    driver, page = open_page(host), open_page(ana, "phone")
+    driver.get_by_role("button", name="Pause").click()
+    driver.get_by_role("slider", name="Place in the song").fill("100")
+    expect(page.locator(".times span").first).to_have_text("1:40")
+    host.program.say("seek 1:05")
+    expect(driver.locator(".times span").first).to_have_text("1:05")
+    expect(page.locator(".times span").first).to_have_text("1:05")
+
+
+def test_a_typing_error_at_the_terminal_is_not_on_the_page(ride: Ride, open_page: Open) -> None:
+    host = ride.host()
+    driver = open_page(host)
+    host.program.say("kick Nobody")
+    host.program.expect("notice", code="noSuchGuest")
+    host.program.say("unban Nobody")
+    host.program.expect("notice", code="notKeptOut")
+    driver.get_by_role("button", name="Skip").click()
+    expect(driver.locator("#playing")).not_to_contain_text("Open Road")
+    expect(driver.locator(".toast")).to_have_count(0)
+
+
+def test_a_guest_becomes_a_co_host_and_reads_so(ride: Ride, open_page: Open) -> None:
+    host, ana = ride.host(), ride.guest("Ana")
+    driver, page = open_page(host), open_page(ana, "phone")
+    driver.get_by_role("tab", name="Guests").click()
+    driver.get_by_role("button", name="Make Ana a co-host").click()
+    answer(driver, "Really make Ana a co-host?")
+    expect(page.locator(".toast")).to_contain_text("You are a co-host now.")
+    page.get_by_role("button", name="Remove Headlights").click()
+    host.program.expect("intent", kind="remove")
+    driver.get_by_role("button", name="End co-host").click()
+    expect(page.locator(".toast").filter(has_text="no longer")).to_be_visible()
+
+
+def test_a_guest_that_is_banned_is_on_the_list_until_it_is_unbanned(ride: Ride, open_page: Open) -> None:
+    host, ana = ride.host(), ride.guest("Ana")
+    driver = open_page(host)
+    driver.get_by_role("tab", name="Guests").click()
+    driver.get_by_role("button", name="Ban Ana").click()
+    driver.get_by_role("button", name="For 1 hour").click()
+    ana.program.expect("notice", code="kicked")
+    banned = driver.locator(".person-row:has([data-control=unban])")
+    expect(banned).to_contain_text("until")
+    banned.get_by_role("button", name="Unban").click()
+    expect(driver.get_by_text("Banned", exact=True)).to_be_hidden()
+
+
 def test_a_song_that_the_driver_places_shows_a_pin_to_everybody_until_it_is_unpinned(
     ride: Ride, open_page: Open, measured: list[str]
 ) -> None:
