@@ -90,7 +90,11 @@ public actor HeadUnit: Service {
     }
 
     private func follow(_ library: MusicLibrary) async {
-        if let begun { await showCount(changes.begin(begun)) }
+        if let begun {
+            _ = changes.begin(begun)
+            await readPlaylist()
+            await showCount(changes.count)
+        }
         for update in begun?.updates ?? [] { await take(update) }
         for await update in library.updates { await take(update) }
     }

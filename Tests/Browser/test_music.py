@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import http.client
 import os
+import re
 import statistics
 import subprocess
 from collections.abc import Iterator
@@ -126,6 +127,36 @@ def test_media_keys_pause_and_skip(ride: Ride, open_page: Open, folder: Path, de
     playerctl("next")
     expect(page.locator("#playing")).to_contain_text("Song 2")
     wait_for("Song 2", "metadata", "title")
+
+
+def test_the_driver_chooses_a_playlist_goes_on_in_a_song_and_plays_an_artist(
+    ride: Ride, open_page: Open, folder: Path
+) -> None:
+    for number in range(1, 6):
+        music.wav(folder / f"{number}.wav", 60.0, f"Song {number}", "The Silent")
+    (folder / "lists").mkdir()
+    (folder / "lists/Quiet Evening.m3u").write_text("../4.wav\n../2.wav\n")
+    host = ride.host("--library", str(folder), *SILENTLY)
+    page = open_page(host)
+    expect(page.locator("#playing")).to_contain_text("Song 1")
+    page.get_by_role("slider", name="Place in the song").fill("40")
+    # mpv plays on from there.
+    host.program.expect("playback", fits=lambda one: one["elapsed"] >= 40 and one["isPlaying"])
+    expect(page.locator(".times span").first).to_have_text(re.compile("^0:4[1-9]$"))
+    page.get_by_role("tab", name="Add").click()
+    page.get_by_role("button", name="While the queue is empty: All songs").click()
+    page.get_by_role("button", name="Quiet Evening").click()
+    expect(page.get_by_role("button", name="While the queue is empty: Quiet Evening")).to_be_visible()
+    for title in ("Song 4", "Song 2"):
+        page.get_by_role("button", name="Skip").click()
+        expect(page.locator("#playing")).to_contain_text(title)
+    page.get_by_role("button", name="Artists").click()
+    page.get_by_role("button", name="The Silent").click()
+    page.get_by_role("button", name="Play all").click()
+    page.get_by_role("button", name="Play now").click()
+    expect(page.locator("#playing")).to_contain_text("Song 1")
+    page.get_by_role("tab", name="Up next").click()
+    expect(page.locator("#panel-queue li.song")).to_have_count(3)
 
 
 def test_a_playlist_plays_where_nobody_asks_and_all_of_the_folder_is_browsed(
