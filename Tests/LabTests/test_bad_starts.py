@@ -80,7 +80,7 @@ def denied(box: Box, policy: Path) -> Iterator[None]:
 
 def test_an_adapter_that_is_not_there(road: Lab, family: Box) -> None:
     programs = [
-        family.spawn([str(road.binary()), *words, "--json", "--adapter", "hci7", "--state", f"/run/tmp/{words[0]}"])
+        family.spawn([str(road.binary()), *words, "--json", "--adapter", "hci7", "--lan", "off", "--state", f"/run/tmp/{words[0]}"])
         for words in (["host", "x"], ["guest", "x"], ["scan"])
     ]
     expect_refusals(programs, UNAVAILABLE, "hci7", "hci0", "--adapter")
@@ -88,14 +88,15 @@ def test_an_adapter_that_is_not_there(road: Lab, family: Box) -> None:
 
 def test_no_bluetoothd(road: Lab) -> None:
     bare = road.box("bare", bluetoothd=None)
-    programs = [bare.roadmesh("host", "x"), bare.roadmesh("guest", "x"), bare.roadmesh("scan")]
+    alone = ("--lan", "off")
+    programs = [bare.roadmesh("host", "x", *alone), bare.roadmesh("guest", "x", *alone), bare.roadmesh("scan", *alone)]
     expect_refusals(programs, UNAVAILABLE, "bluetoothd", "systemctl start bluetooth")
     bare.power_off()
 
 
 def test_an_adapter_that_is_switched_off(road: Lab, family: Box) -> None:
     with switched_off(family, 2):
-        programs = [family.roadmesh(role, "x", adapter="hci2") for role in ROLES]
+        programs = [family.roadmesh(role, "x", "--lan", "off", adapter="hci2") for role in ROLES]
         expect_refusals(programs, UNAVAILABLE, "hci2", "bluetoothctl power on")
 
 

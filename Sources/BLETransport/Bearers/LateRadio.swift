@@ -25,6 +25,7 @@ public actor LateRadio: Radio {
     private nonisolated let standIn: (any Radio)?
     private let logger: Logger
     private let eventSink: AsyncStream<RadioEvent>.Continuation
+    private var first: (any Radio)?
     private var radio: (any Radio)?
     /// The cause that was reported last.
     private var missing: RadioError?
@@ -34,20 +35,21 @@ public actor LateRadio: Radio {
     private var listening: [Task<Void, Never>] = []
     private var isClosed = false
 
-    /// A radio that `make` makes. `flags` is what it advertises.
+    /// A radio that `make` makes; `first` was made already. `flags` is what it advertises.
     public init(
-        name: String, flags: AdvertisedFlags, standIn: (any Radio)? = nil,
+        name: String, flags: AdvertisedFlags, standIn: (any Radio)? = nil, first: (any Radio)? = nil,
         logger: Logger = Logger(label: "roadmesh.late"), make: @escaping Make
     ) {
         self.init(
-            name: name, flags: flags, standIn: standIn, logger: logger,
+            name: name, flags: flags, standIn: standIn, first: first, logger: logger,
             pause: { try await Task.sleep(for: RadioLimits.adapterLook) }, make: make)
     }
 
     init(
-        name: String, flags: AdvertisedFlags, standIn: (any Radio)? = nil,
+        name: String, flags: AdvertisedFlags, standIn: (any Radio)? = nil, first: (any Radio)? = nil,
         logger: Logger = Logger(label: "roadmesh.late"), pause: @escaping Pause, make: @escaping Make
     ) {
+        self.first = first
         (self.name, self.standIn, self.logger, self.pause, self.make) = (name, standIn, logger, pause, make)
         advertisedFlags = flags
         (events, eventSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(RadioLimits.radioEvents))
@@ -69,7 +71,8 @@ public actor LateRadio: Radio {
     }
 
     private func take() async throws(RadioError) {
-        let made = try make()
+        let made = if let first { first } else { try make() }
+        first = nil
         do throws(RadioError) {
             try await made.open()
         } catch {

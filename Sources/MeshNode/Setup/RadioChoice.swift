@@ -85,9 +85,10 @@ public enum RadioChoice: String, Sendable, CaseIterable {
                     logger: logger)
             }
         }
-        let late = { (name: String, standIn: (any Radio)?) in
+        let late = { (name: String, standIn: (any Radio)?, first: (any Radio)?) in
             LateRadio(
-                name: name, flags: AdvertisedFlags(critical: demands), standIn: standIn, logger: logger, make: bluez)
+                name: name, flags: AdvertisedFlags(critical: demands), standIn: standIn, first: first, logger: logger,
+                make: bluez)
         }
         do throws(RadioError) {
             switch self {
@@ -97,17 +98,18 @@ public enum RadioChoice: String, Sendable, CaseIterable {
                 guard adapter == nil, let why = Self.whyNoAdapter() else { fallthrough }
                 let standIn = try virtual()
                 return Chosen(
-                    radio: demands.contains(.bond) ? standIn : late(standIn.name, standIn),
+                    radio: demands.contains(.bond) ? standIn : late(standIn.name, standIn, nil),
                     remark: "No Bluetooth here (\(why)); using the virtual radio in \(air), which reaches other "
                         + "roadmesh programs on this machine, until Bluetooth works.")
             case .bluez:
                 // With nothing else to use, a node without an adapter ends at once.
                 guard !others.isEmpty else { return Chosen(radio: try bluez(), remark: nil) }
                 do throws(RadioError) {
-                    return Chosen(radio: late(try bluez().name, nil), remark: nil)
+                    let made = try bluez()
+                    return Chosen(radio: late(made.name, nil, made), remark: nil)
                 } catch {
                     guard error.mayPass else { throw error }
-                    return Chosen(radio: late(others.joined(separator: " and "), nil), remark: nil)
+                    return Chosen(radio: late(others.joined(separator: " and "), nil, nil), remark: nil)
                 }
             }
         } catch {
