@@ -375,12 +375,19 @@ struct BrokerMachine: Sendable {
     private mutating func called(_ call: BrokerCall, _ now: MeshInstant) -> [Action] {
         guard channels[call.channel] == nil, call.caller != own, isReady else { return [] }
         let answer = topics.value(call.caller, call.channel)
-        let accepted = channels.values.filter { !$0.isDialled }
-        guard advertisement?.service == call.service, accepted.count < BrokerLimits.accepted,
-            accepted.count(where: { $0.other == call.caller }) < BrokerLimits.acceptedOfAddress, calls.allows(now: now)
-        else { return [.publish(answer, BrokerValue.end, isRetained: false)] }
+        guard advertisement?.service == call.service, hasRoom(for: call.caller), calls.allows(now: now) else {
+            return [.publish(answer, BrokerValue.end, isRetained: false)]
+        }
         channels[call.channel] = Channel(other: call.caller, answered: now)
         return [.publish(answer, BrokerValue.answer, isRetained: false)]
+    }
+
+    /// Whether a node may open one more channel. Calls without a value do not count, since anybody can make them in the node's
+    /// name: the rate of calls bounds their number.
+    private func hasRoom(for caller: BrokerID) -> Bool {
+        let open = channels.values.filter { !$0.isDialled && $0.isOpen }
+        return open.count < BrokerLimits.accepted
+            && open.count { $0.other == caller } < BrokerLimits.acceptedOfAddress
     }
 
     private mutating func value(_ value: [UInt8], _ id: BrokerID) -> [Action] {
@@ -391,6 +398,10 @@ struct BrokerMachine: Sendable {
             channels[id] = nil
             if let number = channel.dial { dials[number]?.channel = nil }
             return []
+        }
+        guard channel.isDialled || hasRoom(for: channel.other) else {
+            channels[id] = nil
+            return [.publish(topics.value(channel.other, id), BrokerValue.end, isRetained: false)]
         }
         channels[id]?.dial = nil
         channels[id]?.answered = nil

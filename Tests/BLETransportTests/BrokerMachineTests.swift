@@ -341,9 +341,43 @@ struct BrokerMachineTests {
         _ = host.handle(.advertise(Advertisement(service: service, peer: car)), random: 3, now: .zero)
         for number in [0, 0] + Array(1..<100) {
             let call = BrokerCall(service, by: try id(ana), channel: BrokerID(channel: UInt64(number)))
-            _ = host.handle(.arrived(topic: topics.call(try id(car)), call.payload), random: 9, now: .zero)
+            let now = MeshInstant.milliseconds(number * 20)
+            _ = host.handle(.arrived(topic: topics.call(try id(car)), call.payload), random: 9, now: now)
+            let value = topics.value(try id(car), call.channel)
+            _ = host.handle(.arrived(topic: value, BrokerValue.answer), random: 9, now: now)
         }
         #expect(host.channelCount == BrokerLimits.acceptedOfAddress)
+    }
+
+    @Test("calls in a guest's name, 120 a second, do not keep that guest out", arguments: 0..<4)
+    func callsInAName(phase: Int) throws {
+        var host = try machine(of: car)
+        _ = host.handle(.advertise(Advertisement(service: service, peer: car)), random: 3, now: .zero)
+        let topic = topics.call(try id(car))
+        var (answered, tries) = (0, 0)
+        for number in 0..<(60 * 120) {
+            let now = MeshInstant.microseconds(number * 8_333)
+            let pretended = BrokerCall(service, by: try id(ana), channel: BrokerID(channel: UInt64(1_000 + number)))
+            _ = host.handle(.arrived(topic: topic, pretended.payload), random: 9, now: now)
+            if number % 120 == 0 { _ = host.handle(.tick, random: 9, now: now) }
+            // The guest calls every four seconds, at any moment of the second.
+            guard number == tries * 480 + (tries * 37 + phase * 31) % 120 else { continue }
+            tries += 1
+            let call = BrokerCall(service, by: try id(ana), channel: BrokerID(channel: UInt64(number)))
+            let told = host.handle(.arrived(topic: topic, call.payload), random: 9, now: now + .milliseconds(tries % 8))
+            guard told == [answer(to: call)] else { continue }
+            answered += 1
+            // Its value takes as long as two mobile networks.
+            let value = topics.value(try id(car), call.channel)
+            let opened = host.handle(
+                .arrived(topic: value, BrokerValue.answer), random: 9, now: now + .milliseconds(900))
+            #expect(opened.first == .accept(call.channel, from: try id(ana)))
+            _ = host.handle(.closed(call.channel), random: 9, now: now + .seconds(1))
+        }
+        #expect(tries == 15 && answered >= 5, "\(answered) of \(tries)")
+        // What is kept of false calls is bounded by their rate.
+        let most = BrokerLimits.callsPerSecond * 5 + BrokerLimits.callBurst
+        #expect(host.channelCount <= most, "\(host.channelCount)")
     }
 
     @Test("an advertisement under somebody else's address is nobody's, and neither is a broken one")
