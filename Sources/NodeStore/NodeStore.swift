@@ -91,6 +91,7 @@ public final class NodeStore: Sendable {
                     remembered: try ConversationTables.read(db, logger), host: try WrittenHost(db)?.record,
                     guest: try WrittenGuest(db)?.record, invitations: try InvitationTable.read(db),
                     bans: try BanTable.read(db), drivers: try PeerList.drivers.read(db),
+                    browserDrivers: try PeerList.browserDrivers.read(db),
                     knownHosts: try PeerList.knownHosts.read(db), unanswered: try UnansweredTable.read(db))
             }
         }
@@ -124,6 +125,7 @@ public final class NodeStore: Sendable {
                 if let invitations = batch.invitations { try InvitationTable.write(invitations, db) }
                 if let bans = batch.bans { try BanTable.write(bans, db) }
                 if let drivers = batch.drivers { try PeerList.drivers.write(drivers, db) }
+                if let drivers = batch.browserDrivers { try PeerList.browserDrivers.write(drivers, db) }
                 if let knownHosts = batch.knownHosts { try PeerList.knownHosts.write(knownHosts, db) }
                 if let unanswered = batch.unanswered { try UnansweredTable.write(unanswered, db) }
                 return .commit

@@ -16,6 +16,8 @@ public struct StoredNode: Hashable, Sendable {
     public var bans: [BanRecord]
     /// Whose devices steer the host, the oldest first.
     public var drivers: [Peer]
+    /// Those of them whose keys a browser has sent: they steer with a browser only.
+    public var browserDrivers: [Peer]
     /// The hosts that the guest has joined, the longest ago first.
     public var knownHosts: [Peer]
     /// How often hosts could check a guess of the guest's PINs.
@@ -24,8 +26,8 @@ public struct StoredNode: Hashable, Sendable {
     /// What a node knows; nothing for one that begins.
     public init(
         remembered: [ConversationKey: MeshCore.Remembered] = [:], host: HostRecord? = nil, guest: GuestRecord? = nil,
-        invitations: [GivenInvitation] = [], bans: [BanRecord] = [], drivers: [Peer] = [], knownHosts: [Peer] = [],
-        unanswered: [UnansweredProof] = []
+        invitations: [GivenInvitation] = [], bans: [BanRecord] = [], drivers: [Peer] = [], browserDrivers: [Peer] = [],
+        knownHosts: [Peer] = [], unanswered: [UnansweredProof] = []
     ) {
         self.remembered = remembered
         self.host = host
@@ -33,6 +35,7 @@ public struct StoredNode: Hashable, Sendable {
         self.invitations = invitations
         self.bans = bans
         self.drivers = drivers
+        self.browserDrivers = browserDrivers
         self.knownHosts = knownHosts
         self.unanswered = unanswered
     }

@@ -95,6 +95,8 @@ public struct StoreBatch: Hashable, Sendable {
     public var bans: [BanRecord]?
     /// Whose devices steer the host, the oldest first. Nil: as before.
     public var drivers: [Peer]?
+    /// Those of them whose keys a browser has sent. Nil: as before.
+    public var browserDrivers: [Peer]?
     /// The hosts that the guest has joined, the longest ago first. Nil: as before.
     public var knownHosts: [Peer]?
     /// How often hosts could check a guess of the guest's PINs. Nil: as before.

@@ -26,6 +26,7 @@ extension StoredNode {
         if let invitations = batch.invitations { next.invitations = invitations }
         if let bans = batch.bans { next.bans = bans }
         if let drivers = batch.drivers { next.drivers = drivers }
+        if let drivers = batch.browserDrivers { next.browserDrivers = drivers }
         if let knownHosts = batch.knownHosts { next.knownHosts = knownHosts }
         if let unanswered = batch.unanswered { next.unanswered = unanswered }
         self = next

@@ -36,6 +36,33 @@ struct DriverDeviceTests {
         #expect(pair.notices(at: .guest).last == "driverOnly")
     }
 
+    @Test(
+        "the key of a browser steers in the browser and not by radio, also after a restart", arguments: [true, false])
+    func browser(isAppointedFirst: Bool) throws {
+        var pair = try PairOfCores()
+        pair.meet()
+        let guest = pair.cores[1].mesh.local
+        if isAppointedFirst { pair.feed(.input(.appoint(guest.name)), to: .host) }
+        pair.feed(.joined(100, guest), to: .host)
+        if !isAppointedFirst { pair.feed(.input(.appoint(guest.name)), to: .host) }
+        #expect(pair.stored[0].browserDrivers == [guest])
+        pair.feed(.input(.guest(.steer(.remove(songID: "s2")))), to: .guest)
+        #expect(pair.cores[0].decisions.app.host?.snapshot.item("s2") != nil)
+        #expect(pair.notices(at: .guest).last == "driverOnly")
+        pair.feed(.said(.intent(.steer(.remove(songID: "s2"))), number: 1, on: 100), to: .host)
+        #expect(pair.cores[0].decisions.app.host?.snapshot.item("s2") == nil)
+        try pair.restart(.host)
+        pair.feed(.started, to: .host)
+        pair.meet()
+        pair.pass(.seconds(3))
+        pair.feed(.input(.guest(.steer(.remove(songID: "s3")))), to: .guest)
+        #expect(pair.cores[0].decisions.app.host?.snapshot.item("s3") != nil)
+        // The next appointment is a new one: the guest has no page now.
+        pair.feed(.input(.dismiss(guest.name)), to: .host)
+        pair.feed(.input(.appoint(guest.name)), to: .host)
+        #expect(pair.stored[0].browserDrivers == [])
+    }
+
     @Test("a name that nobody has, or that no driver has, is told")
     func unknown() throws {
         var pair = try PairOfCores()

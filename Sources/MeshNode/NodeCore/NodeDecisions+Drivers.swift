@@ -12,6 +12,7 @@ extension NodeDecisions {
         guard meant.count == 1 else { return [.tell(Notice(.severalGuests(meant)))] }
         let others = drivers.filter { $0.id != peer.id }
         guard others.count < NodeLimits.drivers else { return [.tell(Notice(CommandProblem.tooManyDrivers))] }
+        if !presence.vouched(peer.id).isEmpty { browserDrivers.insert(peer.id) }
         return note(others + [peer], &context)
     }
 
@@ -27,7 +28,30 @@ extension NodeDecisions {
     private mutating func note(_ new: [Peer], _ context: inout Context) -> [Act] {
         guard !context.isWithoutStore else { return [.tell(Notice(CommandProblem.notKept))] }
         drivers = new
-        context.memory.note(drivers: new)
+        remember(&context)
         return [.show(.drivers(new))] + ask(.host(.drivers(new.map(\.id))), &context)
+    }
+
+    private mutating func remember(_ context: inout Context) {
+        browserDrivers.formIntersection(drivers.map(\.id))
+        context.memory.note(drivers: drivers, withBrowser: drivers.filter { browserDrivers.contains($0.id) })
+    }
+
+    /// A guest joins with a browser, which sends its key in the clear.
+    mutating func noteBrowser(of peer: Peer, _ context: inout Context) {
+        guard drivers.contains(where: { $0.id == peer.id }), browserDrivers.insert(peer.id).inserted,
+            !context.isWithoutStore
+        else { return }
+        remember(&context)
+    }
+
+    /// What becomes of a message by radio that steers with the key of a browser; nil for any other.
+    mutating func refuseSteering(_ message: MeshMessage, by peer: Peer, _ context: inout Context) -> [Act]? {
+        guard case .intent(.steer(let wish)) = message, app.isHosting, browserDrivers.contains(peer.id) else {
+            return nil
+        }
+        let intent = GuestIntent.steer(wish)
+        return [.show(.intent(intent, from: peer, rejected: .driverOnly))]
+            + reject(.rejection(intent, .driverOnly), to: peer.id, &context)
     }
 }

@@ -66,6 +66,9 @@ struct NodeDecisions: Sendable {
     var banTimes = BanTimes()
     /// Whose devices steer a host beside the head unit, the oldest first.
     var drivers: [Peer] = []
+    /// Those of them whose keys a browser has sent over a network in the clear. They steer with a browser only: whoever has read
+    /// such a key could join by radio with it.
+    var browserDrivers: Set<Peer.ID> = []
     /// The host, or its head, that has proved another key than the one that was joined before: a tap on Retry forgets that.
     var changedKey: Peer.ID?
 
@@ -81,6 +84,7 @@ struct NodeDecisions: Sendable {
         _ = app.handle(event, now: .zero)
         if case .host = part {
             (bans, drivers) = (memory.storedBans, memory.storedDrivers)
+            browserDrivers = Set(memory.storedBrowserDrivers.map(\.id))
             _ = app.handle(.host(.drivers(drivers.map(\.id))), now: .zero)
         }
     }
@@ -300,6 +304,7 @@ struct NodeDecisions: Sendable {
     /// A bearer vouches for a guest. What its link says about the radio is nothing.
     private mutating func joined(_ id: MeshCore.LinkID, _ peer: Peer, _ context: inout Context) -> [Act] {
         let isNews = presence.linked(peer, by: id, isVouched: true)
+        noteBrowser(of: peer, &context)
         let told = isNews ? ask(.host(.multipeerEvent(.peerConnected(peer))), &context) : []
         return (isNews ? [.show(.peerConnected(peer))] : []) + told + [.guestConnected(peer.id, on: id)]
     }
@@ -325,7 +330,9 @@ struct NodeDecisions: Sendable {
         if let content = context.read(message.body) {
             context.asker = .radio
             defer { context.asker = nil }
-            acts = ask(.multipeerEvent(.messageReceived(content, from: known(message.peer))), &context)
+            acts =
+                refuseSteering(content, by: known(message.peer), &context)
+                ?? ask(.multipeerEvent(.messageReceived(content, from: known(message.peer))), &context)
         }
         guard message.messageClass == .reliable else { return acts }
         context.memory.received(message, context.mesh)
@@ -414,7 +421,7 @@ struct NodeDecisions: Sendable {
     }
 
     /// By the link that has asked; what nobody has asked for just now, by every link that the peer has.
-    private mutating func reject(_ rejection: MeshMessage, to peer: Peer.ID, _ context: inout Context) -> [Act] {
+    mutating func reject(_ rejection: MeshMessage, to peer: Peer.ID, _ context: inout Context) -> [Act] {
         switch context.asker {
         case .link(let id): return [.deliver(rejection, on: id)]
         // Whether its link is still up or not: what it has said there is answered there.

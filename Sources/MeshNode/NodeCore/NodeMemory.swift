@@ -144,6 +144,7 @@ struct NodeMemory: Sendable {
         pending.invitations = nil
         pending.bans = nil
         pending.drivers = nil
+        pending.browserDrivers = nil
         pending.knownHosts = nil
         pending.unanswered = nil
     }
@@ -154,8 +155,13 @@ struct NodeMemory: Sendable {
     /// Whose devices steer, as an earlier run has left it.
     var storedDrivers: [Peer] { contents.drivers }
 
-    /// Other devices steer.
-    mutating func note(drivers: [Peer]) { pending.drivers = drivers }
+    /// Those of them whose keys a browser has sent.
+    var storedBrowserDrivers: [Peer] { contents.browserDrivers }
+
+    /// Other devices steer, `withBrowser` only with a browser.
+    mutating func note(drivers: [Peer], withBrowser: [Peer]) {
+        (pending.drivers, pending.browserDrivers) = (drivers, withBrowser)
+    }
 
     /// The hosts that earlier runs have joined.
     var storedKnownHosts: [Peer] { contents.knownHosts }

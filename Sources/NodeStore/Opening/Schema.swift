@@ -28,6 +28,7 @@ enum Schema {
         }
         migrator.registerMigration("9: whose devices steer") { db in try db.execute(sql: drivers) }
         migrator.registerMigration("10: tags without an answer") { db in try db.execute(sql: unansweredProofs) }
+        migrator.registerMigration("11: drivers with a browser") { db in try db.execute(sql: browserDrivers) }
         return migrator
     }()
 
@@ -117,6 +118,11 @@ enum Schema {
     /// Whose devices steer a host, the oldest first.
     private static let drivers = """
         CREATE TABLE driver (place INTEGER PRIMARY KEY, peer TEXT NOT NULL UNIQUE, name TEXT NOT NULL) STRICT;
+        """
+
+    /// The drivers whose keys a browser has sent.
+    private static let browserDrivers = """
+        CREATE TABLE browserDriver (place INTEGER PRIMARY KEY, peer TEXT NOT NULL UNIQUE, name TEXT NOT NULL) STRICT;
         """
 
     /// The hosts that a guest has joined, the longest ago first. What an earlier version has written was meant for the host that

@@ -61,6 +61,8 @@ enum BanTable {
 enum PeerList: String {
     /// Whose devices steer a host.
     case drivers = "driver"
+    /// Those of them whose keys a browser has sent.
+    case browserDrivers = "browserDriver"
     /// The hosts that a guest has joined.
     case knownHosts = "knownHost"
 
