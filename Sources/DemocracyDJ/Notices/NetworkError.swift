@@ -217,7 +217,7 @@ extension NetworkError {
         case .hostNotFound(let host):
             Problem(
                 "hostNotFound", "\(host.asHost(startsSentence: true)) was not heard for 30 seconds.",
-                "Your votes are kept, and you are back by yourself when it is heard. Make sure Bluetooth is on.",
+                "Your votes are kept, and you are back by yourself when it is heard. Make sure Bluetooth or Wi-Fi is on.",
                 button: .now("Retry"), severity: .stays, raisedBy: .reconnecting,
                 clearedBy: [.linked, .left, .refused], about: [host.id, host.name])
         case .hostEnded(let host):
