@@ -13,6 +13,7 @@ actor ProgramSession {
     private let pageState: @Sendable () async -> NodeWatch.PageState
     private let start = ContinuousClock.now
     private var watch: NodeWatch
+    private var choice = SongChoice()
     private var lines = EventLines()
     private var versions = ToldVersions()
     private var isReady = false
@@ -42,7 +43,7 @@ actor ProgramSession {
 
     private func listen() async {
         for await line in InputLines().lines() {
-            switch reader.meaning(ofProgram: line) {
+            switch reader.meaning(ofProgram: line, choice) {
             case .input(let input)?: await node.send(input)
             case .view?: await tellView()
             case .lines?, nil: break
@@ -53,6 +54,12 @@ actor ProgramSession {
 
     private func take(_ event: NodeEvent) async {
         _ = watch.handle(event, now: ContinuousClock.now - start)
+        switch event {
+        case .snapshot(let snapshot, _): choice.shown = snapshot
+        case .searchResults(let found, let query): choice.take(found, for: query)
+        case .library(let library): choice.library = library.songs
+        default: break
+        }
         if let event = hidesSecrets ? event.withoutSecrets : event {
             StandardOutput.write(lines.text(event, at: Date().timeIntervalSince1970))
         }

@@ -33,6 +33,12 @@ VOTE, ACKNOWLEDGEMENT = 48, 24
 NEWS, WHOLE = 96, 5 * 1024
 
 
+def test_a_program_votes_by_the_number_of_the_list(bob: Program) -> None:
+    bob.expect_seen("snapshot")
+    bob.say("vote 2")
+    bob.expect("vote", songID="n2", state="confirmed")
+
+
 def shown(state: State) -> dict[str, Any]:
     """A state in the words of the program's own output."""
     return {

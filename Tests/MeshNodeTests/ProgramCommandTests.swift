@@ -60,6 +60,19 @@ struct ProgramCommandTests {
     @Test("a guest's commands", arguments: guestLines)
     func guest(line: String, input: NodeInput) { #expect(Self.read(line, .guest) == input) }
 
+    @Test("a number stands for a song of the list, and the id of a song goes before it")
+    func numbers() {
+        let songs = ["s1", "s2", "2"].map { Song(id: $0, title: "Title \($0)", artist: "A", duration: 1) }
+        let choice = SongChoice(found: songs)
+        func input(_ line: String) -> NodeInput? {
+            guard case .input(let input)? = CommandReader(.host).meaning(ofProgram: line, choice) else { return nil }
+            return input
+        }
+        #expect(input("add 1") == .host(.add("s1")))
+        #expect(input("add 2") == .host(.add("2")) && input("add 4") == .host(.add("4")))
+        #expect(input("remove 1") == .host(.remove("1")), "no queue is known yet")
+    }
+
     @Test("every command of a program is tested here, so that a new one is")
     func complete() {
         for (user, tested) in [(NodeCommand.User.host, Self.hostLines), (.guest, Self.guestLines)] {

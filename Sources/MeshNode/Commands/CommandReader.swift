@@ -20,13 +20,13 @@ public struct CommandReader: Sendable {
 
     // MARK: Programs and pages
 
-    /// Reads a line of a program. Nil for an empty one.
-    public func meaning(ofProgram line: String) -> NodeCommand.Meaning? {
+    /// Reads a line of a program, in which a number may stand for a song of the last list. Nil for an empty one.
+    public func meaning(ofProgram line: String, _ choice: SongChoice = SongChoice()) -> NodeCommand.Meaning? {
         guard let (word, rest) = Self.split(line) else { return nil }
         if let command = commands.first(where: { $0.isNamed(word) && $0.isForPrograms }),
             command.takesNothing || (command.parameter == nil) == rest.isEmpty
         {
-            return command.meaning(rest)
+            return command.meaning(command.counted(rest, choice) ?? rest)
         }
         let expected = commands.filter(\.isForPrograms).map { $0.usage(forProgram: true) }.joined(separator: ", ")
         return .notice(.badCommand([word, rest].filter { !$0.isEmpty }.joined(separator: " "), expected: expected))
@@ -180,6 +180,20 @@ extension NodeCommand {
         case .host: .incomplete(word, needs: "a host", type: "a name or an id of the list that hosts shows")
         case .digits: .incomplete(word, needs: "six digits", type: "the digits on the host's screen")
         case .words, .command, .span, .playlist, nil: .incomplete(word, needs: "a word or two", type: "the words")
+        }
+    }
+
+    /// What a program has written, with the id in place of a number of the list; nil where there is no such number.
+    fileprivate func counted(_ text: String, _ choice: SongChoice) -> String? {
+        switch parameter {
+        case .song(let use): return choice.line(text, for: use)
+        case .placedSong:
+            guard let (song, place) = Self.placed(text) else { return nil }
+            return choice.line(song, for: .queued).map { "\($0) \(place)" }
+        case .group:
+            guard Int(text) != nil, case .id(let id) = choice.group(text) else { return nil }
+            return id
+        default: return nil
         }
     }
 

@@ -58,6 +58,14 @@ public struct SongChoice: Hashable, Sendable {
         return meaning == .id(text) && !canBeUnseen(text, use) ? .nothing : meaning
     }
 
+    /// The song on a line of the list that a number counts in; nil for any other text, and for the id of a song that is known.
+    func line(_ text: String, for use: Use) -> Song.ID? {
+        guard !known(for: use).contains(where: { $0.id == text }), let number = Int(text), let list = numbered(use),
+            list.indices.contains(number - 1)
+        else { return nil }
+        return list[number - 1].id
+    }
+
     /// The guest that a person means: by digits of its identifier, or its whole name. The beginning of a name is asked about,
     /// since the one that was meant may have left, and nobody is sent away by chance.
     public func guest(_ text: String) -> Meaning {
