@@ -93,6 +93,7 @@ struct Sentences {
         case .bans(let bans, isAnswer: true): lines(bans)
         case .drivers(let drivers): lines(drivers: drivers)
         case .hosts(let hosts, isAnswer: true): lines(hosts)
+        case .noticeCleared(code: Notice.outageCode): [say("The radio works again.")]
         case .hosts, .bans, .invitations, .noticeCleared, .link, .linkEnded, .artwork, .playback, .library, .contact,
             .radio:
             []

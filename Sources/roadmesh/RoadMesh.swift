@@ -27,6 +27,7 @@ struct RoadMesh: AsyncParsableCommand {
 
     /// Parses a command line. What is wrong with it is a `SetupProblem`; help and the version come as the parser's errors.
     static func parsed(_ arguments: [String]) throws -> any ParsableCommand {
+        if arguments.first == "help", let problem = unknownTopic(Array(arguments.dropFirst())) { throw problem }
         do {
             return try parseAsRoot(arguments)
         } catch {
@@ -38,6 +39,13 @@ struct RoadMesh: AsyncParsableCommand {
                 noCommand(words, command, path) ?? noQuotes(words, path)
                     ?? "\(ParserMessage(error).sentence) Try: \((["roadmesh"] + path).joined(separator: " ")) --help")
         }
+    }
+
+    /// That help is asked for on a command that does not exist: the parser would print the help of the one above.
+    private static func unknownTopic(_ words: [String]) -> SetupProblem? {
+        let words = words.filter { !$0.hasPrefix("-") }
+        let (above, path) = command(in: words)
+        return noCommand(Array(words.dropFirst(path.count)), above, path).map { SetupProblem(.usage, $0) }
     }
 
     /// What people often type, told by what they meant: a command that is none.

@@ -89,6 +89,8 @@ def test_a_number_means_the_list_whatever_files_there_are(run: Run, tmp_path: Pa
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
+        ("help foo", 'There is no command "foo". There are host, guest, scan, demo, doctor, pair, fieldtest.'),
+        ("help hsot", 'There is no command "hsot". Did you mean host?'),
         ("host --colour red Car", "There is no option --colour. Try: roadmesh host --help"),
         ("host", "<name> is missing: what guests see, for example \"Dad's Car\". Try: roadmesh host --help"),
         (

@@ -168,6 +168,14 @@ struct ScreenTests {
         #expect(screen.show(.peerConnected(Car.dad), now: .seconds(5)) == ["Joined \"Dad's Car\"."])
     }
 
+    @Test("a person reads that the radio works again")
+    func radioWorks() {
+        var screen = Screen(Car.description(.host, Car.dad), .abovePanel)
+        _ = screen.show(.notice(Notice(NetworkError.radioOff)), now: .zero)
+        #expect(screen.show(.noticeCleared(code: Notice.outageCode), now: .zero) == ["The radio works again."])
+        #expect(screen.show(.noticeCleared(code: "hostFull"), now: .zero) == [])
+    }
+
     @Test func outOfReachTheQueueIsMarkedStaleAndTheSecondsAreCounted() {
         var screen = Car.anasScreen(.snapshot(Car.snapshot(), isStale: false))
         _ = screen.show(.connection(.reconnecting(attempt: 1)), now: .seconds(100))

@@ -27,6 +27,9 @@ struct HostCommand: AsyncParsableCommand {
     private static let nobodyCanJoin =
         "Phones cannot reach the page: it is for this device alone. Leave --http out, or give --http 0.0.0.0:8080."
 
+    private static let demoSongs =
+        "These are demo songs, without sound. To play your music: --library FOLDER."
+
     func run() async throws { try await run(recorded: nil) }
 
     /// Runs the host, and records its drive where that is wanted.
@@ -41,6 +44,7 @@ struct HostCommand: AsyncParsableCommand {
         parts.description.pin = pin?.pin
         if let recording { parts.record(recording) }
         if webGuests, address.isLoopback { parts.add(remark: Self.nobodyCanJoin) }
+        if music.library == nil { parts.add(remark: Self.demoSongs) }
         let music = try await source.open(parts, showsProgress: !options.json)
         parts.art = music.art
         var hosting = music.hosting(fairness, shuffles: self.music.shuffle, pin: pin)
