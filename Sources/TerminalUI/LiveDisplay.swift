@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import MeshProtocol
+
 /// Decides what is written to a terminal so that lines come in above the prompt, the panel below it stays up to date, and what
 /// is being typed stays where it is.
 ///
@@ -38,8 +40,16 @@ struct LiveDisplay {
         // More at a time would push the prompt off the screen.
         let most = max(size.rows - 2, 1)
         var output = ""
-        for start in stride(from: 0, to: wrapped.count, by: most) {
-            output += insert(wrapped[start..<min(start + most, wrapped.count)])
+        var rest = wrapped[...]
+        while !rest.isEmpty {
+            var rows = 0
+            let fitting = rest.prefix { line in
+                rows += line.rows
+                return rows <= most
+            }
+            let next = fitting.isEmpty ? rest.prefix(1) : fitting
+            output += insert(next)
+            rest = rest[next.endIndex...]
         }
         self.panel = panel
         return output + (wrapped.isEmpty ? "" : draw())
@@ -55,7 +65,7 @@ struct LiveDisplay {
     /// The person has pressed Enter: the line stays above, with what is said to it.
     mutating func entered(_ line: String, _ lines: [String], _ panel: Panel) -> String {
         typed = TypedLine()
-        let said = wrap([typed.prompt + line] + lines).map { $0 + Self.nextRow }.joined()
+        let said = wrap([typed.prompt + line] + lines).map { $0.text + Self.nextRow }.joined()
         return "\r\u{1B}[J" + said + begin(panel)
     }
 
@@ -67,7 +77,7 @@ struct LiveDisplay {
 
     /// The last output: the prompt and the panel go.
     func end(_ lines: [String]) -> String {
-        "\r\u{1B}[J" + wrap(lines).map { $0 + Self.nextRow }.joined()
+        "\r\u{1B}[J" + wrap(lines).map { $0.text + Self.nextRow }.joined()
     }
 
     /// Down, scrolling where it is the last row; the column stays.
@@ -78,7 +88,23 @@ struct LiveDisplay {
 
     private var columns: Int { max(size.columns, TerminalLimits.leastColumns) - 1 }
 
-    private func wrap(_ lines: [String]) -> [String] { lines.flatMap { ShownText.wrap($0, to: columns) } }
+    /// A line, and the rows of the window that it takes.
+    private struct Line {
+        var text: String
+        var rows = 1
+    }
+
+    /// The terminal itself breaks a line with a word that is too wide, such as a link, so that it can be copied as a whole.
+    private func wrap(_ lines: [String]) -> [Line] {
+        lines.flatMap { line -> [Line] in
+            if ShownText.isPicture(line) { return [Line(text: line)] }
+            guard line.split(separator: " ").contains(where: { ShownText.width($0) > columns }) else {
+                return ShownText.wrap(line, to: columns).map { Line(text: $0) }
+            }
+            let whole = UntrustedText.shown(line)
+            return [Line(text: whole, rows: max(1, (ShownText.width(whole) + columns) / (columns + 1)))]
+        }
+    }
 
     /// The prompt's row, with the cursor where the person types.
     private var prompt: String {
@@ -87,10 +113,10 @@ struct LiveDisplay {
     }
 
     /// Makes room below, by scrolling where there is none, and moves the prompt there.
-    private func insert(_ lines: ArraySlice<String>) -> String {
-        let count = lines.count
+    private func insert(_ lines: ArraySlice<Line>) -> String {
+        let count = lines.reduce(0) { $0 + $1.rows }
         return String(repeating: Self.down, count: count) + Self.save + "\u{1B}[\(count)A\r\u{1B}[\(count)L"
-            + lines.joined(separator: "\u{1B}[B\r") + Self.restore
+            + lines.map(\.text).joined(separator: "\u{1B}[B\r") + Self.restore
     }
 
     private func draw() -> String {

@@ -78,7 +78,20 @@ package struct NodeSession: Sendable {
             secrets: links.flatMap { StandardOutput.isTerminal ? nil : .file($0) } ?? .output,
             live: logLines.map {
                 (usesColour: Terminal.usesColour(ProcessInfo.processInfo.environment), logLines: $0)
-            }, picture: picture)
+            }, picture: picture.map(Self.fitting))
+    }
+
+    /// The picture, if the window has room for it and a few lines.
+    private static func fitting(
+        _ picture: @escaping @Sendable (String) -> [String]?
+    ) -> @Sendable (String) -> [String]? {
+        { text in
+            let size = Terminal.size
+            // Two rows of modules in a line.
+            return picture(text).flatMap {
+                $0.count * 2 < size.columns && $0.count + TerminalLimits.linesWithPicture <= size.rows ? $0 : nil
+            }
+        }
     }
 
     private func services(_ node: Node, _ surroundings: [any Service]) -> ServiceGroup {

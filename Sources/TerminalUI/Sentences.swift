@@ -286,8 +286,8 @@ struct Sentences {
                 invitation.once
                     ? "One guest can join with this invitation, until \(end):"
                     : "Everybody who has this invitation can join, until \(end):"),
-            "  " + invitation.picture,
-        ] + (invitation.url == nil ? [say("On another device: roadmesh guest NAME --join and the text.")] : [])
+            "  " + invitation.picture, say("On another device:"), "  roadmesh guest NAME --join \(invitation.picture)",
+        ]
     }
 
     /// By this device's clock and place, as it is written everywhere.

@@ -32,6 +32,15 @@ package enum ShownText {
         return width(text) <= columns ? text : "\(beginning(of: text[...], columns: columns - 1))…"
     }
 
+    /// Whether a line is a row of a QR code: escapes for black on white, and blocks between them.
+    static func isPicture(_ line: String) -> Bool {
+        line.hasPrefix(pictureStart) && line.hasSuffix(pictureEnd)
+            && line.dropFirst(pictureStart.count).dropLast(pictureEnd.count).allSatisfy { " ▀▄█".contains($0) }
+    }
+
+    private static let pictureStart = "\u{1B}[30;107m"
+    private static let pictureEnd = "\u{1B}[0m"
+
     /// The text in lines that fit, broken between words where there are any; what is indented goes on indented further.
     /// Nothing in it is obeyed by a terminal.
     package static func wrap(_ text: String, to columns: Int) -> [String] {

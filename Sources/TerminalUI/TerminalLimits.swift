@@ -22,6 +22,8 @@ enum TerminalLimits {
     /// Time before a person reads that a link is lost, so that a guest that changes from Wi-Fi to Bluetooth or back is not reported:
     /// a guest is on the other bearer within a second, and the host may notice the loss a second before it.
     static let quietLoss: Duration = .seconds(3)
+    /// Rows that a window has besides a QR code: its explanation, the prompt and what is below it.
+    static let linesWithPicture = 6
     /// How often seconds on the screen are counted.
     static let tick: Duration = .seconds(1)
     /// How often a program in the background looks whether it is in the foreground, in microseconds: sooner than who has

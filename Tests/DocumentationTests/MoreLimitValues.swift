@@ -261,6 +261,7 @@ extension LimitTable {
             .init("leastBehindTitle", TerminalLimits.leastBehindTitle),
             .init("usualSize", TerminalLimits.usualSize),
             .init("quietLoss", TerminalLimits.quietLoss),
+            .init("linesWithPicture", TerminalLimits.linesWithPicture),
             .init("tick", TerminalLimits.tick),
             .init("foregroundMicroseconds", TerminalLimits.foregroundMicroseconds),
             .init("listedCompletions", TerminalLimits.listedCompletions),

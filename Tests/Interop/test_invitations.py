@@ -12,8 +12,9 @@ from roadmesh_peer.guest import Guest, Refused
 from roadmesh_peer.invitation import Invitation
 from roadmesh_peer.noise_link import Packet
 from roadmesh_peer.wire import Malformed, Reason
-from roadmesh_program.fixtures import MakeGuest, Start, StartHost
-from roadmesh_program.program import Program
+from roadmesh_program.fixtures import MakeGuest, Place, Start, StartHost
+from roadmesh_program.person import Person
+from roadmesh_program.program import START, Program
 
 PIN = "314159"
 NAME = "Dad's Car"
@@ -157,3 +158,26 @@ def test_who_is_banned_stays_out_beyond_the_session_until_the_driver_says_otherw
     again.expect("bans", lambda one: len(one["bans"]) == 1)
     eve.join(NAME)
     assert reason_of(tom) == Reason.BANNED
+
+
+@pytest.mark.parametrize(("rows", "is_shown"), [(50, True), (24, False)])
+def test_an_invitation_at_a_terminal_can_be_copied_and_its_picture_is_shown_where_it_fits(
+    binary: Path, place: Place, rows: int, is_shown: bool
+) -> None:
+    person = Person(binary, "host", "Car", *place("car"), columns=80, rows=rows)
+    person.see("is on the air", timeout=START)
+    person.enter("invite")
+    person.see("On another device:")
+    person.look(lambda: person.prompt == ">", "the prompt")
+    # The terminal has broken the line, so that it copies one line.
+    copied = "".join(person.lines[person.row - 2 : person.row])
+    assert copied.startswith("  roadmesh guest NAME --join roadmesh:")
+    assert Invitation.read(copied.split()[-1]).service == "democracy-dj"
+    text = "".join(person.lines)
+    assert ("▀" in text) == is_shown and "30;107m" not in text
+    person.end()
+
+
+def test_an_invitation_that_was_broken_into_lines_is_read(locked: Program, start: Start) -> None:
+    text = invited(locked)
+    start("guest", "Ana", "ana", "--join", f"{text[:40]}\n  {text[40:]}").expect("connection", state="connected")

@@ -26,6 +26,22 @@ struct InvitationTests {
         }
     }
 
+    @Test("is read whatever white space a terminal or a message has put into it", arguments: ["\n", " ", "\r\n  "])
+    func broken(space: String) {
+        let text = Self.example.text
+        for width in [20, 33, 80] {
+            var rest = text[...]
+            var lines: [Substring] = []
+            while !rest.isEmpty {
+                lines.append(rest.prefix(width))
+                rest = rest.dropFirst(width)
+            }
+            let broken = lines.joined(separator: space)
+            #expect(Invitation(text: broken) == Self.example, "\(width)")
+            #expect(Invitation(text: "Come:\n\(broken)\nand bring songs") == Self.example, "\(width)")
+        }
+    }
+
     @Test("that is cut off, mistyped or of another version is none")
     func damaged() {
         let text = Self.example.text

@@ -29,8 +29,22 @@ public struct Invitation: Hashable, Sendable {
 
     /// Reads the text of an invitation, or a link with one; nil where it is none, or not whole.
     public init?(text: String) {
-        let code = Self.code(in: text)
-        guard code.utf8.count <= Limits.invitationTextBytes, let bytes = Base64URL.bytes(code) else { return nil }
+        // A terminal or a message may have broken the text into lines: each piece more is tried.
+        let pieces = Self.pieces(of: text)
+        var code = ""
+        for piece in pieces {
+            code += piece
+            guard code.utf8.count <= Limits.invitationTextBytes else { return nil }
+            if let whole = Invitation(code: code) {
+                self = whole
+                return
+            }
+        }
+        return nil
+    }
+
+    private init?(code: String) {
+        guard let bytes = Base64URL.bytes(code) else { return nil }
         let fixed = 1 + Identity.idBytes + Limits.invitationBytes + Limits.invitationSecretBytes
         guard bytes.count > fixed + Self.checkBytes, bytes[0] == Self.version,
             Self.check(bytes.dropLast(Self.checkBytes)) == Array(bytes.suffix(Self.checkBytes)),
@@ -67,11 +81,12 @@ public struct Invitation: Hashable, Sendable {
         Array(SHA256.hash(data: bytes).prefix(checkBytes))
     }
 
-    private static func code(in text: String) -> Substring {
+    /// The code in a text, split at white space.
+    private static func pieces(of text: String) -> [Substring] {
         let start = text.firstRange(of: parameter)?.upperBound ?? text.firstRange(of: prefix)?.upperBound
-        return text[(start ?? text.startIndex)...].drop(while: \.isWhitespace).prefix {
-            $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_")
-        }
+        return text[(start ?? text.startIndex)...].prefix {
+            $0.isWhitespace || $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_")
+        }.split(whereSeparator: \.isWhitespace)
     }
 }
 
