@@ -24,6 +24,8 @@ public actor HeadUnit: Service {
     private var chosenPlaylist: String?
     private let showCount: @Sendable (LibraryCount) async -> Void
     private var changes = LibraryChanges()
+    private var playlistSongs: PlaylistSongs?
+    private var playlistReport = PlaylistReport()
     private var playback: Playback?
     private var details: SongDetails?
     private var cover = CoverFile(ProcessInfo.processInfo.environment, instance: getpid())
@@ -90,11 +92,9 @@ public actor HeadUnit: Service {
     }
 
     private func follow(_ library: MusicLibrary) async {
-        if let begun {
-            _ = changes.begin(begun)
-            await readPlaylist()
-            await showCount(changes.count)
-        }
+        if let begun { _ = changes.begin(begun) }
+        await readPlaylist()
+        if begun != nil { await showCount(changes.count) }
         for update in begun?.updates ?? [] { await take(update) }
         for await update in library.updates { await take(update) }
     }
@@ -107,7 +107,7 @@ public actor HeadUnit: Service {
         }
         switch update {
         case .songs, .recovered: await readPlaylist()
-        case .progress, .problem: break
+        case .progress, .problem: await reportPlaylist()
         }
         await showCount(changes.count)
     }
@@ -121,12 +121,21 @@ public actor HeadUnit: Service {
             let songs = name.isEmpty ? [] : await library.songs(ofFoundPlaylist: name)
             changes.note(playlists: known, chosen: songs?.isEmpty == false ? name : nil)
             await node.send(.playlist(songs ?? []))
+            for input in playlistReport.withdraw() { await node.send(input) }
             return
         }
         changes.note(
             playlists: known, chosen: playlist.map { path in known.first { path.hasSuffix("/" + $0) } ?? path })
-        guard let playlist, let songs = await library.songs(ofPlaylist: playlist) else { return }
-        await node.send(.playlist(songs))
+        guard let playlist else { return }
+        playlistSongs = await library.songs(ofPlaylist: playlist)
+        if let playlistSongs { await node.send(.playlist(playlistSongs.songs)) }
+        await reportPlaylist()
+    }
+
+    /// While songs are missing because the folder is away or not yet read, nothing is said about the playlist.
+    private func reportPlaylist() async {
+        guard chosenPlaylist == nil, let playlist, changes.isComplete else { return }
+        for input in playlistReport.handle(playlistSongs, of: playlist) { await node.send(input) }
     }
 
     private func take(_ problem: PlayerProblem?) async {

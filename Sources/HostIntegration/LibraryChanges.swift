@@ -13,6 +13,8 @@ struct LibraryChanges: Sendable {
     private(set) var count = LibraryCount(songs: 0)
     /// Whether the folder is away.
     private(set) var isAway = false
+    /// Whether every song of the folder is known.
+    var isComplete: Bool { !isAway && count.toScan == nil && count.songs > 0 }
     /// The code of the problem that is told.
     private var told: String?
 

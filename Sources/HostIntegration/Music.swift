@@ -37,7 +37,7 @@ public enum MusicSource: Sendable {
             let running = Task { await library.run() }
             await start.wait(for: library, progress: progress)
             var listed: [Song.ID] = []
-            if let playlist { listed = await library.songs(ofPlaylist: playlist) ?? [] }
+            if let playlist { listed = await library.songs(ofPlaylist: playlist)?.songs ?? [] }
             // The queue is the guests': a library's songs are there to be chosen.
             return Music(
                 songs: start.songs, opens: 0, search: library, library: library, start: start, running: running,

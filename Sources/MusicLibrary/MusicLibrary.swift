@@ -90,15 +90,28 @@ public actor MusicLibrary {
     /// Whether a path is that of a playlist, by its ending.
     public static func isPlaylist(_ path: String) -> Bool { Playlist.isPlaylist(path) }
 
-    /// The songs of a playlist, in its order, that are in the folder; those that have not been read yet are not. Nil where the
-    /// file cannot be read, and where it is no playlist or names no file.
-    public func songs(ofPlaylist path: String) async -> [Song.ID]? {
-        guard let list = await coverReader.run({ [limits] in Playlist(file: path, limits: limits) }) else { return nil }
-        guard let songs = try? await index.songs(named: list.files) else { return nil }
-        if songs.count < list.files.count {
-            logger.notice("\(list.files.count - songs.count) of \(list.files.count) entries of \(path) were not found")
+    /// The songs of a playlist that are in the folder; those that have not been read yet are not. Nil if the file cannot be read, or is
+    /// no playlist.
+    public func songs(ofPlaylist path: String) async -> PlaylistSongs? {
+        guard let paths = try? await index.paths() else { return nil }
+        return await coverReader.run { [limits, folder] in
+            Playlist(file: path, limits: limits).map { Self.songs(of: $0, among: paths, in: folder) }
         }
-        return songs
+    }
+
+    private static func songs(
+        of list: Playlist, among paths: [(path: String, id: Song.ID)], in folder: String
+    ) -> PlaylistSongs {
+        let matching = PlaylistMatching(paths, in: folder, for: list.entries)
+        var found = list.entries.map(matching.song)
+        let lost = list.entries.indices.filter { found[$0] == nil && LinkedFiles.isThere(list.entries[$0]) }
+        if !lost.isEmpty {
+            let files = LinkedFiles(paths, in: folder)
+            for index in lost { found[index] = files.song(for: list.entries[index]) }
+        }
+        return PlaylistSongs(
+            songs: found.compactMap(\.self), entries: list.entries.count, missing: found.count { $0 == nil },
+            example: found.firstIndex { $0 == nil }.map { list.entries[$0].text })
     }
 
     /// The playlists in the folder and in the folders in it, by their paths in it, in alphabetical order.
@@ -108,7 +121,7 @@ public actor MusicLibrary {
 
     /// The songs of one of `playlists`; nil where there is no such playlist, or it cannot be read.
     public func songs(ofFoundPlaylist name: String) async -> [Song.ID]? {
-        await playlists().contains(name) ? await songs(ofPlaylist: folder + "/" + name) : nil
+        await playlists().contains(name) ? await songs(ofPlaylist: folder + "/" + name)?.songs : nil
     }
 
     /// The absolute path of a song's file, which may be away with its stick. Nil where there is no such song.

@@ -190,6 +190,7 @@ extension LibraryProblem {
         ]
 
     private static let stick = "/media/stick"
+    private static let list = "/media/stick/party.m3u"
 
     private var next: LibraryProblem? {
         switch self {
@@ -199,7 +200,10 @@ extension LibraryProblem {
         case .noSongs: .tooMuch(path: Self.stick)
         case .tooMuch: .unreadableFiles(count: 2, example: "a.mp3")
         case .unreadableFiles: .notWatched(path: Self.stick, cause: "the line is dead")
-        case .notWatched: .indexUnusable(path: Self.stick, cause: "the line is dead")
+        case .notWatched: .playlistUnreadable(path: Self.list)
+        case .playlistUnreadable: .playlistEmpty(path: Self.list, missing: 12)
+        case .playlistEmpty: .playlistIncomplete(missing: 2, entries: 12, example: "Queen/Jazz.mp3")
+        case .playlistIncomplete: .indexUnusable(path: Self.stick, cause: "the line is dead")
         case .indexUnusable: nil
         }
     }

@@ -19,6 +19,12 @@ public enum LibraryProblem: Error, Hashable, Sendable {
     case unreadableFiles(count: Int, example: String)
     /// Changes are not told by the system, but looked for now and then.
     case notWatched(path: String, cause: String)
+    /// The playlist cannot be read. Any song of the folder plays instead.
+    case playlistUnreadable(path: String)
+    /// None of a playlist's entries is a song of the folder. Any song of the folder plays instead.
+    case playlistEmpty(path: String, missing: Int)
+    /// Some of a playlist's entries are no songs of the folder; the first of them.
+    case playlistIncomplete(missing: Int, entries: Int, example: String)
     /// The index can be neither used nor made again.
     case indexUnusable(path: String, cause: String)
 
@@ -60,6 +66,22 @@ public enum LibraryProblem: Error, Hashable, Sendable {
             .passes(
                 "libraryNotWatched", "New songs in \(shown(path)) are noticed only every few minutes (\(cause)).",
                 "Raise the system's limit: sudo sysctl fs.inotify.max_user_watches=65536.", raisedBy: .headUnit)
+        case .playlistUnreadable(let path):
+            .stays(
+                "playlistUnreadable",
+                "The playlist \(shown(path)) cannot be read, so any song of the folder plays instead.",
+                "Check its path, and whether this user may read it. It is read again when the folder changes.")
+        case .playlistEmpty(let path, let missing):
+            .stays(
+                "playlistEmpty",
+                "The playlist \(shown(path)) names no song of the folder (not found: \(missing)), "
+                    + "so any song of the folder plays instead.",
+                "Copy its songs into the folder, or name another playlist.")
+        case .playlistIncomplete(let missing, let entries, let example):
+            .passes(
+                "playlistIncomplete",
+                "\(missing) of \(entries) entries of the playlist are not in the folder, such as \(shown(example)).",
+                "Copy these songs into the folder; the others play.", raisedBy: .headUnit)
         case .indexUnusable(let path, let cause):
             .stays(
                 "libraryIndexUnusable", "The list of songs cannot be kept in \(shown(path)) (\(cause)).",
@@ -71,7 +93,10 @@ public enum LibraryProblem: Error, Hashable, Sendable {
     public var isAbsence: Bool {
         switch self {
         case .folderMissing, .folderAway, .folderUnreadable: true
-        case .noSongs, .tooMuch, .unreadableFiles, .notWatched, .indexUnusable: false
+        case .noSongs, .tooMuch, .unreadableFiles, .notWatched, .playlistUnreadable, .playlistEmpty,
+            .playlistIncomplete,
+            .indexUnusable:
+            false
         }
     }
 

@@ -46,13 +46,12 @@ public final class MusicIndex: Sendable {
         }
     }
 
-    /// The songs that entries of a playlist name, in their order.
-    func songs(named entries: [String]) async throws(LibraryProblem) -> [Song.ID] {
+    /// The places of all songs' files in the folder, and their ids.
+    func paths() async throws(LibraryProblem) -> [(path: String, id: Song.ID)] {
         try await read { db in
-            let rows = try Row.fetchAll(
-                db, sql: "SELECT path, id FROM song WHERE gone = 0 AND isMusic = 1 AND path IS NOT NULL")
-            let matching = PlaylistMatching(rows.map { (path: $0[0], id: $0[1]) }, for: entries)
-            return entries.compactMap(matching.song)
+            try Row.fetchAll(
+                db, sql: "SELECT path, id FROM song WHERE gone = 0 AND isMusic = 1 AND path IS NOT NULL"
+            ).map { (path: $0[0], id: $0[1]) }
         }
     }
 

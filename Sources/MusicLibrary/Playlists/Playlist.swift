@@ -1,14 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FoundationEssentials
 import Glibc
 import MeshProtocol
 
+/// An entry of a playlist that may be a file.
+struct PlaylistEntry: Hashable, Sendable {
+    /// Its path in each way in which its bytes can be read, the likeliest first: a playlist does not say in which encoding it is
+    /// written, nor whether a percent sign is an escape.
+    var readings: [String]
+
+    /// An entry with these readings, at least one.
+    init(_ readings: [String]) { self.readings = readings }
+
+    /// As it is shown.
+    var text: String { readings.first ?? "" }
+}
+
 /// The files that a playlist names, in its order: M3U, extended M3U, or PLS. No library of Debian or Swift reads both and is
-/// kept, and what there is to read is a line a file. Streams and other things that are no file of this device are passed over.
+/// kept, and what there is to read is a line a file. Streams and other things that are no file are passed over.
 struct Playlist: Hashable, Sendable {
-    /// The absolute paths of its files.
-    let files: [String]
+    /// Its files.
+    let entries: [PlaylistEntry]
     /// Entries that are no files, such as streams.
     let others: Int
 
@@ -18,70 +30,71 @@ struct Playlist: Hashable, Sendable {
     /// Whether a path is that of a playlist, by its ending.
     static func isPlaylist(_ path: String) -> Bool { endings.contains { path.lowercased().hasSuffix($0) } }
 
-    /// Reads a playlist. Nil where it cannot be read, and where it names no file.
+    /// Reads a playlist. Nil if it cannot be read.
     init?(file path: String, limits: LibraryLimits) {
         guard Self.isPlaylist(path), let file = fopen(path, "rb") else { return nil }
         defer { fclose(file) }
         var bytes = [UInt8](repeating: 0, count: limits.playlistBytes)
         let count = fread(&bytes, 1, bytes.count, file)
+        guard ferror(file) == 0 else { return nil }
         let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         self.init(
             Array(bytes[..<count]), in: folder, isPLS: path.lowercased().hasSuffix(".pls"), limits: limits)
-        if files.isEmpty { return nil }
     }
 
     /// Reads what a playlist in a folder says. Entries beyond the limit are left out.
     init(_ bytes: [UInt8], in folder: String, isPLS: Bool, limits: LibraryLimits) {
-        let text = Self.text(bytes)
-        var files: [String] = []
+        let decoder = PlaylistDecoder()
+        var entries: [PlaylistEntry] = []
         var others = 0
-        for line in text.split(whereSeparator: \.isNewline).lazy.compactMap({ isPLS ? Self.entry($0) : Self.line($0) })
-        {
-            guard files.count + others < limits.playlistEntries else { break }
-            if let path = Self.path(line, in: folder), path.utf8.count <= limits.playlistPathBytes {
-                files.append(path)
-            } else {
-                others += 1
-            }
+        let lines = decoder.lines(of: bytes).lazy.compactMap { isPLS ? Self.entry($0) : Self.line($0) }
+        for line in lines {
+            guard entries.count + others < limits.playlistEntries else { break }
+            let paths = decoder.readings(of: line).compactMap { Self.path($0, in: folder) }
+                .filter { $0.utf8.count <= limits.playlistPathBytes }
+            if paths.isEmpty { others += 1 } else { entries.append(PlaylistEntry(paths)) }
         }
-        (self.files, self.others) = (files, others)
-    }
-
-    /// UTF-8, or what older programs write: then each byte is a letter of Latin-1.
-    private static func text(_ bytes: [UInt8]) -> String {
-        let bytes = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
-        return String(validating: bytes, as: UTF8.self)
-            ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+        (self.entries, self.others) = (entries, others)
     }
 
     /// A line of M3U that names a file.
-    private static func line(_ line: Substring) -> Substring? {
-        let entry = line.drop(while: \.isWhitespace)
-        return entry.isEmpty || entry.hasPrefix("#") ? nil : entry
+    private static func line(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        let entry = trimmed(line)
+        return entry.isEmpty || entry.first == UInt8(ascii: "#") ? nil : entry
     }
 
     /// A line of PLS that names a file: `File1=…`.
-    private static func entry(_ line: Substring) -> Substring? {
-        guard let sign = line.firstIndex(of: "=") else { return nil }
-        let key = line[..<sign].lowercased().filter { !$0.isWhitespace }
+    private static func entry(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        guard let sign = line.firstIndex(of: UInt8(ascii: "=")) else { return nil }
+        let key = String(decoding: line[..<sign], as: UTF8.self).lowercased().filter { !$0.isWhitespace }
         guard key.hasPrefix("file"), Int(key.dropFirst(4)) != nil else { return nil }
-        let value = line[line.index(after: sign)...].drop(while: \.isWhitespace)
+        let value = trimmed(line[(sign + 1)...])
         return value.isEmpty ? nil : value
     }
 
-    /// The absolute path of an entry; nil of what is no file.
-    private static func path(_ entry: Substring, in folder: String) -> String? {
-        var entry = String(entry)
-        while entry.last?.isWhitespace == true { entry.removeLast() }
-        if entry.lowercased().hasPrefix("file://") {
-            guard let path = PercentCoding.decoded(entry.dropFirst(7)), path.hasPrefix("/") else { return nil }
-            entry = path
+    private static func trimmed(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
+        var line = line.drop(while: isSpace)
+        while let last = line.last, isSpace(last) { line.removeLast() }
+        return line
+    }
+
+    /// The absolute path of an entry, here or on another system. Nil for a stream.
+    private static func path(_ entry: String, in folder: String) -> String? {
+        var entry = entry
+        if entry.lowercased().hasPrefix("file:") {
+            // file:///home, file://localhost/home, file:///C:/Musik, file://server/Musik
+            let rest = entry.dropFirst(5)
+            let isLocal = rest.hasPrefix("///") || !rest.hasPrefix("//")
+            let path = isLocal ? rest.drop { $0 == "/" || $0 == "\\" } : rest.dropFirst(2).drop { $0 != "/" }
+            entry = "/" + path.drop { $0 == "/" }
+            if path.isEmpty { return nil }
         } else if entry.contains("://") {
             return nil
         }
-        // Of Windows, whose drives are not here.
+        guard !entry.unicodeScalars.contains("\0"), !entry.isEmpty else { return nil }
+        // Windows writes its own separators. Linux allows them in names, so that they stay where others are.
         if !entry.contains("/") { entry = entry.replacing("\\", with: "/") }
-        guard !entry.utf8.contains(0), !entry.isEmpty else { return nil }
         return normalized(entry.hasPrefix("/") ? entry : folder + "/" + entry)
     }
 
