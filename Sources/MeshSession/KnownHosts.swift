@@ -40,8 +40,10 @@ public struct KnownHosts: Hashable, Sendable {
         return hosts.last { Self.isName(heard.name, of: $0.name) }
     }
 
-    /// Advertisements have room for the beginning of a name, and those of relays for less.
-    private static func isName(_ heard: String, of name: String) -> Bool {
-        heard == name || (try? NodeName(name))?.isPerhaps(heard: heard) == true
+    /// Whether a name is heard for this one, or for one that people take for it. Advertisements have room for the beginning of a name,
+    /// and those of relays for less.
+    static func isName(_ heard: String, of name: String) -> Bool {
+        let cuts = (try? NodeName(name)).map { [$0.advertised, $0.advertisedByRelay] } ?? []
+        return ([name] + cuts).contains { TypedName.isMeant(heard, by: $0) }
     }
 }

@@ -122,6 +122,13 @@ public struct ReconnectPolicy: Sendable {
     /// The host that somebody is taken for who is another one; nil where this guest may join it by itself.
     public func host(copiedBy peer: Peer) -> Peer? { wanted.isKey(of: peer) ? nil : known.host(copiedBy: peer) }
 
+    /// The hosts in range that the typed name may mean, if these are several and none has exactly that name. The person is asked.
+    public func rivals(among heard: [Peer]) -> [Peer] {
+        guard case .name = wanted, !heard.contains(where: wanted.isExactly) else { return [] }
+        let meant = heard.filter { wanted.isPerhaps($0) && !hasRefused($0) }
+        return meant.count > 1 ? meant : []
+    }
+
     /// Whether a host that is heard from afar may be joined by itself: it was named, was joined before, or is the one that is
     /// returned to. Anybody's host is at a broker.
     public func isMeant(_ peer: Peer) -> Bool {

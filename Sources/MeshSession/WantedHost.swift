@@ -45,8 +45,23 @@ enum WantedHost: Sendable {
         switch self {
         case .any: true
         case .key, .digits: isKey(of: heard)
-        case .name(let text): heard.name == text || (try? NodeName(text))?.isPerhaps(heard: heard.name) == true
+        case .name(let text): isExactly(heard) || Self.isPerhaps(heard.name, typed: text)
         }
+    }
+
+    /// Whether a host is heard under the wanted name as it was typed, or that name cut as an advertisement cuts it.
+    func isExactly(_ heard: Peer) -> Bool {
+        guard case .name(let text) = self else { return false }
+        return heard.name == text || (try? NodeName(text))?.isPerhaps(heard: heard.name) == true
+    }
+
+    /// Whether a name that is heard, and may be cut, is what was typed in another way. An advertisement cuts bytes, and a letter with
+    /// an accent has more of them than the same letter without.
+    private static func isPerhaps(_ heard: String, typed: String) -> Bool {
+        let (heardName, wanted) = (TypedName.folded(heard), TypedName.folded(typed))
+        let differInBytes = [heard, typed].contains { $0.utf8.count != $0.count }
+        let mayBeCut = differInBytes && heard.utf8.count > Limits.relayedNameBytes - 5
+        return KnownHosts.isName(heard, of: typed) || mayBeCut && wanted.hasPrefix(heardName)
     }
 
     /// Whether it is a host that has proved its identifier and has said its whole name.
@@ -55,7 +70,7 @@ enum WantedHost: Sendable {
         case .any: true
         case .key(let key): peer.id == key
         case .digits(let digits): peer.id.hasPrefix(digits)
-        case .name(let text): peer.name == text || peer.name == (try? NodeName(text))?.text
+        case .name(let text): TypedName.isMeant(peer.name, by: (try? NodeName(text))?.text ?? text)
         }
     }
 }

@@ -196,6 +196,24 @@ struct TypedCommandTests {
         #expect(notice("add no such song", choice, as: .host)?.code == "unknownSong")
     }
 
+    @Test(
+        "a song and a guest are named without capitals and accents, and with any apostrophe",
+        arguments: [
+            ("deja vu", "Déjà Vu"), ("im'", "Im’ Wunderschönen Monat Mai"), ("strasse nach", "Straße nach Süden"),
+            ("for elise", "Før Elise"), ("el nino", "El Niño"), ("L'AMOUR", "L’amour"), ("elka", "Ëlka"),
+        ])
+    func typedAsPeopleType(typed: String, title: String) {
+        let songs = [
+            Song(id: "x1", title: title, artist: "", duration: 1),
+            Song(id: "x2", title: "Zebra", artist: "", duration: 1),
+        ]
+        #expect(SongChoice(library: songs).song(typed, for: .added) == .id("x1"))
+        let twin = Song(id: "x3", title: title.uppercased(), artist: "", duration: 1)
+        #expect(SongChoice(library: songs + [twin]).song(typed, for: .added) == .several([title, twin.title]))
+        let guests = Self.snapshot(guests: [Peer(id: "0a0a0a0a", name: title), Peer(id: "0b0b0b0b", name: "Bob")])
+        #expect(SongChoice(shown: guests).guest(title.lowercased()) == .id("0a0a0a0a"))
+    }
+
     @Test("a guest goes by the whole name or the digits, and the beginning of a name is asked about")
     func guests() {
         let ids = ["a", "b", "c"].map { String(repeating: $0, count: 32) }

@@ -50,6 +50,53 @@ struct ReconnectPolicyTests {
         #expect(guest.policy.isMeant(Self.heardCar) && !guest.policy.isMeant(Self.bus))
     }
 
+    @Test(
+        "a host is named without capitals and accents, and with any apostrophe",
+        arguments: [
+            ("dad's car", "Dad's Car"), ("Dad’s Car", "Dad's Car"), ("DAD`S CAR", "Dad’s Car"), ("beyonce", "Beyoncé"),
+            ("Bjork", "BJÖRK"), ("cafe de l'etoile", "Café de l’Étoile"), ("strasse", "Straße"), ("moře", "More"),
+            ("Łodz", "łódź"), ("Ёлка", "елка"), ("αθηνα", "Αθήνα"), ("istanbul", "İstanbul"), ("Car", "Ｃａｒ"),
+        ])
+    func typedNames(typed: String, name: String) {
+        var guest = Guest(policy: ReconnectPolicy(wanted: typed))
+        _ = guest.handle(.start)
+        let heard = Peer(id: "c0ffee00", name: NodeName(untrusted: NodeName(untrusted: name).advertised).text)
+        #expect(guest.handle(.heard(heard)) == [.stopBrowsing, .invite("c0ffee00")])
+        #expect(guest.handle(.linked(Peer(id: Self.car.id, name: name))) == [.show(.connected)])
+    }
+
+    @Test(
+        "a host that is called otherwise is not the one that was named",
+        arguments: [
+            ("Dads Car", "Dad's Car"), ("Dad", "Dad's Car"), ("Dad's Car 2", "Dad's Car"), ("कि", "की"), ("мир", "мiр"),
+            ("も", "モ"),
+        ])
+    func otherNames(typed: String, name: String) {
+        #expect(!ReconnectPolicy(wanted: typed).isMeant(Peer(id: "c0ffee00", name: name)))
+    }
+
+    @Test(
+        "of several that are only nearly called like that the person chooses, and the one that is called so is joined")
+    func rivals() {
+        let policy = ReconnectPolicy(wanted: "cafe")
+        let (one, other, exact) = (
+            Peer(id: "0a0a0a0a", name: "Café"), Peer(id: "0b0b0b0b", name: "CAFÉ"), Peer(id: "0c0c0c0c", name: "cafe")
+        )
+        #expect(policy.rivals(among: [one]) == [])
+        #expect(policy.rivals(among: [one, Self.bus, other]) == [one, other])
+        #expect(policy.rivals(among: [one, other, exact]) == [])
+        #expect(ReconnectPolicy().rivals(among: [one, other]) == [])
+        #expect(ReconnectPolicy(wanted: "0a0a0a0a").rivals(among: [one, other]) == [])
+    }
+
+    @Test("a host with nearly the name of a known one, and another key, is not joined by itself")
+    func nearlyCopied() {
+        for name in ["Dad’s Car", "DAD'S CAR", "Dád's Car"] {
+            let policy = ReconnectPolicy(wanted: "dad's car", known: KnownHosts([Self.car]))
+            #expect(policy.host(copiedBy: Peer(id: "b05b0500", name: name)) == Self.car)
+        }
+    }
+
     @Test("a link that comes up while the person changes their mind is what is shown, or goes again")
     func secondThoughts() {
         var guest = Guest(policy: ReconnectPolicy())

@@ -131,8 +131,8 @@ public struct HostSnapshot: Hashable, Sendable, Codable {
 
 extension Array<Peer> {
     /// Those that are meant by an identifier, its first digits or a name. 8 to 32 hexadecimal digits are an identifier and never a
-    /// name, since a peer may call itself anything. A name is meant exactly, or else in any case of its letters. Where these are several,
-    /// the person is asked.
+    /// name, since a peer may call itself anything. A name is meant exactly, or else as people type it
+    /// (`TypedName`). If these are several, the person is asked.
     package func meant(by text: String) -> [Peer] {
         if let exact = first(where: { $0.id == text }) { return [exact] }
         if let digits = Identity.digits(in: text) {
@@ -141,8 +141,7 @@ extension Array<Peer> {
         }
         let named = filter { $0.name == text }
         guard named.isEmpty else { return named }
-        let folded = text.lowercased()
-        return filter { $0.name.lowercased() == folded }
+        return filter { TypedName.isMeant($0.name, by: text) }
     }
 }
 

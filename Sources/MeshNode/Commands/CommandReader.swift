@@ -114,7 +114,8 @@ public struct CommandReader: Sendable {
             return commands.filter { $0.word.hasPrefix(word) }.map { $0.parameter == nil ? $0.word : $0.word + " " }
         }
         let names = command.parameter == .command ? commands.map(\.word) : choice.names(for: command.parameter)
-        return names.filter { $0.lowercased().hasPrefix(rest.lowercased()) }.map { "\(first) \($0)" }
+        let typed = TypedName.folded(rest)
+        return names.filter { TypedName.folded($0).hasPrefix(typed) }.map { "\(first) \($0)" }
     }
 
     /// The command that somebody meant who typed a word that is none; nil where it is like none.

@@ -73,11 +73,11 @@ public struct SongChoice: Hashable, Sendable {
         // Digits of an identifier are no beginning of a name, whether their guest is there or not.
         if Identity.digits(in: text) != nil || guests.contains(where: { $0.name == text }) { return .id(text) }
         // Of several with one name the host asks which is meant.
-        let named = guests.filter { $0.name.lowercased() == text.lowercased() }
+        let named = guests.filter { TypedName.isMeant($0.name, by: text) }
         if named.count > 1, Set(named.map(\.name)).count == 1 { return .id(named[0].name) }
         let known = guests.map { (id: $0.id, name: UntrustedText.shown($0.name)) }
         guard case .id(let id) = Self.beginning(text, among: known), let guest = known.first(where: { $0.id == id }),
-            guest.name.lowercased() != text.lowercased()
+            !TypedName.isMeant(guest.name, by: text)
         else { return Self.beginning(text, among: known) }
         return .several([guest.name])
     }
@@ -142,10 +142,10 @@ public struct SongChoice: Hashable, Sendable {
 
     /// A whole name goes before the beginning of a longer one.
     private static func beginning(_ text: String, among named: [(id: String, name: String)]) -> Meaning {
-        let wanted = text.lowercased()
-        let fitting = named.filter { $0.name.lowercased().hasPrefix(wanted) }
-        let whole = fitting.filter { $0.name.lowercased() == wanted }
-        let meant = whole.isEmpty ? fitting : whole
+        let wanted = TypedName.folded(text)
+        let fitting = named.map { ($0, name: TypedName.folded($0.name)) }.filter { $0.name.hasPrefix(wanted) }
+        let whole = fitting.filter { $0.name == wanted }
+        let meant = (whole.isEmpty ? fitting : whole).map(\.0)
         return switch meant.count {
         case 0: .id(text)
         case 1: .id(meant[0].id)

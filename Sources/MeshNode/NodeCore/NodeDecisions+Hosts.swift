@@ -63,6 +63,14 @@ extension NodeDecisions {
         return leaving + [.cleared(by: .retried), .steer(.want(wanted))]
     }
 
+    /// Several hosts in range may be meant by the name that the person has typed: nil if not. They are asked about once.
+    mutating func askWhichHost() -> [Act]? {
+        let rivals = policy.rivals(among: inRange.hosts)
+        defer { askedHosts = Set(rivals.map(\.id)) }
+        guard !rivals.isEmpty else { return nil }
+        return askedHosts == Set(rivals.map(\.id)) ? [] : [.tell(Notice(.severalHosts(rivals)))]
+    }
+
     /// The person was given an invitation.
     mutating func join(_ invitation: Invitation, _ context: inout Context) -> [Act] {
         guard invitation.service == context.mesh.service else { return [.tell(Notice(.noInvitation))] }

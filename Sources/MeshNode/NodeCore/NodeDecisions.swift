@@ -71,6 +71,8 @@ struct NodeDecisions: Sendable {
     var browserDrivers: Set<Peer.ID> = []
     /// The host, or its head, that has proved another key than the one that was joined before: a tap on Retry forgets that.
     var changedKey: Peer.ID?
+    /// The hosts that the person was asked about last.
+    var askedHosts: Set<Peer.ID> = []
 
     /// What decides for a node of this kind, as an earlier run has left it.
     init(_ part: NodeCore.Part, _ local: Peer, _ memory: inout NodeMemory) {
@@ -167,8 +169,10 @@ struct NodeDecisions: Sendable {
         switch event {
         case .heard(let peer, let rssi, let hops, _, let relay, _, _, let bearer):
             let way = WaysInRange.Way(host: peer, hops: hops, relay: relay, bearer: bearer)
-            return heard(way, rssi: rssi, &context)
-                + ask(.multipeerEvent(.peerDiscovered(peer)), &context) + tellCopy(peer)
+            let told = heard(way, rssi: rssi, &context)
+            let discovered = ask(.multipeerEvent(.peerDiscovered(peer)), &context) + tellCopy(peer)
+            if context.mesh.host == nil, let question = askWhichHost() { return told + discovered + question }
+            return told + discovered
                 + (bearer != .broker || policy.isMeant(peer) ? [.steer(.heard(peer))] : [])
         case .unheard(let peer): return inRange.unheard(peer.id).map { lost($0, &context) } ?? []
         case .radioFailed(let error): return watch(.radioFailed(error), &context)

@@ -71,4 +71,23 @@ struct KickTests {
             host.handle(.command(.kick("Bob")), now: .zero) == [.notice(Notice(.severalGuests([Example.bob, twin])))])
         #expect(host.handle(.command(.kick(Example.bob.id)), now: .zero) == [.disconnect(Example.bob.id)])
     }
+
+    @Test(
+        "a guest is named without capitals and accents, and with any apostrophe",
+        arguments: [("jose", "José"), ("JOSÉ", "José"), ("O'Neill", "o’neill"), ("Zoe", "Zoë"), ("Tiến", "tien")])
+    func typedNames(typed: String, name: String) {
+        let guests = [Peer(id: "0a0a0a0a0a0a0a0a", name: name), Peer(id: "0b0b0b0b0b0b0b0b", name: "Bob")]
+        #expect(guests.meant(by: typed) == [guests[0]])
+        let twins = guests + [Peer(id: "0c0c0c0c0c0c0c0c", name: name.uppercased())]
+        #expect(twins.meant(by: typed).count != 0)
+        #expect(twins.meant(by: "0c0c0c0c") == [twins[2]])
+        #expect(guests.meant(by: typed + "x").isEmpty)
+    }
+
+    @Test("of several that are nearly called so the person chooses")
+    func rivals() {
+        let guests = [Peer(id: "0a0a0a0a0a0a0a0a", name: "José"), Peer(id: "0b0b0b0b0b0b0b0b", name: "JOSÉ")]
+        #expect(guests.meant(by: "jose") == guests)
+        #expect(guests.meant(by: "José") == [guests[0]])
+    }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import MeshProtocol
+
 /// The songs that a host has, in their order.
 public struct SongLibrary: Hashable, Sendable {
     /// First to last, each identifier once.
@@ -19,7 +21,7 @@ public struct SongLibrary: Hashable, Sendable {
         }
         self.songs = kept
         self.places = places
-        searched = kept.map { "\($0.title) \($0.artist)".lowercased() }
+        searched = kept.map { TypedName.folded("\($0.title) \($0.artist)") }
     }
 
     /// The song of an identifier.
@@ -50,7 +52,7 @@ public struct SongLibrary: Hashable, Sendable {
 
     /// The songs whose title and artist have all of these words, in the library's order. Without a word there are none.
     public func songs(matching words: String, atMost limit: Int) -> [Song] {
-        let words = words.lowercased().split(whereSeparator: \.isWhitespace)
+        let words = TypedName.folded(words).split(whereSeparator: \.isWhitespace)
         guard !words.isEmpty else { return [] }
         var found: [Song] = []
         for (place, text) in searched.enumerated() where words.allSatisfy({ text.contains($0) }) {
