@@ -9,9 +9,10 @@ extension MusicLibrary {
         var outcome = RescanPolicy.Outcome.failed
         do throws(LibraryProblem) {
             let (walk, found, problems) = try await perform(watch)
-            root = walk
+            root = walk.root
             tell(problems.first)
-            outcome = found == 0 ? .away : problems.contains(where: \.isOfWatching) ? .unwatched : .watched
+            let isWatched = !problems.contains(where: \.isOfWatching)
+            outcome = found == 0 ? .away : !isWatched ? .unwatched : walk.isRemote ? .remote : .watched
         } catch {
             root = nil
             // What a cancelled task did not get is nobody's problem.
@@ -24,7 +25,7 @@ extension MusicLibrary {
     /// Returns which folder it is, how many files there are, and what is wrong, the worst first.
     private func perform(
         _ watch: FolderWatch?
-    ) async throws(LibraryProblem) -> (FolderWalk.Place, Int, [LibraryProblem]) {
+    ) async throws(LibraryProblem) -> (FolderWalk, Int, [LibraryProblem]) {
         let (written, growing) = policy.begin(now: now)
         let (walk, watchFailure) = try await walk(watch)
         try await index.begin(folder: folder)
@@ -47,7 +48,7 @@ extension MusicLibrary {
         if let watchFailure {
             problems.append(.notWatched(path: folder, cause: FolderWalk.text(watchFailure)))
         }
-        return (walk.root, walk.files.count, problems)
+        return (walk, walk.files.count, problems)
     }
 
     private func walk(_ watch: FolderWatch?) async throws(LibraryProblem) -> (FolderWalk, Int32?) {

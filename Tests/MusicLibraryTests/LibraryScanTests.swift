@@ -169,7 +169,8 @@ struct RescanPolicyTests {
     func looksAgain() {
         var policy = RescanPolicy(limits: limits)
         for (outcome, pause) in [
-            (RescanPolicy.Outcome.unwatched, limits.unwatchedPause), (.away, limits.awayPause),
+            (RescanPolicy.Outcome.unwatched, limits.unwatchedPause), (.remote, limits.unwatchedPause),
+            (.away, limits.awayPause),
             (.failed, limits.retryPause),
         ] {
             policy.ended(outcome, took: .zero, now: .seconds(10))

@@ -21,6 +21,10 @@ struct FolderWalk: Sendable {
     /// What could not be looked at.
     private(set) var unreadable: [String] = []
 
+    /// Whether others can change a part of the folder without the kernel's notice.
+    var isRemote: Bool { disks.isAny }
+    private var disks = RemoteDisks()
+
     private let path: String
     private let limits: LibraryLimits
     private var folders: [(path: String, depth: Int)] = [("", 0)]
@@ -41,6 +45,7 @@ struct FolderWalk: Sendable {
         while true {
             if let folder = folders.popLast() {
                 entering(folder.path)
+                disks.enter(absolute(folder.path))
                 try read(folder.path, folder.depth)
             } else if let link = links.popLast() {
                 try follow(link.path, link.depth)

@@ -24,6 +24,8 @@ struct RescanPolicy: Sendable {
         case watched
         /// It does not.
         case unwatched
+        /// It tells only changes that this device makes: the folder, or a part of it, is on a network.
+        case remote
         /// The folder is away, or has no song.
         case away
         /// The index could not be written.
@@ -94,7 +96,7 @@ struct RescanPolicy: Sendable {
         restsUntil = now + min(took * limits.restFactor, limits.longestRest)
         switch outcome {
         case .watched: looksAgain = nil
-        case .unwatched: looksAgain = now + limits.unwatchedPause
+        case .unwatched, .remote: looksAgain = now + limits.unwatchedPause
         case .away: looksAgain = now + limits.awayPause
         case .failed: looksAgain = now + limits.retryPause
         }
