@@ -66,10 +66,18 @@ static const uint64_t folder_rights =
     LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |
     LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK |
     LANDLOCK_ACCESS_FS_MAKE_SYM;
+static const uint64_t reading_rights =
+    LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
+
+// Rules, and the rights that they give.
+struct rules {
+    int descriptor;
+    uint64_t rights;
+};
 
 // Allows what is at `place`, below the folder `parent`. A link is left out: what it leads to is allowed where it is. What the
 // kernel cannot allow stays denied.
-static void allow(int rules, int parent, const char *place)
+static void allow(struct rules rules, int parent, const char *place)
 {
     int target = openat(parent, place, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     struct stat status;
@@ -77,16 +85,16 @@ static void allow(int rules, int parent, const char *place)
         return;
     if (fstat(target, &status) == 0 && !S_ISLNK(status.st_mode)) {
         struct landlock_path_beneath_attr rule = {
-            .allowed_access = S_ISDIR(status.st_mode) ? file_rights | folder_rights : file_rights,
+            .allowed_access = rules.rights & (S_ISDIR(status.st_mode) ? file_rights | folder_rights : file_rights),
             .parent_fd = target,
         };
-        syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+        syscall(SYS_landlock_add_rule, rules.descriptor, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
     }
     close(target);
 }
 
 // Allows everything in the folder `parent` but `left_out`.
-static int allow_others(int rules, const char *parent, const char *left_out)
+static int allow_others(struct rules rules, const char *parent, const char *left_out)
 {
     DIR *folder = opendir(parent);
     if (!folder)
@@ -99,7 +107,7 @@ static int allow_others(int rules, const char *parent, const char *left_out)
 }
 
 // Landlock allows folders and cannot deny one. So everything is allowed that is beside `folder` and beside its parents.
-static int allow_around(int rules, const char *folder)
+static int allow_around(struct rules rules, const char *folder)
 {
     char parent[PATH_MAX];
     for (const char *part = folder; (part = strchr(part, '/'));) {
@@ -122,15 +130,18 @@ static int allow_around(int rules, const char *folder)
     return 0;
 }
 
-int cconfine_deny_folder(const char *folder, const char *const *allowed, size_t count)
+int cconfine_deny_folder(const char *folder, const char *const *allowed, size_t count, bool reads_only)
 {
     char *place = realpath(folder, NULL);
     // What is not there needs no denial.
     if (!place)
         return errno == ENOENT ? 0 : -errno;
     struct landlock_ruleset_attr attributes = {.handled_access_fs = file_rights | folder_rights};
-    int rules = (int)syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0);
-    if (rules < 0) {
+    struct rules rules = {
+        .descriptor = (int)syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0),
+        .rights = reads_only ? reading_rights : file_rights | folder_rights,
+    };
+    if (rules.descriptor < 0) {
         int failure = errno;
         free(place);
         return failure == ENOSYS || failure == EOPNOTSUPP ? -EOPNOTSUPP : -failure;
@@ -141,10 +152,23 @@ int cconfine_deny_folder(const char *folder, const char *const *allowed, size_t 
         allow(rules, AT_FDCWD, allowed[i]);
     if (result == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         result = -errno;
-    if (result == 0 && syscall(SYS_landlock_restrict_self, rules, 0) != 0)
+    if (result == 0 && syscall(SYS_landlock_restrict_self, rules.descriptor, 0) != 0)
         result = -errno;
-    close(rules);
+    close(rules.descriptor);
     return result;
+}
+
+// MARK: Files
+
+int cconfine_close_files(void)
+{
+#ifdef SYS_close_range
+    if (syscall(SYS_close_range, 3u, ~0u, 0u) == 0)
+        return 0;
+    return errno == ENOSYS || errno == EPERM ? -EOPNOTSUPP : -errno;
+#else
+    return -EOPNOTSUPP;
+#endif
 }
 
 // MARK: Network
@@ -155,7 +179,7 @@ int cconfine_deny_folder(const char *folder, const char *const *allowed, size_t 
 #define OWN_ARCHITECTURE AUDIT_ARCH_AARCH64
 #endif
 
-int cconfine_deny_network(void)
+int cconfine_deny_sockets(bool keeps_local)
 {
 #ifndef OWN_ARCHITECTURE
     return -EOPNOTSUPP;
@@ -178,7 +202,7 @@ int cconfine_deny_network(void)
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 1 /* AF_UNIX */, 2, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 16 /* AF_NETLINK */, 1, 0),
         BPF_STMT(BPF_RET | BPF_K, family),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, keeps_local ? SECCOMP_RET_ALLOW : family),
     };
     struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = filter};
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)

@@ -14,9 +14,10 @@ public enum MusicSource: Sendable {
     case list([Song])
     /// A folder, and where mpv is that plays from it, as `MPVPlayer.find` says; nil for silence. `audioDevice` is one of
     /// mpv's names for where the sound goes; nil for the usual place. `playlist` is a file whose songs play where nobody asks.
-    /// `launcher` starts mpv with fewer rights (`MPVPlayer`).
+    /// `launcher` starts mpv with fewer rights (`MPVPlayer`), and `reader` the program that reads tags (`MusicLibrary`).
     case folder(
-        String, mpv: String?, launcher: [String] = [], audioDevice: String? = nil, playlist: String? = nil)
+        String, mpv: String?, launcher: [String] = [], reader: [String]? = nil, audioDevice: String? = nil,
+        playlist: String? = nil)
 
     /// Whether a path is that of a playlist, by its ending.
     public static func isPlaylist(_ path: String) -> Bool { MusicLibrary.isPlaylist(path) }
@@ -31,8 +32,8 @@ public enum MusicSource: Sendable {
         switch self {
         case .list(let songs):
             return Music(songs: songs, opens: DJLimits.openingSongs, search: try ListSearch(songs, logger: logger))
-        case .folder(let folder, let mpv, let launcher, let audioDevice, let playlist):
-            let library = try MusicLibrary(folder: folder, database: index, logger: logger)
+        case .folder(let folder, let mpv, let launcher, let reader, let audioDevice, let playlist):
+            let library = try MusicLibrary(folder: folder, database: index, reader: reader, logger: logger)
             var start = LibraryStart(isComplete: isComplete)
             let running = Task { await library.run() }
             await start.wait(for: library, progress: progress)

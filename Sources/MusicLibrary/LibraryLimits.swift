@@ -24,6 +24,23 @@ struct LibraryLimits: Sendable {
     /// at least one, and a slow stick gives them quickly.
     var idBlockBytes = 16 << 10
 
+    // MARK: The program that reads tags
+
+    /// Memory that a file's tags may take, in bytes: some times as much as is read of it.
+    var readerBytes: UInt = 256 << 20
+    /// Longest answer, in bytes: a cover, or texts of tags.
+    var answerBytes = 5 << 20
+    /// Files that are asked for before the answer for the first: the program never waits for the next.
+    var requestsAhead = 32
+    /// Time for an answer: a slow stick reads a large file's tags in it. After it the file cannot be read.
+    var readTime: Duration = .seconds(20)
+    /// How often a file may end the program before it cannot be read: the first time may be chance.
+    var deathsOfFile = 2
+    /// How often in a row the program may end before its first word: the system does not start it.
+    var readerStarts = 3
+    /// How long the program waits for the next file: covers are asked for one after the other.
+    var readerRest: Duration = .seconds(60)
+
     // MARK: The folder
 
     /// Songs of a library: a stick of 256 GB has room for no more.

@@ -17,7 +17,10 @@ extension MusicLibrary {
             root = nil
             // What a cancelled task did not get is nobody's problem.
             if !Task.isCancelled { tell(error) }
-            if case .indexUnusable = error {} else { outcome = .away }
+            switch error {
+            case .indexUnusable, .readerFailed: break
+            default: outcome = .away
+            }
         }
         return outcome
     }
@@ -37,6 +40,7 @@ extension MusicLibrary {
         let scan = await scanner.run {
             LibraryScan(known: known, found: walk.files, written: written, growing: growing)
         }
+        defer { scanner.start { [reader] in reader.close() } }
         let closed = walk.unreadable + (try await perform(scan, samples))
         let result = try await index.end(folder: folder, place: walk.root)
         var problems: [LibraryProblem] = []
@@ -70,15 +74,20 @@ extension MusicLibrary {
         }
         var unreadable: [String] = []
         var done = 0
-        for batch in scan.toRead.batches(of: limits.batch) {
+        // A batch is read while the one before it is written.
+        var batches = scan.toRead.batches(of: limits.batch).makeIterator()
+        var ahead = batches.next().map(reading)
+        while let reading = ahead {
             guard !Task.isCancelled else { return unreadable }
-            let (files, failed) = try await read(batch, samples)
+            let batch = await reading.value
+            ahead = batches.next().map(self.reading)
+            let (files, failed) = try await checked(batch, samples)
             if try await index.write(files) { given.hasChanged = true }
             try await index.leave(failed.compactMap(\.number))
             if failed.contains(where: { $0.number != nil }) { given.hasChanged = true }
             // What is not there any more is not broken: it is seen to next time.
             unreadable += failed.map(\.file.path).filter { access(folder + "/" + $0, F_OK) == 0 }
-            done += batch.count
+            done += files.count + failed.count
             mailbox.tell(.progress(done: done, of: scan.toRead.count))
             if given.isDue(done) { mailbox.tell(.songs(try await index.songs())) }
         }
@@ -89,21 +98,34 @@ extension MusicLibrary {
         return unreadable
     }
 
-    private func read(
-        _ batch: [LibraryScan.ToRead], _ samples: [String]
-    ) async throws(LibraryProblem) -> ([SongFile], [LibraryScan.ToRead]) {
-        let (files, failed) = await scanner.run { [folder, limits] in
-            var files: [SongFile] = []
-            var failed: [LibraryScan.ToRead] = []
-            for wanted in batch {
-                if let file = SongFile(wanted, in: folder, limits: limits) {
-                    files.append(file)
-                } else {
-                    failed.append(wanted)
+    /// Files that were read, and those that could not be opened. Nil where the program that reads does not start.
+    private typealias Batch = (files: [SongFile], failed: [LibraryScan.ToRead])?
+
+    private func reading(_ batch: [LibraryScan.ToRead]) -> Task<Batch, Never> {
+        Task { [scanner, reader, folder, limits] in
+            await scanner.run {
+                let paths = batch.map { folder + "/" + $0.file.path }
+                var contents: [String?] = []
+                let tags = try? reader.tags(of: paths) { contents.append(ContentID.read(paths[$0], limits: limits)) }
+                guard let tags else { return nil }
+                var files: [SongFile] = []
+                var failed: [LibraryScan.ToRead] = []
+                for (place, wanted) in batch.enumerated() {
+                    if let content = contents[place] {
+                        files.append(SongFile(wanted, content: content, tags: tags[place], limits: limits))
+                    } else {
+                        failed.append(wanted)
+                    }
                 }
+                return (files, failed)
             }
-            return (files, failed)
         }
+    }
+
+    private func checked(
+        _ batch: Batch, _ samples: [String]
+    ) async throws(LibraryProblem) -> ([SongFile], [LibraryScan.ToRead]) {
+        guard let (files, failed) = batch else { throw .readerFailed }
         // It is not the files' fault where the stick was pulled.
         if !failed.isEmpty || files.contains(where: { !$0.isMusic }), let problem = await check(nil, samples) {
             throw problem

@@ -30,7 +30,11 @@ public actor MusicLibrary {
     let logger: Logger
     /// Reads the folder. Covers have a thread of their own: a person waits for them.
     let scanner = FileWorker("roadmesh.library.scan")
-    private let coverReader = FileWorker("roadmesh.library.cover")
+    private let coverWorker = FileWorker("roadmesh.library.cover")
+    /// Reads tags for a scan, and covers.
+    let reader: FileReader
+    private let coverReader: FileReader
+    private var coverRest: Task<Void, Never>?
     /// Asks whether the folder is there, while a scan may wait for it.
     let checker = FileWorker("roadmesh.library.check")
     let mailbox = LibraryUpdates()
@@ -45,19 +49,22 @@ public actor MusicLibrary {
     private var alarm: Task<Void, Never>?
 
     /// A library of what is in a folder, which need not be there yet. `database` is the file of its index: it is made
-    /// where it is not there, and made again where it is damaged. One library at a time uses it.
+    /// where it is not there, and made again where it is damaged. One library at a time uses it. `reader` starts the program
+    /// that reads tags and covers (`FileReaderProgram`); nil reads them in this process.
     public init(
-        folder: String, database: String, logger: Logger = Logger(label: "roadmesh.library")
+        folder: String, database: String, reader: [String]? = nil, logger: Logger = Logger(label: "roadmesh.library")
     ) throws(LibraryProblem) {
-        try self.init(folder: folder, database: database, limits: .standard, logger: logger)
+        try self.init(folder: folder, database: database, limits: .standard, reader: reader, logger: logger)
     }
 
     init(
-        folder: String, database: String, limits: LibraryLimits, logger: Logger = Logger(label: "roadmesh.library")
+        folder: String, database: String, limits: LibraryLimits, reader: [String]? = nil,
+        logger: Logger = Logger(label: "roadmesh.library")
     ) throws(LibraryProblem) {
         self.folder = Self.absolute(folder)
         self.limits = limits
         self.logger = logger
+        (self.reader, coverReader) = (FileReader(reader, limits: limits), FileReader(reader, limits: limits))
         index = try MusicIndex(file: database, limits: limits, logger: logger)
         policy = RescanPolicy(limits: limits)
         updates = mailbox.stream
@@ -78,8 +85,13 @@ public actor MusicLibrary {
             setAlarm()
         }
         alarm?.cancel()
+        coverRest?.cancel()
         mailbox.end()
-        await scanner.run { [index] in index.close() }
+        await coverWorker.run { [coverReader] in coverReader.close() }
+        await scanner.run { [index, reader] in
+            reader.close()
+            index.close()
+        }
     }
 
     /// What has words that begin with what was typed, or is on a shelf; nothing where the index fails.
@@ -94,7 +106,7 @@ public actor MusicLibrary {
     /// no playlist.
     public func songs(ofPlaylist path: String) async -> PlaylistSongs? {
         guard let paths = try? await index.paths() else { return nil }
-        return await coverReader.run { [limits, folder] in
+        return await coverWorker.run { [limits, folder] in
             Playlist(file: path, limits: limits).map { Self.songs(of: $0, among: paths, in: folder) }
         }
     }
@@ -116,7 +128,7 @@ public actor MusicLibrary {
 
     /// The playlists in the folder and in the folders in it, by their paths in it, in alphabetical order.
     public func playlists() async -> [String] {
-        await coverReader.run { [folder, limits] in PlaylistFiles.find(in: folder, limits: limits) }
+        await coverWorker.run { [folder, limits] in PlaylistFiles.find(in: folder, limits: limits) }
     }
 
     /// The songs of one of `playlists`; nil where there is no such playlist, or it cannot be read.
@@ -136,7 +148,13 @@ public actor MusicLibrary {
     /// A song's picture, read from its file. Nil where it has none.
     public func cover(of id: Song.ID) async -> Cover? {
         guard let file = await file(of: id) else { return nil }
-        return await coverReader.run { [limits] in Cover(of: file, limits: limits) }
+        let cover = await coverWorker.run { [coverReader] in try? coverReader.cover(of: file) }
+        coverRest?.cancel()
+        coverRest = Task { [limits, coverWorker, coverReader] in
+            try? await Task.sleep(for: limits.readerRest)
+            if !Task.isCancelled { coverWorker.start { coverReader.close() } }
+        }
+        return cover
     }
 
     // MARK: Time

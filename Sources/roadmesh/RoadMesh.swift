@@ -3,6 +3,7 @@
 import ArgumentParser
 import Glibc
 import MeshNode
+import MusicLibrary
 import TerminalUI
 
 /// The command line.
@@ -94,6 +95,7 @@ struct RoadMesh: AsyncParsableCommand {
     static func main() async {
         let arguments = Array(CommandLine.arguments.dropFirst())
         if arguments.first == Confinement.argument { Confinement.run(Array(arguments.dropFirst())) }
+        if arguments.first == FileReaderProgram.argument { FileReaderProgram.run() }
         Confinement.keepCapabilitiesHere()
         // A reader that closes its pipe must not end the music.
         signal(SIGPIPE, SIG_IGN)

@@ -54,9 +54,10 @@ struct MusicShelf {
 
     /// Runs a library while something is done with it.
     func withLibrary<Result: Sendable>(
-        _ limits: LibraryLimits = limits, _ body: (MusicLibrary, EventQueue<MusicLibrary.Update>) async throws -> Result
+        _ limits: LibraryLimits = limits, reader: [String]? = nil,
+        _ body: (MusicLibrary, EventQueue<MusicLibrary.Update>) async throws -> Result
     ) async throws -> Result {
-        let library = try MusicLibrary(folder: folder, database: database, limits: limits)
+        let library = try MusicLibrary(folder: folder, database: database, limits: limits, reader: reader)
         let updates = EventQueue(library.updates)
         let running = Task { await library.run() }
         do {

@@ -203,7 +203,8 @@ extension LibraryProblem {
         case .notWatched: .playlistUnreadable(path: Self.list)
         case .playlistUnreadable: .playlistEmpty(path: Self.list, missing: 12)
         case .playlistEmpty: .playlistIncomplete(missing: 2, entries: 12, example: "Queen/Jazz.mp3")
-        case .playlistIncomplete: .indexUnusable(path: Self.stick, cause: "the line is dead")
+        case .playlistIncomplete: .readerFailed
+        case .readerFailed: .indexUnusable(path: Self.stick, cause: "the line is dead")
         case .indexUnusable: nil
         }
     }

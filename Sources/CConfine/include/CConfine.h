@@ -6,6 +6,7 @@
 #ifndef CCONFINE_H
 #define CCONFINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /// Clears the inheritable and the ambient capabilities: this process keeps its own, and programs that it starts get none. A
@@ -16,10 +17,16 @@ int cconfine_keep_capabilities_here(void);
 int cconfine_drop_capabilities(void);
 
 /// Denies access to `folder` and everything in it, except to the folders `allowed`, for this process and its children. Folders
-/// that are made beside `folder` or its parents later are denied as well. Returns -EOPNOTSUPP if the kernel has no Landlock.
-int cconfine_deny_folder(const char *folder, const char *const *allowed, size_t count);
+/// that are made beside `folder` or its parents later are denied as well. With `reads_only`, nothing can be written or made
+/// anywhere. Returns -EOPNOTSUPP if the kernel has no Landlock.
+int cconfine_deny_folder(const char *folder, const char *const *allowed, size_t count, bool reads_only);
 
-/// Denies sockets of every kind but Unix and netlink. Returns -EOPNOTSUPP if the kernel or this architecture has no filter.
-int cconfine_deny_network(void);
+/// Closes all files but standard input, output and error. Returns -EOPNOTSUPP if the kernel cannot (before Linux 5.9), or
+/// a unit denies it.
+int cconfine_close_files(void);
+
+/// Denies new sockets. With `keeps_local`, those of Unix and netlink stay. Returns -EOPNOTSUPP if the kernel or this
+/// architecture has no filter.
+int cconfine_deny_sockets(bool keeps_local);
 
 #endif

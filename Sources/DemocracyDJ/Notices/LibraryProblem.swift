@@ -25,6 +25,8 @@ public enum LibraryProblem: Error, Hashable, Sendable {
     case playlistEmpty(path: String, missing: Int)
     /// Some of a playlist's entries are no songs of the folder; the first of them.
     case playlistIncomplete(missing: Int, entries: Int, example: String)
+    /// The program that reads tags does not start, so new files are not read.
+    case readerFailed
     /// The index can be neither used nor made again.
     case indexUnusable(path: String, cause: String)
 
@@ -82,6 +84,10 @@ public enum LibraryProblem: Error, Hashable, Sendable {
                 "playlistIncomplete",
                 "\(missing) of \(entries) entries of the playlist are not in the folder, such as \(shown(example)).",
                 "Copy these songs into the folder; the others play.", raisedBy: .headUnit)
+        case .readerFailed:
+            .stays(
+                "libraryReaderFailed", "The program that reads tags does not start, so new songs are missing.",
+                "Start roadmesh again; if this stays, install it again.")
         case .indexUnusable(let path, let cause):
             .stays(
                 "libraryIndexUnusable", "The list of songs cannot be kept in \(shown(path)) (\(cause)).",
@@ -94,8 +100,7 @@ public enum LibraryProblem: Error, Hashable, Sendable {
         switch self {
         case .folderMissing, .folderAway, .folderUnreadable: true
         case .noSongs, .tooMuch, .unreadableFiles, .notWatched, .playlistUnreadable, .playlistEmpty,
-            .playlistIncomplete,
-            .indexUnusable:
+            .playlistIncomplete, .readerFailed, .indexUnusable:
             false
         }
     }

@@ -53,10 +53,13 @@ extension Cover {
         var bounds = ctaglib_tags_limits(limits)
         guard ctaglib_cover_read(path, &bounds, &read) == 0 else { return nil }
         defer { ctaglib_cover_free(&read) }
-        let bytes = UnsafeBufferPointer(start: read.bytes, count: read.count)
-        guard let kind = ArtworkKind(head: bytes) else { return nil }
-        self.bytes = Array(bytes)
-        mediaType = kind.mediaType
+        self.init(Array(UnsafeBufferPointer(start: read.bytes, count: read.count)), limits: limits)
+    }
+
+    /// A picture of these bytes. Nil if this is no picture or too large.
+    init?(_ bytes: [UInt8], limits: LibraryLimits) {
+        guard bytes.count <= Int(limits.coverBytes), let kind = ArtworkKind(head: bytes) else { return nil }
+        (self.bytes, mediaType) = (bytes, kind.mediaType)
     }
 }
 

@@ -11,6 +11,9 @@ struct FileWorker: Sendable {
         queue = DispatchQueue(label: label, qos: .utility)
     }
 
+    /// Runs something later, without waiting for it.
+    func start(_ work: @escaping @Sendable () -> Void) { queue.async { work() } }
+
     /// Runs something, after what was asked for before.
     func run<Value: Sendable, Failure: Error>(
         _ work: @escaping @Sendable () throws(Failure) -> Value

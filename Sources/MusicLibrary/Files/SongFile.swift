@@ -18,11 +18,8 @@ struct SongFile: Hashable, Sendable {
     var milliseconds: Int
     var hasCover: Bool
 
-    /// Reads a file in a folder. Nil where it cannot be opened.
-    init?(_ wanted: LibraryScan.ToRead, in folder: String, limits: LibraryLimits) {
-        let path = folder + "/" + wanted.file.path
-        guard let content = ContentID.read(path, limits: limits) else { return nil }
-        let tags = AudioTags(of: path, limits: limits)
+    /// A file of a content, with these tags; nil where TagLib reads none.
+    init(_ wanted: LibraryScan.ToRead, content: String, tags: AudioTags?, limits: LibraryLimits) {
         (file, number, self.content) = (wanted.file, wanted.number, content)
         text = SongText(
             title: tags?.title ?? "", artist: tags?.artist ?? "", album: tags?.album ?? "",

@@ -77,6 +77,8 @@ struct MusicOptions: ParsableArguments {
             hasNetwork: Confinement.playsOverNetwork(ProcessInfo.processInfo.environment))
         return .folder(
             folder, mpv: player == PlayerChoice.none ? nil : try MPVPlayer.find(), launcher: launcher,
+            reader: Confinement.readingLauncher(stateFolder: stateFolder, folder: folder)
+                + ["/proc/self/exe", FileReaderProgram.argument],
             audioDevice: audioDevice, playlist: wanted.map(NodeOptions.absolute))
     }
 

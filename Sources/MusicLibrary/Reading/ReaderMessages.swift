@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A request to the program that reads files: the tags or the cover of one file.
+///
+/// A request is the kind in one byte, the length of the path in four (little-endian), and the path. The program sends one message
+/// when it starts, and then one for each request, in their order. A message is its length in four bytes, and what it
+/// is: `ReaderAnswer`.
+struct ReaderRequest: Hashable, Sendable {
+    enum Kind: UInt8, Sendable {
+        case tags = 1
+        case cover = 2
+    }
+
+    var kind: Kind
+    var path: String
+
+    var bytes: [UInt8] { [kind.rawValue] + ReaderFields.length(path.utf8.count) + Array(path.utf8) }
+
+    /// The length of what comes before the path.
+    static let headBytes = 5
+
+    init(_ kind: Kind, _ path: String) { (self.kind, self.path) = (kind, path) }
+}
+
+/// An answer of the program that reads files. A file may have taken the program over, so its answers are not trusted.
+enum ReaderAnswer {
+    /// The message that says that the program has started.
+    static let greeting: [UInt8] = ReaderFields.message([])
+
+    /// The message for the tags of a file. Nil means that it is not audio.
+    static func message(_ tags: AudioTags?) -> [UInt8] {
+        var fields = ReaderFields()
+        if let tags { tags.write(to: &fields) }
+        return ReaderFields.message(fields.bytes)
+    }
+
+    /// The message for the cover of a file.
+    static func message(_ cover: Cover?) -> [UInt8] { ReaderFields.message(cover?.bytes ?? []) }
+}
+
+/// Numbers and texts, one after the other, as they are between two programs.
+struct ReaderFields {
+    private(set) var bytes: [UInt8] = []
+    private var place = 0
+    private(set) var isSound = true
+
+    /// Fields to be written.
+    init() {}
+
+    /// Fields to be read.
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    /// Whether all that was read was there, and nothing else.
+    var isWhole: Bool { isSound && place == bytes.count }
+
+    mutating func write(_ text: String) {
+        bytes += Self.length(text.utf8.count)
+        bytes += text.utf8
+    }
+
+    mutating func write(_ number: Int) { bytes += Self.length(number) }
+
+    mutating func number() -> Int {
+        guard bytes.count - place >= 4 else {
+            isSound = false
+            return 0
+        }
+        defer { place += 4 }
+        return Self.length(bytes[place..<place + 4])
+    }
+
+    mutating func text() -> String {
+        let count = number()
+        guard count <= bytes.count - place else {
+            isSound = false
+            return ""
+        }
+        defer { place += count }
+        return String(decoding: bytes[place..<place + count], as: UTF8.self)
+    }
+
+    static func length(_ count: Int) -> [UInt8] {
+        let count = UInt32(clamping: count)
+        return [
+            UInt8(truncatingIfNeeded: count), UInt8(truncatingIfNeeded: count >> 8),
+            UInt8(truncatingIfNeeded: count >> 16), UInt8(truncatingIfNeeded: count >> 24),
+        ]
+    }
+
+    static func length(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reversed().reduce(0) { $0 << 8 | Int($1) } }
+
+    static func message(_ body: [UInt8]) -> [UInt8] { length(body.count) + body }
+}
+
+extension AudioTags {
+    func write(to fields: inout ReaderFields) {
+        for text in [title, artist, album, albumArtist] { fields.write(text) }
+        for number in [disc, track, milliseconds, hasCover ? 1 : 0] { fields.write(number) }
+    }
+
+    /// The tags of an answer. Nil if the file has no tags or the answer is malformed.
+    init?(answer: [UInt8]) {
+        var fields = ReaderFields(answer)
+        (title, artist, album, albumArtist) = (fields.text(), fields.text(), fields.text(), fields.text())
+        (disc, track, milliseconds) = (fields.number(), fields.number(), fields.number())
+        hasCover = fields.number() == 1
+        guard fields.isWhole else { return nil }
+    }
+}
