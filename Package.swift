@@ -127,7 +127,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         // Around a host, each a room of its own, with the C that it alone needs. No decisions in the C.
-        .target(name: "CTagLib", linkerSettings: [.linkedLibrary("tag")]),
+        .target(name: "CTagLib", linkerSettings: [.linkedLibrary("tag"), .linkedLibrary("uchardet")]),
         .target(
             name: "MusicLibrary",
             dependencies: [
@@ -267,7 +267,8 @@ let package = Package(
             name: "MeshNodeTests", dependencies: ["MeshNode", "NodeStore", "TestSupport", logging],
             swiftSettings: strict),
         .testTarget(
-            name: "MusicLibraryTests", dependencies: ["MusicLibrary", "TestSupport", database],
+            name: "MusicLibraryTests",
+            dependencies: ["MusicLibrary", "MusicPlayer", "TestSupport", database, subprocess],
             exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
             name: "MusicPlayerTests", dependencies: ["MusicPlayer", "TestSupport", networkTypes],

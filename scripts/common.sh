@@ -11,7 +11,7 @@ scratch=$cache/build
 # What building and running needs, and what the tests need besides: the radio lab's kernel, its Bluetooth, its Python; a
 # player, what steers it, a browser, and a reader of codes; what packages are made with, and installed into.
 build_packages=(
-    g++ pkgconf libxml2 libbluetooth-dev libdbus-1-dev libsqlite3-dev libtag1-dev libsystemd-dev libqrencode-dev
+    g++ pkgconf libxml2 libbluetooth-dev libdbus-1-dev libsqlite3-dev libtag1-dev libuchardet-dev libsystemd-dev libqrencode-dev
     libcurl4-openssl-dev libedit-dev libsodium-dev libmosquitto-dev
 )
 # Making a package needs these as well.

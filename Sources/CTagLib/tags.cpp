@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "CTagLib.h"
+#include "encodings.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -14,14 +15,20 @@
 #include <taglib/attachedpictureframe.h>
 #include <taglib/fileref.h>
 #include <taglib/flacfile.h>
+#include <taglib/id3v1tag.h>
 #include <taglib/id3v2tag.h>
+#include <taglib/infotag.h>
 #include <taglib/mp4file.h>
 #include <taglib/mpcfile.h>
 #include <taglib/mpegfile.h>
+#include <taglib/relativevolumeframe.h>
+#include <taglib/textidentificationframe.h>
 #include <taglib/tfilestream.h>
 #include <taglib/tpropertymap.h>
+#include <taglib/trueaudiofile.h>
 #include <taglib/wavfile.h>
 #include <taglib/wavpackfile.h>
+#include <taglib/xingheader.h>
 #include <taglib/xiphcomment.h>
 
 namespace {
@@ -156,6 +163,8 @@ void takeFrom(const OpenedFile &opened, const Taker &take) {
         takeFrom(ape->APETag(), take);
     } else if (auto mpc = dynamic_cast<TagLib::MPC::File *>(file)) {
         takeFrom(mpc->APETag(), take);
+    } else if (auto trueAudio = dynamic_cast<TagLib::TrueAudio::File *>(file)) {
+        takeFrom(trueAudio->ID3v2Tag(), take);
     } else if (auto wavpack = dynamic_cast<TagLib::WavPack::File *>(file)) {
         takeFrom(wavpack->APETag(), take);
     } else if (auto xiph = dynamic_cast<TagLib::Ogg::XiphComment *>(opened.tag())) {
@@ -163,45 +172,210 @@ void takeFrom(const OpenedFile &opened, const Taker &take) {
     }
 }
 
-// Of a WAV's two kinds of tags TagLib 1.13 gives the texts of the first, also where it is not there.
-TagLib::Tag *textTag(const OpenedFile &opened) {
-    auto wav = dynamic_cast<TagLib::RIFF::WAV::File *>(opened.file());
-    if (wav && wav->hasInfoTag() && !wav->hasID3v2Tag()) return wav->InfoTag();
-    return opened.tag();
+using TagLib::String;
+using TagLib::StringList;
+
+// Texts of tags that have no encoding, as bytes.
+class Bytes final : public TagLib::ID3v1::StringHandler, public TagLib::RIFF::Info::StringHandler {
+public:
+    String parse(const ByteVector &data) const override { return String(data.data(), String::Latin1).stripWhiteSpace(); }
+    ByteVector render(const String &) const override { return ByteVector(); }
+};
+
+// TagLib reads RIFF's texts as UTF-8, and drops all others.
+void keepBytes() {
+    static const Bytes handler;
+    static const bool isSet = [] {
+        TagLib::ID3v1::Tag::setStringHandler(&handler);
+        TagLib::RIFF::Info::Tag::setStringHandler(&handler);
+        return true;
+    }();
+    (void)isSet;
 }
 
-char *copy(const TagLib::String &text, uint32_t limit) {
-    // A scalar is as much as four bytes in UTF-8, and cutting here keeps a book from being made UTF-8 first.
-    std::string bytes = text.substr(0, limit).to8Bit(true);
-    size_t count = std::min<size_t>(bytes.size(), limit);
+// The texts of one file, each from the tag that has it first: ID3v2, then APE, Vorbis and others, then those without an encoding.
+class Texts {
+public:
+    explicit Texts(const OpenedFile &opened) : properties(opened.file()->properties()) {
+        TagLib::File *file = opened.file();
+        if (auto mpeg = dynamic_cast<TagLib::MPEG::File *>(file)) {
+            (id3 = mpeg->ID3v2Tag(), old = mpeg->ID3v1Tag(), ape = mpeg->APETag());
+        } else if (auto wav = dynamic_cast<TagLib::RIFF::WAV::File *>(file)) {
+            (id3 = wav->ID3v2Tag(), old = wav->InfoTag());
+        } else if (auto aiff = dynamic_cast<TagLib::RIFF::AIFF::File *>(file)) {
+            id3 = aiff->tag();
+        } else if (auto flac = dynamic_cast<TagLib::FLAC::File *>(file)) {
+            (id3 = flac->ID3v2Tag(), old = flac->ID3v1Tag());
+        } else if (auto trueAudio = dynamic_cast<TagLib::TrueAudio::File *>(file)) {
+            (id3 = trueAudio->ID3v2Tag(), old = trueAudio->ID3v1Tag());
+        } else if (auto packed = dynamic_cast<TagLib::APE::File *>(file)) {
+            (ape = packed->APETag(), old = packed->ID3v1Tag());
+        }
+        TagLib::Tag *tag = opened.tag();
+        title = values("TIT2", "TITLE", old ? old->title() : String(), tag ? tag->title() : String());
+        artists = values("TPE1", "ARTIST", old ? old->artist() : String(), tag ? tag->artist() : String());
+        album = values("TALB", "ALBUM", old ? old->album() : String(), tag ? tag->album() : String());
+        albumArtist = values("TPE2", "ALBUMARTIST", String(), String());
+        track = tag ? tag->track() : 0;
+        if (track == 0 && old) track = old->track();
+        // A list of its own goes before the one that joins all in a text.
+        if (artists.values.size() < 2) {
+            auto list = values("TXXX:ARTISTS", "ARTISTS", String(), String());
+            if (list.values.size() > 1) artists = list;
+        }
+        for (Value *value : {&title, &artists, &album, &albumArtist})
+            if (value->isLegacy)
+                for (const auto &text : value->values) guess.addLegacy(text.toWString());
+    }
+
+    struct Value {
+        StringList values;
+        bool isLegacy = false;
+    };
+
+    Value title, artists, album, albumArtist;
+    unsigned int track = 0;
+
+    // All values of a text in UTF-8, with a separator between two, or only the first.
+    std::string text(const Value &value, size_t limit, bool isList = false) {
+        std::string result;
+        for (const auto &each : value.values) {
+            if (!result.empty()) result.push_back(CTAGLIB_SEPARATOR);
+            // A scalar is as much as four bytes, and cutting here keeps a book from being converted first.
+            std::string part = guess.decoded(each.substr(0, limit).toWString(), value.isLegacy);
+            for (char letter : part)
+                if (letter != 0 && letter != CTAGLIB_SEPARATOR) result.push_back(letter);
+            if (!isList || result.size() >= limit) break;
+        }
+        return result.substr(0, limit);
+    }
+
+    std::string gain(const char *name) {
+        String key(name);
+        if (properties.contains(key) && !properties[key].isEmpty()) return properties[key].front().to8Bit(true);
+        if (ape && ape->itemListMap().contains(key)) return ape->itemListMap()[key].toString().to8Bit(true);
+        return "";
+    }
+
+    // ID3v2's frames for the gain of a track or an album. They count if the text tag is missing.
+    std::string adjusted(const char *what) {
+        if (!id3) return "";
+        for (auto frame : id3->frameList("RVA2")) {
+            auto volume = dynamic_cast<TagLib::ID3v2::RelativeVolumeFrame *>(frame);
+            if (volume && volume->identification().upper() == what) return std::to_string(volume->volumeAdjustment());
+        }
+        return "";
+    }
+
+private:
+    Value values(const char *frame, const char *property, const String &oldText, const String &other) {
+        Value value;
+        if (id3 && id3->frameListMap().contains(frame)) {
+            for (auto each : id3->frameListMap()[frame]) {
+                auto text = dynamic_cast<TagLib::ID3v2::TextIdentificationFrame *>(each);
+                if (!text) continue;
+                for (const auto &part : text->fieldList())
+                    if (!part.isEmpty()) value.values.append(part);
+                value.isLegacy = text->textEncoding() == String::Latin1;
+            }
+        }
+        if (!value.values.isEmpty()) return value;
+        String key(property);
+        // The properties of some files are those of tags without an encoding.
+        if (properties.contains(key) && (oldText.isEmpty() || properties[key].toString() != oldText)) {
+            for (const auto &part : properties[key])
+                if (!part.isEmpty()) value.values.append(part);
+        } else if (ape && ape->itemListMap().contains(key)) {
+            value.values = ape->itemListMap()[key].toStringList();
+        }
+        if (value.values.isEmpty() && !oldText.isEmpty()) {
+            value.values = StringList(oldText);
+            value.isLegacy = true;
+        }
+        if (value.values.isEmpty() && !other.isEmpty()) value.values = StringList(other);
+        return value;
+    }
+
+    TagLib::PropertyMap properties;
+    TagLib::ID3v2::Tag *id3 = nullptr;
+    TagLib::APE::Tag *ape = nullptr;
+    // ID3v1, or RIFF's list.
+    TagLib::Tag *old = nullptr;
+    encodings::Guess guess;
+};
+
+char *copy(const std::string &text, uint32_t limit) {
+    size_t count = std::min<size_t>(text.size(), limit);
     char *copy = static_cast<char *>(std::malloc(count + 1));
     if (!copy) throw std::bad_alloc();
-    std::memcpy(copy, bytes.data(), count);
+    std::memcpy(copy, text.data(), count);
     copy[count] = 0;
     return copy;
 }
 
-// The first value that a tag has under a name, which TagLib has for each format's own name.
-TagLib::String first(const TagLib::PropertyMap &properties, const char *name) {
-    auto found = properties.find(name);
-    return found == properties.end() || found->second.isEmpty() ? TagLib::String() : found->second.front();
+// ReplayGain's names, which formats spell in their ways.
+std::string gains(const OpenedFile &opened, Texts &texts) {
+    static const char *const names[] = {
+        "REPLAYGAIN_TRACK_GAIN", "REPLAYGAIN_TRACK_PEAK", "REPLAYGAIN_ALBUM_GAIN",
+        "REPLAYGAIN_ALBUM_PEAK", "R128_TRACK_GAIN",       "R128_ALBUM_GAIN",
+    };
+    std::string result;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (i > 0) result.push_back(CTAGLIB_SEPARATOR);
+        std::string text = texts.gain(names[i]);
+        if (auto mp4 = dynamic_cast<TagLib::MP4::File *>(opened.file())) {
+            for (const auto &item : mp4->tag() ? mp4->tag()->itemMap() : TagLib::MP4::ItemMap())
+                if (item.first.upper() == String("----:COM.APPLE.ITUNES:") + names[i]) text = item.second.toStringList().toString().to8Bit(true);
+        } else if (auto asf = dynamic_cast<TagLib::ASF::File *>(opened.file())) {
+            for (const auto &item : asf->tag() ? asf->tag()->attributeListMap() : TagLib::ASF::AttributeListMap())
+                if (item.first.upper() == names[i] && !item.second.isEmpty()) text = item.second.front().toString().to8Bit(true);
+        }
+        if (text.empty() && i == 0) text = texts.adjusted("TRACK");
+        if (text.empty() && i == 2) text = texts.adjusted("ALBUM");
+        result += text.substr(0, 24);
+    }
+    return result;
+}
+
+// Whether a length may be wrong: no header says it, or the file is too small or too large for it.
+bool isDoubtful(const OpenedFile &opened, double bytes) {
+    double seconds = opened.milliseconds() / 1000.0;
+    if (seconds <= 0) return true;
+    TagLib::AudioProperties *properties = opened.file()->audioProperties();
+    if (auto mpeg = dynamic_cast<TagLib::MPEG::Properties *>(properties)) {
+        const TagLib::MPEG::XingHeader *header = mpeg->xingHeader();
+        if (!header || !header->isValid()) return true;
+        return header->totalSize() > bytes * 1.02;
+    }
+    if (auto wav = dynamic_cast<TagLib::RIFF::WAV::Properties *>(properties)) {
+        double wanted = seconds * wav->sampleRate() * wav->channels() * wav->bitsPerSample() / 8;
+        return wav->format() == 1 && wanted > bytes * 1.02;
+    }
+    if (auto aiff = dynamic_cast<TagLib::RIFF::AIFF::Properties *>(properties))
+        return seconds * aiff->sampleRate() * aiff->channels() * aiff->bitsPerSample() / 8 > bytes * 1.02 && !aiff->isAiffC();
+    double leastRate = dynamic_cast<TagLib::FLAC::Properties *>(properties) ? 200e3 : 24e3;
+    return bytes * 8 / seconds < leastRate;
 }
 
 }  // namespace
 
 int ctaglib_tags_read(const char *path, const ctaglib_tags_limits *limits, ctaglib_tags *tags) try {
     std::memset(tags, 0, sizeof *tags);
+    keepBytes();
     OpenedFile opened(path, *limits);
     if (!opened.isKnown()) return -1;
-    TagLib::Tag *tag = textTag(opened);
-    tags->title = copy(tag ? tag->title() : TagLib::String(), limits->text_bytes);
-    tags->artist = copy(tag ? tag->artist() : TagLib::String(), limits->text_bytes);
-    tags->album = copy(tag ? tag->album() : TagLib::String(), limits->text_bytes);
-    tags->track = tag ? tag->track() : 0;
+    Texts texts(opened);
+    tags->title = copy(texts.text(texts.title, limits->text_bytes), limits->text_bytes);
+    tags->artists = copy(texts.text(texts.artists, limits->text_bytes, true), limits->text_bytes);
+    tags->album = copy(texts.text(texts.album, limits->text_bytes), limits->text_bytes);
+    tags->album_artist = copy(texts.text(texts.albumArtist, limits->text_bytes), limits->text_bytes);
+    tags->gains = copy(gains(opened, texts), limits->text_bytes);
+    tags->track = texts.track;
     TagLib::PropertyMap properties = opened.file()->properties();
-    tags->album_artist = copy(first(properties, "ALBUMARTIST"), limits->text_bytes);
-    tags->disc = std::max(first(properties, "DISCNUMBER").toInt(), 0);
+    auto disc = properties.find("DISCNUMBER");
+    if (disc != properties.end() && !disc->second.isEmpty()) tags->disc = std::max(disc->second.front().toInt(), 0);
     tags->milliseconds = std::max(opened.milliseconds(), 0);
+    tags->is_doubtful = isDoubtful(opened, static_cast<double>(opened.file()->length()));
     takeFrom(opened, [&](const ByteVector &data, bool) {
         tags->has_cover = !data.isEmpty() && data.size() <= limits->cover_bytes;
         return tags->has_cover != 0;
@@ -214,9 +388,10 @@ int ctaglib_tags_read(const char *path, const ctaglib_tags_limits *limits, ctagl
 
 void ctaglib_tags_free(ctaglib_tags *tags) {
     std::free(tags->title);
-    std::free(tags->artist);
+    std::free(tags->artists);
     std::free(tags->album);
     std::free(tags->album_artist);
+    std::free(tags->gains);
     std::memset(tags, 0, sizeof *tags);
 }
 

@@ -15,9 +15,10 @@ public enum MusicSource: Sendable {
     /// A folder, and where mpv is that plays from it, as `MPVPlayer.find` says; nil for silence. `audioDevice` is one of
     /// mpv's names for where the sound goes; nil for the usual place. `playlist` is a file whose songs play where nobody asks.
     /// `launcher` starts mpv with fewer rights (`MPVPlayer`), and `reader` the program that reads tags (`MusicLibrary`).
+    /// `measurer` is put before mpv where it plays files without sound, and `loudness` says which songs are made equally loud.
     case folder(
-        String, mpv: String?, launcher: [String] = [], reader: [String]? = nil, audioDevice: String? = nil,
-        playlist: String? = nil)
+        String, mpv: String?, launcher: [String] = [], reader: [String]? = nil, measurer: [String] = [],
+        loudness: Loudness = .off, audioDevice: String? = nil, playlist: String? = nil)
 
     /// Whether a path is that of a playlist, by its ending.
     public static func isPlaylist(_ path: String) -> Bool { MusicLibrary.isPlaylist(path) }
@@ -32,8 +33,13 @@ public enum MusicSource: Sendable {
         switch self {
         case .list(let songs):
             return Music(songs: songs, opens: DJLimits.openingSongs, search: try ListSearch(songs, logger: logger))
-        case .folder(let folder, let mpv, let launcher, let reader, let audioDevice, let playlist):
-            let library = try MusicLibrary(folder: folder, database: index, reader: reader, logger: logger)
+        case .folder(
+            let folder, let mpv, let launcher, let reader, let measurer, let loudness, let audioDevice, let playlist):
+            let player = mpv.map {
+                measurer + [$0] + MPVPlayer.measuringArguments(filter: MusicLibrary.measuringFilter)
+            }
+            let library = try MusicLibrary(
+                folder: folder, database: index, reader: reader, player: player, loudness: loudness, logger: logger)
             var start = LibraryStart(isComplete: isComplete)
             let running = Task { await library.run() }
             await start.wait(for: library, progress: progress)
@@ -99,6 +105,7 @@ public struct Music: Sendable {
         guard let mpv, let library else { return nil }
         return MPVPlayer(
             executable: mpv, launcher: launcher, audioDevice: audioDevice, file: { await library.file(of: $0) },
+            gain: { await library.gain(of: $0) },
             check: { await library.isAway(failing: $0) }, logger: logger)
     }
 

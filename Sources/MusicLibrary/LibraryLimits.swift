@@ -18,6 +18,8 @@ struct LibraryLimits: Sendable {
     var tagTextBytes: UInt32 = 1_024
     /// Longest album, in bytes: as a title. It is searched, and not told.
     var albumBytes = DJLimits.songTextBytes
+    /// Artists of a song: more are a choir.
+    var songArtists = 16
     /// Largest cover, in bytes: as one from the web (`ArtworkLimits.pictureBytes`). It is in memory while it is sent.
     var coverBytes: UInt32 = 4 << 20
     /// Blocks of a file that make its id, at its head, its middle and its end, in bytes: two songs of one size differ in
@@ -40,6 +42,21 @@ struct LibraryLimits: Sendable {
     var readerStarts = 3
     /// How long the program waits for the next file: covers are asked for one after the other.
     var readerRest: Duration = .seconds(60)
+
+    // MARK: Files that the player plays without sound
+
+    /// Time for playing a file to its end: an audio book of some hours is played a hundred times as fast.
+    var playTime: Duration = .seconds(120)
+    /// Longest line of the player, in bytes: a file's tags with the texts of all songs of an album.
+    var playerLineBytes = 1 << 20
+    /// Tags of a file that are looked at: some dozens are known.
+    var playerTags = 100
+    /// A length of a file that the player finds to be this much wrong is corrected: fewer changes are of no use to anybody.
+    var wrongLength: Duration = .seconds(1)
+    /// Pause between two lists of songs with corrected lengths: each is sent to all guests.
+    var toldLengths: Duration = .seconds(30)
+    /// Pause between two songs that are measured: the processor is for the music and its guests.
+    var measurePause: Duration = .milliseconds(100)
 
     // MARK: The folder
 
@@ -105,6 +122,12 @@ struct LibraryLimits: Sendable {
     var unwatchedPause: Duration = .seconds(5 * 60)
     /// Pause between looks for a folder that is away, or that has no song: a stick that is plugged in is there at once.
     var awayPause: Duration = .seconds(2)
+    /// Files that cannot be played and that a notice names: one line has room for no more.
+    var namedFiles = 3
+    /// The same of the log: a folder of another kind of files would fill it.
+    var loggedFiles = 100
+    /// Files that the player has tried between two transactions: it takes a second for some.
+    var playedBatch = 8
     /// Files that are read to find out whether the folder or one song is at fault: a few broken ones are among them by chance.
     var checkedFiles = 8
     /// Bytes that are read of such a file, at each of three places: a block of a disk.

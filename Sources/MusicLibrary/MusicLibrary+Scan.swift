@@ -36,17 +36,24 @@ extension MusicLibrary {
         let samples = walk.files.shuffled().prefix(limits.checkedFiles).map(\.path)
         // Its entries may be there from the kernel's memory.
         if problem?.isAbsence == true, let problem = await check(nil, samples) { throw problem }
-        let known = try await index.known()
+        let known = try await index.known(hasPlayer: player != nil)
         let scan = await scanner.run {
             LibraryScan(known: known, found: walk.files, written: written, growing: growing)
         }
-        defer { scanner.start { [reader] in reader.close() } }
+        defer {
+            scanner.start { [reader, player] in
+                reader.close()
+                player?.close()
+            }
+        }
         let closed = walk.unreadable + (try await perform(scan, samples))
         let result = try await index.end(folder: folder, place: walk.root)
         var problems: [LibraryProblem] = []
         if walk.isTooMuch { problems.append(.tooMuch(path: folder)) }
-        if let example = (closed + [result.firstUnreadable].compactMap(\.self)).min() {
-            problems.append(.unreadableFiles(count: closed.count + result.unreadable, example: example))
+        let unplayable = (closed + walk.unplayable + result.firstUnreadable).sorted().prefix(limits.namedFiles)
+        if !unplayable.isEmpty {
+            let count = closed.count + walk.unplayable.count + result.unreadable
+            problems.append(.unreadableFiles(count: count, example: unplayable.joined(separator: ", ")))
         }
         if !result.hasSongs { problems.append(.noSongs(path: folder)) }
         if let watchFailure {
@@ -73,6 +80,7 @@ extension MusicLibrary {
             if try await index.write(batch) { given.hasChanged = true }
         }
         var unreadable: [String] = []
+        var silent: [SongFile] = []
         var done = 0
         // A batch is read while the one before it is written.
         var batches = scan.toRead.batches(of: limits.batch).makeIterator()
@@ -82,12 +90,22 @@ extension MusicLibrary {
             let batch = await reading.value
             ahead = batches.next().map(self.reading)
             let (files, failed) = try await checked(batch, samples)
-            if try await index.write(files) { given.hasChanged = true }
+            // The player may find a length where TagLib finds none, but it is slower.
+            let isForPlayer = { (file: SongFile) in file.isForPlayer && self.player != nil }
+            silent += files.filter(isForPlayer)
+            if try await index.write(files.filter { !isForPlayer($0) }) { given.hasChanged = true }
             try await index.leave(failed.compactMap(\.number))
             if failed.contains(where: { $0.number != nil }) { given.hasChanged = true }
             // What is not there any more is not broken: it is seen to next time.
             unreadable += failed.map(\.file.path).filter { access(folder + "/" + $0, F_OK) == 0 }
-            done += files.count + failed.count
+            done += files.filter { !isForPlayer($0) }.count + failed.count
+            mailbox.tell(.progress(done: done, of: scan.toRead.count))
+            if given.isDue(done) { mailbox.tell(.songs(try await index.songs())) }
+        }
+        for batch in silent.batches(of: limits.playedBatch) {
+            guard !Task.isCancelled else { return unreadable }
+            if try await index.write(try await played(batch, samples)) { given.hasChanged = true }
+            done += batch.count
             mailbox.tell(.progress(done: done, of: scan.toRead.count))
             if given.isDue(done) { mailbox.tell(.songs(try await index.songs())) }
         }
@@ -96,41 +114,6 @@ extension MusicLibrary {
             hasGivenSongs = true
         }
         return unreadable
-    }
-
-    /// Files that were read, and those that could not be opened. Nil where the program that reads does not start.
-    private typealias Batch = (files: [SongFile], failed: [LibraryScan.ToRead])?
-
-    private func reading(_ batch: [LibraryScan.ToRead]) -> Task<Batch, Never> {
-        Task { [scanner, reader, folder, limits] in
-            await scanner.run {
-                let paths = batch.map { folder + "/" + $0.file.path }
-                var contents: [String?] = []
-                let tags = try? reader.tags(of: paths) { contents.append(ContentID.read(paths[$0], limits: limits)) }
-                guard let tags else { return nil }
-                var files: [SongFile] = []
-                var failed: [LibraryScan.ToRead] = []
-                for (place, wanted) in batch.enumerated() {
-                    if let content = contents[place] {
-                        files.append(SongFile(wanted, content: content, tags: tags[place], limits: limits))
-                    } else {
-                        failed.append(wanted)
-                    }
-                }
-                return (files, failed)
-            }
-        }
-    }
-
-    private func checked(
-        _ batch: Batch, _ samples: [String]
-    ) async throws(LibraryProblem) -> ([SongFile], [LibraryScan.ToRead]) {
-        guard let (files, failed) = batch else { throw .readerFailed }
-        // It is not the files' fault where the stick was pulled.
-        if !failed.isEmpty || files.contains(where: { !$0.isMusic }), let problem = await check(nil, samples) {
-            throw problem
-        }
-        return (files, failed)
     }
 
     // MARK: Problems

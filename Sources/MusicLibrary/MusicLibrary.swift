@@ -34,6 +34,17 @@ public actor MusicLibrary {
     /// Reads tags for a scan, and covers.
     let reader: FileReader
     private let coverReader: FileReader
+    /// The player for files that TagLib cannot read. Nil where nothing plays.
+    let player: PlayerProbe?
+    /// The player that measures, on a thread of its own.
+    let measurePlayer: PlayerProbe?
+    let measurer = FileWorker("roadmesh.library.measure")
+    let loudness: Loudness
+    var measuring: Task<Void, Never>?
+    /// Songs that are measured before others.
+    var wantedMeasures: [Int64] = []
+    /// Files that the log has named.
+    var loggedFiles = 0
     private var coverRest: Task<Void, Never>?
     /// Asks whether the folder is there, while a scan may wait for it.
     let checker = FileWorker("roadmesh.library.check")
@@ -50,21 +61,28 @@ public actor MusicLibrary {
 
     /// A library of what is in a folder, which need not be there yet. `database` is the file of its index: it is made
     /// where it is not there, and made again where it is damaged. One library at a time uses it. `reader` starts the program
-    /// that reads tags and covers (`FileReaderProgram`); nil reads them in this process.
+    /// that reads tags and covers (`FileReaderProgram`); nil reads them in this process. `player` starts the player without sound, for
+    /// files that TagLib cannot read and to measure what `loudness` needs; nil does without.
     public init(
-        folder: String, database: String, reader: [String]? = nil, logger: Logger = Logger(label: "roadmesh.library")
+        folder: String, database: String, reader: [String]? = nil, player: [String]? = nil, loudness: Loudness = .off,
+        logger: Logger = Logger(label: "roadmesh.library")
     ) throws(LibraryProblem) {
-        try self.init(folder: folder, database: database, limits: .standard, reader: reader, logger: logger)
+        try self.init(
+            folder: folder, database: database, limits: .standard, reader: reader, player: player, loudness: loudness,
+            logger: logger)
     }
 
     init(
-        folder: String, database: String, limits: LibraryLimits, reader: [String]? = nil,
-        logger: Logger = Logger(label: "roadmesh.library")
+        folder: String, database: String, limits: LibraryLimits, reader: [String]? = nil, player: [String]? = nil,
+        loudness: Loudness = .off, logger: Logger = Logger(label: "roadmesh.library")
     ) throws(LibraryProblem) {
         self.folder = Self.absolute(folder)
         self.limits = limits
         self.logger = logger
         (self.reader, coverReader) = (FileReader(reader, limits: limits), FileReader(reader, limits: limits))
+        self.player = player.map { PlayerProbe($0, limits: limits) }
+        measurePlayer = player.map { PlayerProbe($0, limits: limits) }
+        self.loudness = loudness
         index = try MusicIndex(file: database, limits: limits, logger: logger)
         policy = RescanPolicy(limits: limits)
         updates = mailbox.stream
@@ -86,10 +104,14 @@ public actor MusicLibrary {
         }
         alarm?.cancel()
         coverRest?.cancel()
+        measuring?.cancel()
+        measurePlayer?.stop()
+        await measuring?.value
         mailbox.end()
         await coverWorker.run { [coverReader] in coverReader.close() }
-        await scanner.run { [index, reader] in
+        await scanner.run { [index, reader, player] in
             reader.close()
+            player?.close()
             index.close()
         }
     }
@@ -175,6 +197,7 @@ public actor MusicLibrary {
         let start = now
         let outcome = await scan(watch)
         policy.ended(outcome, took: now - start, now: now)
+        beginMeasuring()
         // What has happened meanwhile.
         wake.yield()
     }

@@ -13,8 +13,8 @@ struct PlayerPolicy: Sendable {
     enum Event: Hashable, Sendable {
         /// This is to be heard.
         case wanted(Playback)
-        /// A song's file is here, or with nil nowhere.
-        case found(Song.ID, path: String?)
+        /// A song's file is here, to be played so many decibels louder, or with nil nowhere.
+        case found(Song.ID, path: String?, gain: Double = 0)
         /// Whether a song cannot be played because the folder of all songs is away.
         case checked(Song.ID, isAway: Bool)
         /// The folder of all songs is away, or back.
@@ -57,7 +57,7 @@ struct PlayerPolicy: Sendable {
 
     enum File: Hashable, Sendable {
         case asked(MeshInstant)
-        case here(String)
+        case here(String, gain: Double = 0)
         case nowhere
     }
 
@@ -152,10 +152,10 @@ struct PlayerPolicy: Sendable {
     mutating func handle(_ event: Event, now: MeshInstant) -> [Action] {
         switch event {
         case .wanted(let playback): return want(playback, now: now) + settle(now)
-        case .found(let song, let path):
+        case .found(let song, let path, let gain):
             // A relative path would be one of the working folder, and a NUL ends it early.
             let isPath = path.map { $0.hasPrefix("/") && !$0.utf8.contains(0) } ?? false
-            if files[song] != nil { files[song] = isPath ? path.map(File.here) : .nowhere }
+            if files[song] != nil { files[song] = isPath ? path.map { .here($0, gain: gain) } : .nowhere }
             return settle(now)
         case .checked(let song, let isAway): return checked(song, isAway: isAway, now: now) + settle(now)
         case .library(let isAway): return (isAway ? wait(now) : goOn(now)) + settle(now)
@@ -263,14 +263,14 @@ struct PlayerPolicy: Sendable {
     }
 
     private mutating func load(_ song: Song, now: MeshInstant) -> [Action] {
-        guard case .here(let path)? = files[song.id], now >= loadAt else { return [] }
+        guard case .here(let path, let gain)? = files[song.id], now >= loadAt else { return [] }
         // What has just begun plays from its very first sound.
         let elapsed = belief.elapsed < limits.beginning ? .zero : belief.elapsed
         (following, isIdle) = (nil, false)
         // Paused first, so that nothing is heard of a song that is to wait.
         let pausing = pause(wanted?.isPlaying != true, now: now)
         let (action, number) = numbered(
-            .load(path: path, from: resumeAt ?? elapsed), { .load(serial: $0) }, now: now)
+            .load(path: path, from: resumeAt ?? elapsed, gain: gain), { .load(serial: $0) }, now: now)
         current = Entry(serial: number, song: song.id, wasAppended: false, loadedAt: now)
         return pausing + [action]
     }
@@ -289,14 +289,14 @@ struct PlayerPolicy: Sendable {
 
     /// Has mpv go on to the next song, or to nothing.
     private mutating func prepare(_ next: Song?, now: MeshInstant) -> [Action] {
-        var path: String?
-        if let next, case .here(let found)? = files[next.id] { path = found }
+        var (path, gain): (String?, Double) = (nil, 0)
+        if let next, case .here(let found, let its)? = files[next.id] { (path, gain) = (found, its) }
         guard following?.song != (path == nil ? nil : next?.id) else { return [] }
         var actions: [Action] = []
         if following != nil { actions.append(send(.dropAppended, now: now)) }
         following = nil
         if let path, let next {
-            let (action, number) = numbered(.append(path: path), { .load(serial: $0) }, now: now)
+            let (action, number) = numbered(.append(path: path, gain: gain), { .load(serial: $0) }, now: now)
             following = Entry(serial: number, song: next.id, wasAppended: true, loadedAt: now)
             isIdle = false
             actions.append(action)

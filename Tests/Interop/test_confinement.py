@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from roadmesh_program.brokers import wait
 from roadmesh_program.fixtures import MakeGuest, Start
-from roadmesh_program.music import wav
+from roadmesh_program.music import piped_flac, wav
 from roadmesh_program.processes import children, status_of
 from test_covers import MADE, ask, host, pictures  # noqa: F401  (fixtures)
 from roadmesh_program.program import Program
@@ -95,23 +95,33 @@ def test_the_decoder_of_covers_has_none_either(host: Program, make_guest: MakeGu
     check(report_of(reports, "cover"))
 
 
-def test_the_reader_of_tags_has_few_rights(start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A link in the music leads to a song in the state folder, and the reader cannot open it."""
+@pytest.mark.parametrize("player", ["none", "real"])
+def test_the_programs_that_read_files_have_few_rights(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, player: str
+) -> None:
+    """A link in the music leads to a song in the state folder, which the readers of strangers' files cannot open."""
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     music, state = tmp_path / "music", tmp_path / "car"
     music.mkdir()
     state.mkdir(mode=0o700)
+    wav(music / "mile.wav", 60, "Mile 1", "The Milestones")
     wav(state / "secret.wav", 60, "Secret", "Nobody")
     (music / "secret.wav").symlink_to(state / "secret.wav")
     for number in range(200):
         wav(music / f"{number}.wav", 1, f"Short {number}", "The Milestones")
     seen: dict[str, dict[str, str]] = {}
     with children(seen):
-        host = start("host", "Dad's Car", "car", "--library", str(music), "--player", "none")
+        music_options = ["--library", str(music), "--player", "mpv" if player == "real" else "none"]
+        if player == "real":
+            piped_flac(music / "piped.flac", 3)
+            music_options += ["--audio-device", "null/"]
+        host = start("host", "Dad's Car", "car", *music_options)
         host.expect("notice", code="libraryFilesUnreadable", timeout=60)
     host.say("search secret")
     assert host.expect("searchResults", query="secret")["songs"] == []
-    [status] = [status for command, status in seen.items() if "read-tags" in command]
-    assert {status[key] for key in ("CapInh", "CapPrm", "CapEff", "CapAmb")} == {"0" * 16}, status
-    assert (status["NoNewPrivs"], status["Seccomp"]) == ("1", "2"), status
+    kinds = {"read-tags"} | ({"--keep-open=yes"} if player == "real" else set())
+    for kind in kinds:
+        [status] = [status for command, status in seen.items() if kind in command]
+        assert {status[key] for key in ("CapInh", "CapPrm", "CapEff", "CapAmb")} == {"0" * 16}, status
+        assert (status["NoNewPrivs"], status["Seccomp"]) == ("1", "2"), status
     assert status_of(host.pid)["Seccomp"] == "0", "the host itself needs sockets"

@@ -56,7 +56,7 @@ private struct StandIn {
             if b"rubbish" in name: answer = b"\\\\xff" * 40
             elif b"nothing" in name: answer = b""
             elif b"cover" in name: answer = b"\\\\x89PNG\\\\r\\\\n\\\\x1a\\\\n" + bytes(3 << 20)
-            else: answer = text(name) + text(b"A") + text(b"B") + text(b"") + struct.pack("<4I", 1, 2, 3000, 0)
+            else: answer = text(name) + text(b"A") + text(b"B") + text(b"") + struct.pack("<9I", 1, 2, 3000, *[0] * 6)
             talk.sendall(text(answer))
         """.replacing("\\\\", with: "\\")
 }

@@ -45,7 +45,7 @@ struct LibraryTroubleTests {
         close(open(name + Array(".mp3".utf8).map(CChar.init(bitPattern:)) + [0], O_WRONLY | O_CREAT, 0o600))
         try await shelf.withLibrary { _, updates in
             #expect(try await updates.songs().count == 1)
-            #expect(try await updates.problem() == .unreadableFiles(count: 2, example: "b.flac"))
+            #expect(try await updates.problem() == .unreadableFiles(count: 2, example: "b.flac, caf\u{FFFD}.mp3"))
             try shelf.put("c.mp3", title: "C", artist: "C")
             #expect(try await updates.first { if case .progress(_, let count) = $0 { count } else { nil } } == 1)
             // It was written anew, and is music now.

@@ -54,10 +54,11 @@ struct MusicShelf {
 
     /// Runs a library while something is done with it.
     func withLibrary<Result: Sendable>(
-        _ limits: LibraryLimits = limits, reader: [String]? = nil,
+        _ limits: LibraryLimits = limits, reader: [String]? = nil, player: [String]? = nil, loudness: Loudness = .off,
         _ body: (MusicLibrary, EventQueue<MusicLibrary.Update>) async throws -> Result
     ) async throws -> Result {
-        let library = try MusicLibrary(folder: folder, database: database, limits: limits, reader: reader)
+        let library = try MusicLibrary(
+            folder: folder, database: database, limits: limits, reader: reader, player: player, loudness: loudness)
         let updates = EventQueue(library.updates)
         let running = Task { await library.run() }
         do {
@@ -95,9 +96,13 @@ struct MP3 {
     var track = 0
     var disc = 0
     var cover: [UInt8] = []
+    /// ReplayGain's of the track.
+    var gain = ""
+    /// The encoding of the texts, by iconv's name. The tag calls it Latin-1. Nil means UTF-8.
+    var encoding: String?
 
     /// What follows the tag of the fixture.
-    private static let audio: [UInt8] = {
+    static let audio: [UInt8] = {
         let file = (try? Data(contentsOf: URL(filePath: MusicShelf.fixtures + "song.mp3"))).map { Array($0) } ?? []
         return Array(file.dropFirst(10 + file[6..<10].reduce(0) { $0 << 7 | Int($1) }))
     }()
@@ -107,12 +112,14 @@ struct MP3 {
         frames += frame("TPE2", text: albumArtist)
         if disc > 0 { frames += frame("TPOS", text: "\(disc)/9") }
         if track > 0 { frames += frame("TRCK", text: "\(track)") }
+        if !gain.isEmpty { frames += frame("TXXX", [3] + Array("REPLAYGAIN_TRACK_GAIN\0\(gain)".utf8)) }
         if !cover.isEmpty { frames += frame("APIC", [0] + Array("image/png\0".utf8) + [3, 0] + cover) }
         return Array("ID3".utf8) + [4, 0, 0] + size(frames.count) + frames + Self.audio
     }
 
     private func frame(_ id: String, text: String) -> [UInt8] {
-        text.isEmpty ? [] : frame(id, [3] + Array(text.utf8))
+        if text.isEmpty { return [] }
+        return encoding.map { frame(id, [0] + converted(text, to: $0)) } ?? frame(id, [3] + Array(text.utf8))
     }
 
     private func frame(_ id: String, _ body: [UInt8]) -> [UInt8] { Array(id.utf8) + size(body.count) + [0, 0] + body }

@@ -14,7 +14,7 @@ struct MPVMessageTests {
         let line = String(
             decoding: try MPVCommand.load(path: path, from: .milliseconds(1_500)).line(request: 7), as: UTF8.self)
         #expect(line.hasSuffix("\n") && line.dropLast().allSatisfy { $0 != "\n" })
-        #expect(line.contains(#""request_id":7"#) && line.contains(#""options":"start=1.5""#))
+        #expect(line.contains(#""request_id":7"#) && line.contains(#""options":{"start":"1.5"}"#))
         #expect(line.contains(#"\"quoted\"\n\\ünïcödé 100%.mp3"#))
         let pause = String(decoding: try MPVCommand.pause(true).line(request: 8), as: UTF8.self)
         #expect(pause.contains(#"["set_property","pause",true]"#))

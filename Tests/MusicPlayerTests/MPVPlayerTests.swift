@@ -75,6 +75,34 @@ struct MPVPlayerTests {
         print("loudness: \(percent) % is \(samples.first ?? 0) of 20000")
     }
 
+    @Test("each song is as much louder or softer as its gain says, from its first sample to its last")
+    func gain() async throws {
+        let heard = newFolder()
+        defer { unlink(heard) }
+        let gains = ["a": -6.0, "b": 3.5, "c": 0]
+        let output = ["--ao=pcm", "--ao-pcm-waveheader=no", "--ao-pcm-file=\(heard)"]
+        try await PlayerRig.with(output, gain: { gains[$0] ?? 0 }) { rig in
+            for song in gains.keys { try rig.folder.write(song, seconds: 0.5, sample: 10_000) }
+            await rig.want("a", next: "b", plays: false)
+            try await rig.heard("a")
+            await rig.want("a", next: "b")
+            try await rig.report(.ended("a"))
+            await rig.want("b", next: "c")
+            try await rig.report(.ended("b"))
+            await rig.want("c")
+            try await rig.report(.ended("c"))
+        }
+        // The filter of the first song makes numbers of another kind, and mpv goes on with those.
+        let samples = try Data(contentsOf: URL(filePath: heard)).withUnsafeBytes {
+            Array($0.bindMemory(to: Float.self))
+        }
+        try #require(samples.count == 3 * 2 * 22_050)
+        for (place, wanted) in ([5_012, 14_962, 10_000] as [Float]).enumerated() {
+            let song = samples[place * 2 * 22_050..<(place + 1) * 2 * 22_050].map { $0 * 32_768 }
+            #expect(song.allSatisfy { abs($0 - wanted) < 20 }, "\(song.min() ?? 0) to \(song.max() ?? 0)")
+        }
+    }
+
     @Test("the second song begins when the first one ends, by mpv's own account of where it is")
     func gaplessInTime() async throws {
         var limits = PlayerLimits()

@@ -37,6 +37,7 @@ struct PlayerRig: Sendable {
     /// Runs a player for as long as the body takes.
     static func with(
         _ more: [String] = unheard, executable: String? = nil, limits: PlayerLimits = .standard,
+        gain: @escaping @Sendable (Song.ID) async -> Double = { _ in 0 },
         body: (PlayerRig) async throws -> Void
     ) async throws {
         let folder = Folder(path: newFolder())
@@ -44,7 +45,8 @@ struct PlayerRig: Sendable {
         defer { try? FileManager.default.removeItem(atPath: folder.path) }
         let player = MPVPlayer(
             executable: try executable ?? MPVPlayer.find(), more: more, limits: limits,
-            file: { song in access(folder.file(song), R_OK) == 0 ? folder.file(song) : nil })
+            file: { song in access(folder.file(song), R_OK) == 0 ? folder.file(song) : nil },
+            gain: gain)
         let rig = PlayerRig(
             player: player, reports: EventQueue(player.reports), problems: EventQueue(player.problems), folder: folder)
         let running = Task { try await player.run() }

@@ -116,8 +116,8 @@ extension MPVCommand {
     /// Nil for what is not worth a word.
     fileprivate var word: String? {
         switch self {
-        case .load(let path, let place): "load \(path) at \(place / .seconds(1))"
-        case .append(let path): "append \(path)"
+        case .load(let path, let place, _): "load \(path) at \(place / .seconds(1))"
+        case .append(let path, _): "append \(path)"
         case .dropAppended: "drop"
         case .pause(let pauses): pauses ? "pause" : "go on"
         case .stop: "stop"

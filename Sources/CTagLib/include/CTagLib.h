@@ -24,18 +24,26 @@ typedef struct {
     uint32_t cover_bytes;
 } ctaglib_tags_limits;
 
-// The texts are UTF-8 or what the file has in its place, end with a zero and are never NULL.
+// The texts are UTF-8, end with a zero and are never NULL.
 typedef struct {
     char *title;
-    char *artist;
+    // All artists, with CTAGLIB_SEPARATOR between two.
+    char *artists;
     char *album;
     char *album_artist;
+    // How loud the song is, as the file says it: ReplayGain's gain and peak of the track, those of the album, and R128's gains of
+    // the track and of the album. CTAGLIB_SEPARATOR is between two, and what is not there is empty.
+    char *gains;
     uint32_t track;
     uint32_t disc;
     // 0 where it is not known.
     uint32_t milliseconds;
+    // Whether the length may be wrong: it is estimated, or does not fit the size of the file.
+    int is_doubtful;
     int has_cover;
 } ctaglib_tags;
+
+#define CTAGLIB_SEPARATOR '\x1F'
 
 typedef struct {
     uint8_t *bytes;

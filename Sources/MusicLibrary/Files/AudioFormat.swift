@@ -1,17 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which files are music, as their names say: what TagLib can tell the length of and the player can play. What plays but
-/// has no length that can be told, such as MIDI and tracker modules, is left out: a song must end.
+/// Which files are music, as their names say. The formats that the player can play (`MPVArguments.formats`) have
+/// these endings.
 enum AudioFormat {
     /// Endings of file names, in small letters.
     static let endings: Set<String> = [
-        "mp3", "flac", "ogg", "oga", "opus", "m4a", "aac", "mp4", "wav", "aif", "aiff", "wma", "ape", "mpc", "wv",
+        "mp3", "mp2", "mpga", "flac", "ogg", "oga", "opus", "spx", "m4a", "m4b", "m4r", "aac", "mp4", "3gp", "3ga",
+        "wav",
+        "w64", "aif", "aiff", "aifc", "wma", "asf", "ape", "mpc", "mp+", "wv", "tta", "tak", "dsf", "dff", "ac3",
+        "eac3",
+        "ec3", "dts", "au", "snd", "caf", "mka", "weba", "webm", "amr",
     ]
+
+    /// Endings of music that does not play here: scores and tracker modules, which have no end of their own, and files that only
+    /// their seller's program can read.
+    static let unplayable: Set<String> = [
+        "mid", "midi", "kar", "rmi", "mod", "xm", "s3m", "it", "m4p", "aa", "aax", "aaxc", "ra", "rm", "ram", "ofr",
+        "shn", "cda",
+    ]
+
+    /// Endings of files with tags that only the player reads. TagLib 1.13 finds the length of some.
+    static let taggedForPlayer: Set<String> = ["mka", "weba", "webm", "tta"]
 
     private static let longestEnding = 4
 
+    /// Whether a file's name is that of music that does not play here.
+    static func isUnplayable(_ name: String) -> Bool { hasEnding(of: unplayable, name) }
+
+    /// Whether a file has tags that only the player reads, by its name.
+    static func isTaggedForPlayer(_ name: String) -> Bool { hasEnding(of: taggedForPlayer, name) }
+
     /// Whether a file's name is that of music.
-    static func isMusic(_ name: String) -> Bool {
+    static func isMusic(_ name: String) -> Bool { hasEnding(of: endings, name) }
+
+    private static func hasEnding(of endings: Set<String>, _ name: String) -> Bool {
         guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot != name.startIndex else { return false }
         let ending = name[name.index(after: dot)...]
         return !SystemFiles.isFile(name) && ending.utf8.count <= longestEnding && endings.contains(ending.lowercased())

@@ -8,7 +8,8 @@ import MeshNode
 /// What an audio file says of itself: as it says it, not yet fit to be shown.
 struct AudioTags: Hashable, Sendable {
     var title: String
-    var artist: String
+    /// One for each value of the tag.
+    var artists: [String]
     var album: String
     /// Empty if the album has no such tag.
     var albumArtist: String
@@ -18,7 +19,19 @@ struct AudioTags: Hashable, Sendable {
     var track: Int
     /// 0 where it is not known.
     var milliseconds: Int
+    /// Whether the length may be wrong.
+    var isDoubtful = false
     var hasCover: Bool
+    var gain = TaggedGain()
+
+    /// Tags that are known.
+    init(
+        title: String, artists: [String], album: String, albumArtist: String, disc: Int, track: Int, milliseconds: Int,
+        hasCover: Bool
+    ) {
+        (self.title, self.artists, self.album, self.albumArtist) = (title, artists, album, albumArtist)
+        (self.disc, self.track, self.milliseconds, self.hasCover) = (disc, track, milliseconds, hasCover)
+    }
 
     /// Reads a file, for milliseconds or, on a slow stick, longer. Nil where it is no audio file, or cannot be read.
     init?(of path: String, limits: LibraryLimits) {
@@ -27,15 +40,25 @@ struct AudioTags: Hashable, Sendable {
         guard ctaglib_tags_read(path, &bounds, &read) == 0 else { return nil }
         defer { ctaglib_tags_free(&read) }
         title = String(cString: read.title)
-        artist = String(cString: read.artist)
+        artists = Self.parts(read.artists).map { String($0) }.filter { !$0.isEmpty }
         album = String(cString: read.album)
         albumArtist = String(cString: read.album_artist)
         disc = Int(read.disc)
         track = Int(read.track)
         milliseconds = Int(read.milliseconds)
+        isDoubtful = read.is_doubtful != 0
         hasCover = read.has_cover != 0
+        gain = TaggedGain(Self.parts(read.gains))
         if milliseconds == 0, let length = ADTSLength(of: path) { milliseconds = length.milliseconds }
     }
+
+    /// What is between separators.
+    private static func parts(_ text: UnsafeMutablePointer<CChar>) -> [Substring] {
+        String(cString: text).split(separator: Self.separator, omittingEmptySubsequences: false)
+    }
+
+    /// Stands between two texts of one value.
+    static let separator: Character = "\u{1F}"
 }
 
 /// A song's picture, as it is in the file.

@@ -20,6 +20,8 @@ struct FolderWalk: Sendable {
     private(set) var isTooMuch = false
     /// What could not be looked at.
     private(set) var unreadable: [String] = []
+    /// Music of kinds that do not play.
+    private(set) var unplayable: [String] = []
 
     /// Whether others can change a part of the folder without the kernel's notice.
     var isRemote: Bool { disks.isAny }
@@ -119,7 +121,10 @@ struct FolderWalk: Sendable {
             return
         }
         let isMusic = AudioFormat.isMusic(name)
-        if type == Int(DT_REG), !isMusic { return }
+        if type == Int(DT_REG), !isMusic {
+            if AudioFormat.isUnplayable(name) { unplayable.append(joined(folder, name)) }
+            return
+        }
         var status = stat()
         guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return try missed() }
         let path = joined(folder, name)

@@ -7,7 +7,10 @@ import MeshProtocol
 /// and within the limits.
 struct SongText: Hashable, Sendable {
     var title: String
+    /// All artists, as they are shown.
     var artist: String
+    /// All artists, in the order of the tag.
+    var artists: [String]
     /// Empty where it is not known.
     var album: String
     /// The album's artist, where the tags say one.
@@ -20,18 +23,23 @@ struct SongText: Hashable, Sendable {
 
     /// A song's names. The tags are as they were read; `path` is where the file is, whose last part is its name.
     init(
-        title: String, artist: String, album: String, albumArtist: String = "", path: String,
+        title: String, artists: [String], album: String, albumArtist: String = "", path: String,
         limits: LibraryLimits = .standard
     ) {
         self.title = Self.line(title, atMost: DJLimits.songTextBytes)
-        self.artist = Self.line(artist, atMost: DJLimits.songTextBytes)
+        let names = ArtistNames(artists, limits: limits)
+        self.artist = Self.line(names.shown, atMost: DJLimits.songTextBytes)
+        self.artists = names.names
         self.album = Self.line(album, atMost: limits.albumBytes)
         self.albumArtist = Self.line(albumArtist, atMost: DJLimits.songTextBytes)
         isFromName = self.title.isEmpty
         if isFromName {
             let name = FileName(path)
             self.title = Self.line(name.title, atMost: DJLimits.songTextBytes)
-            if self.artist.isEmpty { self.artist = Self.line(name.artist, atMost: DJLimits.songTextBytes) }
+            if self.artist.isEmpty {
+                self.artist = Self.line(name.artist, atMost: DJLimits.songTextBytes)
+                self.artists = ArtistNames([name.artist], limits: limits).names
+            }
             // A file without tags is of the album that its folder is called.
             if self.album.isEmpty {
                 self.album = Self.line(AlbumPlace(path: path, disc: 0, track: 0).name, atMost: limits.albumBytes)
@@ -39,6 +47,18 @@ struct SongText: Hashable, Sendable {
         }
         if self.title.isEmpty { self.title = "?" }
         if self.artist.isEmpty { self.artist = Self.unknownArtist }
+        if self.artists.isEmpty { self.artists = [self.artist] }
+        self.artists = ArtistNames.adding(ArtistNames.guests(ofTitle: self.title), to: self.artists, limits: limits)
+    }
+
+    /// The same for one text for all artists.
+    init(
+        title: String, artist: String, album: String, albumArtist: String = "", path: String,
+        limits: LibraryLimits = .standard
+    ) {
+        self.init(
+            title: title, artists: artist.isEmpty ? [] : [artist], album: album, albumArtist: albumArtist, path: path,
+            limits: limits)
     }
 
     /// A text on one line, without white space around it, cut between two characters.

@@ -25,7 +25,7 @@ struct FileRow {
             let entries = places.map { place in
                 let text = rows[place].file.text
                 return AlbumOrder.Entry(
-                    artist: text.artist, albumArtist: text.albumArtist, place: rows[place].place.key)
+                    artist: text.artists[0], albumArtist: text.albumArtist, place: rows[place].place.key)
             }
             for (place, result) in zip(places, album.order.results(of: entries)) { rows[place].arranged = result }
         }
@@ -60,7 +60,7 @@ struct FileRow {
     /// Writes the song's rows of other tables.
     private func write(of number: Int64, isNew: Bool, _ db: Database) throws {
         try SongWords(title: file.text.title, artist: file.text.artist, album: file.text.album).write(number, db)
-        try SongArtist.write([file.text.artist], of: number, isNew: isNew, db)
+        try SongArtist.write(file.text.artists, of: number, isNew: isNew, db)
     }
 
     /// What of a row is in the list; nil where it is not.
@@ -78,9 +78,11 @@ struct FileRow {
             sql: """
                 UPDATE song SET path = ?, bytes = ?, modifiedNanoseconds = ?, inode = ?, content = ?, isMusic = ?,
                 title = ?, artist = ?, album = ?, milliseconds = ?, hasCover = ?, isNamedByFile = ?, disc = ?, track = ?,
-                albumArtist = ?, albumKey = ?, folder = ?, place = ?, gone = 0 WHERE number = ?
+                albumArtist = ?, albumKey = ?, folder = ?, place = ?, isDoubtful = ?, trackGain = ?, trackPeak = ?,
+                albumGain = ?, albumPeak = ?, gone = 0 WHERE number = ?
                 """
         ).execute(arguments: columns + [number])
+        try Measurement(file).write(of: number, db)
         try write(of: number, isNew: false, db)
     }
 
@@ -88,18 +90,22 @@ struct FileRow {
         try db.cachedStatement(
             sql: """
                 INSERT INTO song (path, bytes, modifiedNanoseconds, inode, content, isMusic, title, artist, album,
-                milliseconds, hasCover, isNamedByFile, disc, track, albumArtist, albumKey, folder, place, id, albumID,
-                sortKey) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                milliseconds, hasCover, isNamedByFile, disc, track, albumArtist, albumKey, folder, place, isDoubtful,
+                trackGain, trackPeak, albumGain, albumPeak, id, albumID, sortKey)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
         ).execute(arguments: columns + [try freeID(db), arranged.album, arranged.sortKey])
-        try write(of: db.lastInsertedRowID, isNew: true, db)
+        let number = db.lastInsertedRowID
+        try write(of: number, isNew: true, db)
+        if file.played != nil { try Measurement(file).write(of: number, db) }
     }
 
     private var columns: StatementArguments {
         file.file.arguments + [
             file.content, file.isMusic, file.text.title, file.text.artist, file.text.album, file.milliseconds,
             file.hasCover, file.text.isFromName, file.disc, file.track, file.text.albumArtist, albumKey, place.folder,
-            place.key,
+            place.key, file.isDoubtful, file.gain.trackGain, file.gain.trackPeak, file.gain.albumGain,
+            file.gain.albumPeak,
         ]
     }
 

@@ -26,8 +26,26 @@ enum IndexSchema {
             // Each file is read again: the index has neither discs, tracks nor the albums' artists.
             try db.execute(sql: "UPDATE song SET bytes = -1 WHERE path IS NOT NULL")
         }
+        migrator.registerMigration("5: loudness, and what the player says of files") { db in
+            try db.execute(sql: loudness)
+            // Each file is read again: the index has neither all artists nor ReplayGain's tags.
+            try db.execute(sql: "UPDATE song SET bytes = -1 WHERE path IS NOT NULL")
+        }
         return migrator
     }()
+
+    /// `isDoubtful` says that the tags' length may be wrong. The gains and their peaks are those of the tags. `measured` is 0 before the
+    /// player has played the file to its end, 1 after it, and 2 if it could not; then `loudness` and `peak` are known.
+    private static let loudness = """
+        ALTER TABLE song ADD COLUMN isDoubtful INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE song ADD COLUMN trackGain REAL;
+        ALTER TABLE song ADD COLUMN trackPeak REAL;
+        ALTER TABLE song ADD COLUMN albumGain REAL;
+        ALTER TABLE song ADD COLUMN albumPeak REAL;
+        ALTER TABLE song ADD COLUMN measured INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE song ADD COLUMN loudness REAL;
+        ALTER TABLE song ADD COLUMN peak REAL;
+        """
 
     /// Arranges the songs of an older index, without the tags that it lacks.
     private static func arrange(_ db: Database) throws {

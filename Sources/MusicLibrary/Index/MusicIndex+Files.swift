@@ -35,16 +35,16 @@ extension MusicIndex {
         }
     }
 
-    /// All rows, as a scan needs them.
-    func known() async throws(LibraryProblem) -> [LibraryScan.Known] {
+    /// All rows, as a scan needs them. With `hasPlayer`, files that were no music and that no player has tried are read again.
+    func known(hasPlayer: Bool) async throws(LibraryProblem) -> [LibraryScan.Known] {
         try await read { db in
             var known: [LibraryScan.Known] = []
             let rows = try Row.fetchCursor(
                 db,
                 sql: """
-                    SELECT number, path, bytes, modifiedNanoseconds, inode, gone > 0, isNamedByFile FROM song
+                    SELECT number, path, CASE WHEN ? AND isMusic = 0 AND measured = 0 THEN -1 ELSE bytes END, modifiedNanoseconds, inode, gone > 0, isNamedByFile FROM song
                     WHERE path IS NOT NULL ORDER BY gone
-                    """)
+                    """, arguments: [hasPlayer])
             while let row = try rows.next() {
                 let file = LibraryScan.Found(
                     path: row[1], bytes: row[2], modifiedNanoseconds: row[3],
@@ -115,7 +115,7 @@ extension MusicIndex {
         var hasSongs: Bool
         /// Files that were read in vain, and the first of them by name.
         var unreadable: Int
-        var firstUnreadable: String?
+        var firstUnreadable: [String]
     }
 
     /// A scan has ended. Of what is gone the oldest is forgotten.
@@ -132,10 +132,13 @@ extension MusicIndex {
             let row = try Row.fetchOne(
                 db,
                 sql: """
-                    SELECT EXISTS (SELECT 1 FROM song WHERE gone = 0 AND isMusic = 1), count(*), min(path) FROM song
+                    SELECT EXISTS (SELECT 1 FROM song WHERE gone = 0 AND isMusic = 1), count(*) FROM song
                     WHERE gone = 0 AND isMusic = 0
                     """)
-            return Result(hasSongs: row?[0] ?? false, unreadable: row?[1] ?? 0, firstUnreadable: row?[2])
+            let first = try String.fetchAll(
+                db, sql: "SELECT path FROM song WHERE gone = 0 AND isMusic = 0 ORDER BY path LIMIT ?",
+                arguments: [limits.namedFiles])
+            return Result(hasSongs: row?[0] ?? false, unreadable: row?[1] ?? 0, firstUnreadable: first)
         }
     }
 }

@@ -17,7 +17,7 @@ struct Shelves {
         // With one min() SQLite takes the other columns from its row (https://sqlite.org/lang_select.html, 2.5).
         try groups(
             """
-            SELECT id, name, '', count(*), min(sort || char(1) || sortKey) AS first
+            SELECT \(Self.artistID), name, '', count(*), min(\(Self.artistOrder)) AS first
             FROM song JOIN songArtist ON song = number WHERE \(Self.isThere) AND name <> '' GROUP BY key
             """)
     }
@@ -31,6 +31,11 @@ struct Shelves {
             """)
     }
 
+    /// An artist is named by one of its songs, and by its place among that song's artists unless it is the first.
+    private static let artistID = "CASE position WHEN 0 THEN id ELSE id || '/' || position END"
+    /// Songs of which an artist is the first go before others.
+    private static let artistOrder = "sort || char(1) || position || char(1) || sortKey"
+
     /// The artist of a group of songs that is an album; empty where there are several.
     private static let albumArtist = """
         CASE WHEN albumArtist <> '' THEN albumArtist
@@ -40,7 +45,7 @@ struct Shelves {
     /// The artist of a key.
     static func artist(_ key: String, _ db: Database) throws -> SongGroup? {
         let sql = """
-            SELECT id, name, '', count(*), min(sort || char(1) || sortKey)
+            SELECT \(artistID), name, '', count(*), min(\(artistOrder))
             FROM song JOIN songArtist ON song = number WHERE \(isThere) AND key = ? GROUP BY key
             """
         return try Row.fetchOne(try db.cachedStatement(sql: sql), arguments: [key]).map(group)
@@ -70,13 +75,17 @@ struct Shelves {
     /// The newest files first; of a list, its last songs.
     func newest() throws -> FoundSongs { try songs("1", [], order: "modifiedNanoseconds DESC, number DESC") }
 
-    /// All songs of a song's first artist.
-    func artist(of song: Song.ID) throws -> FoundSongs {
-        try songs(
+    /// All songs of an artist (`artistID`).
+    func artist(of name: String) throws -> FoundSongs {
+        let mark = name.lastIndex(of: "/")
+        let place = mark.flatMap { Int(name[name.index(after: $0)...]) } ?? 0
+        let song = mark.map { String(name[..<$0]) } ?? name
+        return try songs(
             """
             number IN (SELECT song FROM songArtist WHERE name <> '' AND key = (
-                SELECT key FROM songArtist JOIN song ON song = number WHERE id = ? AND position = 0))
-            """, [song])
+                SELECT key FROM songArtist JOIN song ON song = number
+                WHERE id = ? AND position = 0 OR id = ? AND position = ?))
+            """, [name, song, place])
     }
 
     /// All songs of a song's album.

@@ -60,6 +60,18 @@ struct ReaderFields {
 
     mutating func write(_ number: Int) { bytes += Self.length(number) }
 
+    /// A number with a sign and three decimals, or nothing.
+    mutating func write(_ value: Double?) {
+        write(value.map { Int(($0 * 1_000).rounded()) + Self.middle } ?? 0)
+    }
+
+    private static let middle = 1_000_000
+
+    mutating func decimal() -> Double? {
+        let number = number()
+        return (1...2 * Self.middle).contains(number) ? Double(number - Self.middle) / 1_000 : nil
+    }
+
     mutating func number() -> Int {
         guard bytes.count - place >= 4 else {
             isSound = false
@@ -94,16 +106,22 @@ struct ReaderFields {
 
 extension AudioTags {
     func write(to fields: inout ReaderFields) {
-        for text in [title, artist, album, albumArtist] { fields.write(text) }
-        for number in [disc, track, milliseconds, hasCover ? 1 : 0] { fields.write(number) }
+        let artists = artists.joined(separator: String(Self.separator))
+        for text in [title, artists, album, albumArtist] { fields.write(text) }
+        for number in [disc, track, milliseconds, isDoubtful ? 1 : 0, hasCover ? 1 : 0] { fields.write(number) }
+        for value in [gain.trackGain, gain.trackPeak, gain.albumGain, gain.albumPeak] { fields.write(value) }
     }
 
     /// The tags of an answer. Nil if the file has no tags or the answer is malformed.
     init?(answer: [UInt8]) {
         var fields = ReaderFields(answer)
-        (title, artist, album, albumArtist) = (fields.text(), fields.text(), fields.text(), fields.text())
+        title = fields.text()
+        artists = fields.text().split(separator: Self.separator).map { String($0) }
+        (album, albumArtist) = (fields.text(), fields.text())
         (disc, track, milliseconds) = (fields.number(), fields.number(), fields.number())
-        hasCover = fields.number() == 1
+        (isDoubtful, hasCover) = (fields.number() == 1, fields.number() == 1)
+        (gain.trackGain, gain.trackPeak) = (fields.decimal(), fields.decimal())
+        (gain.albumGain, gain.albumPeak) = (fields.decimal(), fields.decimal())
         guard fields.isWhole else { return nil }
     }
 }

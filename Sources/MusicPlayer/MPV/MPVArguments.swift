@@ -5,8 +5,8 @@ enum MPVArguments {
     /// Kinds of file that are read, by FFmpeg's names for them: those of music. Playlists are not among them, nor is
     /// anything else that names another file.
     static let formats = [
-        "aac", "ac3", "aiff", "ape", "asf", "au", "caf", "dsf", "dts", "eac3", "flac", "matroska", "mov", "mp3", "mpc",
-        "mpc8", "ogg", "tak", "tta", "w64", "wav", "wv",
+        "aac", "ac3", "aiff", "amr", "ape", "asf", "au", "caf", "dsf", "dts", "eac3", "flac", "iff", "matroska", "mov",
+        "mp3", "mpc", "mpc8", "ogg", "tak", "tta", "w64", "wav", "wv",
     ]
 
     /// The arguments. Standard input is the socket over which mpv is spoken to; mpv ends with it.
@@ -16,6 +16,17 @@ enum MPVArguments {
             "--sid=no", "--audio-client-name=RoadMesh", "--audio-fallback-to-null=no",
             "--stop-screensaver=no",
         ] + untrustedFiles
+
+    /// The arguments for playing files to their ends, without sound and as fast as possible, and for measuring how loud they are (EBU
+    /// R 128). `filter` is the name of what measures.
+    static func measuring(filter: String) -> [String] {
+        conversation + [
+            "--idle=yes", "--no-video", "--audio-display=no", "--sid=no", "--ao=null", "--ao-null-untimed=yes",
+            // A file stays open at its end, so that mpv can say where that is.
+            "--keep-open=yes", "--keep-open-pause=no", "--cache=no", "--gapless-audio=no", "--replaygain=no",
+            "--af=@\(filter):lavfi=[ebur128=metadata=1:peak=sample]",
+        ] + untrustedFiles
+    }
 
     private static let conversation = [
         "--no-config", "--no-terminal", "--input-ipc-client=fd://0", "--input-default-bindings=no",

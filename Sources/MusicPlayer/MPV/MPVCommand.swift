@@ -5,10 +5,10 @@ import MeshProtocol
 
 /// What mpv is asked for (mpv(1), "List of Input Commands").
 enum MPVCommand: Hashable, Sendable {
-    /// Play this file now, from this place, and forget all others.
-    case load(path: String, from: MeshInstant)
+    /// Play this file now, from this place and so many decibels louder, and forget all others.
+    case load(path: String, from: MeshInstant, gain: Double = 0)
     /// Play this file after the present one, without a gap.
-    case append(path: String)
+    case append(path: String, gain: Double = 0)
     /// Forget what was appended.
     case dropAppended
     /// Pause, or go on.
@@ -44,7 +44,7 @@ extension MPVCommand {
 
     private enum Command: Encodable {
         /// By names, since the place of `options` differs between mpv's versions.
-        case named([String: String])
+        case named([String: String], [String: String] = [:])
         case words([String], Bool? = nil)
         /// Set a property to a number.
         case set(String, to: Double)
@@ -53,9 +53,10 @@ extension MPVCommand {
 
         func encode(to encoder: any Encoder) throws {
             switch self {
-            case .named(let fields):
-                var container = encoder.singleValueContainer()
-                try container.encode(fields)
+            case .named(let fields, let options):
+                var container = encoder.container(keyedBy: Name.self)
+                for (name, text) in fields { try container.encode(text, forKey: Name(stringValue: name)) }
+                if !options.isEmpty { try container.encode(options, forKey: Name(stringValue: "options")) }
             case .words(let words, let value):
                 var container = encoder.unkeyedContainer()
                 for word in words { try container.encode(word) }
@@ -74,12 +75,29 @@ extension MPVCommand {
         }
     }
 
+    private struct Name: CodingKey {
+        var stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    /// The filter for a gain. It belongs to one file, so that not a sample of another gets it.
+    private static func options(gain: Double) -> [String: String] {
+        guard gain != 0 else { return [:] }
+        return ["af": "lavfi=[volume=volume=\((gain * 100).rounded() / 100)dB]"]
+    }
+
     private var command: Command {
         switch self {
-        case .load(let path, let place):
-            .named(["name": "loadfile", "url": path, "flags": "replace", "options": "start=\(place / .seconds(1))"])
+        case .load(let path, let place, let gain):
+            .named(
+                ["name": "loadfile", "url": path, "flags": "replace"],
+                ["start": "\(place / .seconds(1))"].merging(Self.options(gain: gain)) { first, _ in first })
         // It plays at once where the present file has ended in the meantime: mpv then says so as it does of any.
-        case .append(let path): .named(["name": "loadfile", "url": path, "flags": "append-play"])
+        case .append(let path, let gain):
+            .named(["name": "loadfile", "url": path, "flags": "append-play"], Self.options(gain: gain))
         case .dropAppended: .words(["playlist-clear"])
         case .pause(let pauses): .words(["set_property", "pause"], pauses)
         case .volume(let percent): .set("volume", to: PlayerLimits.playersVolume(percent))

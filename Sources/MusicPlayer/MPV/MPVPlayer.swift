@@ -19,6 +19,7 @@ public actor MPVPlayer: MusicPlayer, Service {
 
     private let command: [String]
     private let file: @Sendable (Song.ID) async -> String?
+    private let gain: @Sendable (Song.ID) async -> Double
     private let check: @Sendable (Song.ID) async -> Bool
     private let limits: PlayerLimits
     private let logger: Logger
@@ -41,30 +42,34 @@ public actor MPVPlayer: MusicPlayer, Service {
     }
 
     /// A player of the files that `file` knows: a path for a song, or nil where there is none. `executable` is mpv's
-    /// path, as `find` gives it, and `audioDevice` one of its names for where the sound goes; nil for the usual place.
+    /// path, as `find` gives it, `gain` is how many decibels louder than its file a song plays, and `audioDevice` one of its names for where the sound goes; nil for the usual place.
     /// `check` is asked about a song that cannot be played: true where the folder of all files is away, so that it says
     /// nothing about the song. `launcher` is a program with arguments that starts the program after them with fewer rights; empty
     /// starts mpv directly.
     public init(
         executable: String, launcher: [String] = [], audioDevice: String? = nil,
         file: @escaping @Sendable (Song.ID) async -> String?,
+        gain: @escaping @Sendable (Song.ID) async -> Double = { _ in 0 },
         check: @escaping @Sendable (Song.ID) async -> Bool = { _ in false },
         logger: Logger = Logger(label: "roadmesh.player")
     ) {
         let more = audioDevice.map { ["--audio-device=\($0)"] } ?? []
         self.init(
-            executable: executable, launcher: launcher, more: more, limits: .standard, file: file, check: check,
+            executable: executable, launcher: launcher, more: more, limits: .standard, file: file, gain: gain,
+            check: check,
             logger: logger)
     }
 
     init(
         executable: String, launcher: [String] = [], more: [String], limits: PlayerLimits,
         file: @escaping @Sendable (Song.ID) async -> String?,
+        gain: @escaping @Sendable (Song.ID) async -> Double = { _ in 0 },
         check: @escaping @Sendable (Song.ID) async -> Bool = { _ in false },
         logger: Logger = Logger(label: "roadmesh.player")
     ) {
         command = launcher + [executable] + MPVArguments.all + more
         self.file = file
+        self.gain = gain
         self.check = check
         self.limits = limits
         self.logger = logger
@@ -72,6 +77,10 @@ public actor MPVPlayer: MusicPlayer, Service {
         (reports, reportSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(limits.waitingReports))
         (problems, problemSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
+
+    /// mpv's arguments for playing files without sound, as fast as it can, and to measure how loud they are. `filter` is the name
+    /// of what measures.
+    public static func measuringArguments(filter: String) -> [String] { MPVArguments.measuring(filter: filter) }
 
     /// Where mpv is on this machine. `path` is the list of folders that programs are in. Throws a sentence that says
     /// how to have it where it is in none of them.
@@ -200,11 +209,12 @@ public actor MPVPlayer: MusicPlayer, Service {
 
     private func search(_ song: Song.ID) {
         searches[song]?.cancel()
-        searches[song] = Task { [file] in
+        searches[song] = Task { [file, gain] in
             let path = await file(song)
+            let decibels = path == nil ? 0 : await gain(song)
             guard !Task.isCancelled else { return }
             searches[song] = nil
-            handle(.found(song, path: path))
+            handle(.found(song, path: path, gain: decibels))
         }
     }
 }

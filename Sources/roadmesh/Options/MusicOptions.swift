@@ -19,6 +19,8 @@ enum PlayerChoice: String, CaseIterable, ExpressibleByArgument {
     case none
 }
 
+extension Loudness: ExpressibleByArgument {}
+
 /// A host's music, as the command line says it.
 struct MusicOptions: ParsableArguments {
     @Option(
@@ -46,6 +48,12 @@ struct MusicOptions: ParsableArguments {
             valueName: "file"),
         completion: .file(extensions: ["m3u", "m3u8", "pls"]))
     var playlist: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Which songs are made equally loud: all songs (track), all albums (album), or none (off).",
+            valueName: "track|album|off"))
+    var loudness: Loudness = .track
 
     @Flag(
         inversion: .prefixedNo,
@@ -75,11 +83,11 @@ struct MusicOptions: ParsableArguments {
         let launcher = Confinement.launcher(
             stateFolder: stateFolder, allowed: [folder],
             hasNetwork: Confinement.playsOverNetwork(ProcessInfo.processInfo.environment))
+        let reading = Confinement.readingLauncher(stateFolder: stateFolder, folder: folder)
         return .folder(
             folder, mpv: player == PlayerChoice.none ? nil : try MPVPlayer.find(), launcher: launcher,
-            reader: Confinement.readingLauncher(stateFolder: stateFolder, folder: folder)
-                + ["/proc/self/exe", FileReaderProgram.argument],
-            audioDevice: audioDevice, playlist: wanted.map(NodeOptions.absolute))
+            reader: reading + ["/proc/self/exe", FileReaderProgram.argument], measurer: reading + ["nice", "-n", "19"],
+            loudness: loudness, audioDevice: audioDevice, playlist: wanted.map(NodeOptions.absolute))
     }
 
     /// Whether a path is that of a folder. A path without a file is a folder on a stick that is not plugged in yet, unless its

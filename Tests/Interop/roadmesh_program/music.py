@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import struct
+import subprocess
 from pathlib import Path
 
 RATE = 8_000
@@ -42,3 +43,17 @@ def flac_without_sound(path: Path, seconds: int) -> None:
     packed = (RATE << 44) | (0 << 41) | (15 << 36) | samples
     block = struct.pack(">HH", 4096, 4096) + bytes(6) + packed.to_bytes(8, "big") + bytes(16)
     path.write_bytes(b"fLaC" + bytes([0x80]) + len(block).to_bytes(3, "big") + block)
+
+
+def encoded(path: Path, seconds: float, codec: str, *options: str, level: float = 0.5) -> None:
+    """A tone that mpv encodes."""
+    tone = f"av://lavfi:aevalsrc=exprs={level}*sin(880*PI*t):d={seconds}:s=44100"
+    command = ["mpv", "--no-config", "--really-quiet", "--no-video", tone, f"--oac={codec}", *options]
+    # A pipe cannot be written again at its start, so the header stays as it was.
+    done = subprocess.run([*command, "--o=-"], stdout=subprocess.PIPE, check=True, timeout=60)
+    path.write_bytes(done.stdout)
+
+
+def piped_flac(path: Path, seconds: float) -> None:
+    """A FLAC that was written to a pipe: its header does not say how long it is."""
+    encoded(path, seconds, "flac", "--of=flac")

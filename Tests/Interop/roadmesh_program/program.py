@@ -93,6 +93,10 @@ class Program:
         with self._changed:
             return self._found(event, fields)
 
+    def remarks(self) -> list[str]:
+        """What it has written to standard error so far."""
+        return list(self._remarks)
+
     def say(self, line: str) -> None:
         assert self._process.stdin
         self._process.stdin.write(line + "\n")

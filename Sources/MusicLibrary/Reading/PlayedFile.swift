@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The player's findings about a file that it has played to its end.
+struct PlayedFile: Hashable, Sendable {
+    /// How long it plays.
+    var milliseconds: Int
+    /// Its tags, by their names in small letters.
+    var tags: [String: String] = [:]
+    /// How loud it is (EBU R 128, integrated), in LUFS. Nil for silence.
+    var loudness: Double?
+    /// Its largest sample; 1 is full scale.
+    var peak: Double?
+
+    /// Its tags as those of a file.
+    var audioTags: AudioTags {
+        AudioTags(
+            title: tags["title"] ?? "", artists: tags["artist"].map { [$0] } ?? [], album: tags["album"] ?? "",
+            albumArtist: tags["album_artist"] ?? "", disc: Self.number(tags["disc"]), track: Self.number(tags["track"]),
+            milliseconds: milliseconds, hasCover: false)
+    }
+
+    /// "3/12" is 3.
+    private static func number(_ text: String?) -> Int {
+        let digits = (text ?? "").prefix { $0.isASCII && $0.isNumber }
+        return digits.count <= 4 ? Int(digits) ?? 0 : 0
+    }
+}
+
+/// What became of a file that the player was given.
+enum PlayedOutcome: Hashable, Sendable {
+    case plays(PlayedFile)
+    /// It does not play, in the player's words.
+    case fails(String)
+}
