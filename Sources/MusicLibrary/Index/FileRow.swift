@@ -59,7 +59,11 @@ struct FileRow {
 
     /// Writes the song's rows of other tables.
     private func write(of number: Int64, isNew: Bool, _ db: Database) throws {
-        try SongWords(title: file.text.title, artist: file.text.artist, album: file.text.album).write(number, db)
+        if file.isMusic {
+            try SongWords(title: file.text.title, artist: file.text.artist, album: file.text.album).write(number, db)
+        } else if !isNew {
+            try SongWords.remove(number, db)
+        }
         try SongArtist.write(file.text.artists, of: number, isNew: isNew, db)
     }
 

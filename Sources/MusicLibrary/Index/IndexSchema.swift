@@ -28,6 +28,9 @@ enum IndexSchema {
         }
         migrator.registerMigration("5: loudness, and what the player says of files") { db in
             try db.execute(sql: loudness)
+            // Songs that are not there have no words: a search need not look whether they are.
+            try db.execute(
+                sql: "DELETE FROM songText WHERE number IN (SELECT number FROM song WHERE gone > 0 OR isMusic = 0)")
             // Each file is read again: the index has neither all artists nor ReplayGain's tags.
             try db.execute(sql: "UPDATE song SET bytes = -1 WHERE path IS NOT NULL")
         }

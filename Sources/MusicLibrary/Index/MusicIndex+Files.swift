@@ -10,6 +10,7 @@ extension MusicIndex {
         try await write { db in
             let last = try String.fetchOne(db, sql: "SELECT path FROM folder")
             guard last != folder else { return }
+            try db.execute(sql: "DELETE FROM songText")
             try db.execute(sql: "UPDATE song SET gone = 1 + (SELECT max(gone) FROM song) WHERE gone = 0")
             // Which folder it is, is said when it was looked through to its end.
             try db.execute(
@@ -64,6 +65,7 @@ extension MusicIndex {
             var arrangement = Arrangement(db)
             for (count, number) in numbers.enumerated() {
                 try leave.execute(arguments: [last + 1 + Int64(count), number])
+                try SongWords.remove(number, db)
                 try arrangement.note(number)
             }
             _ = try arrangement.write()
@@ -87,6 +89,7 @@ extension MusicIndex {
                 try place.execute(arguments: row.file.arguments + [row.number])
                 if known[0] {
                     hasChanged = true
+                    try SongWords.restore(row.number, db)
                     try arrangement.note(row.number)
                 }
                 guard known[1] != row.file.path else { continue }

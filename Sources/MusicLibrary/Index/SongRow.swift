@@ -77,6 +77,19 @@ struct SongWords {
         letters = words.map { $0.words.joined() }.joined(separator: Words.mark)
     }
 
+    /// Writes them for a song that is back, from its row.
+    static func restore(_ number: Int64, _ db: Database) throws {
+        let row = try Row.fetchOne(
+            try db.cachedStatement(sql: "SELECT title, artist, album FROM song WHERE number = ?"), arguments: [number])
+        guard let row else { return }
+        try SongWords(title: row[0], artist: row[1], album: row[2]).write(number, db)
+    }
+
+    /// Removes those of a song that is gone, so that a search need not look whether its songs are there.
+    static func remove(_ number: Int64, _ db: Database) throws {
+        try db.cachedStatement(sql: "DELETE FROM songText WHERE number = ?").execute(arguments: [number])
+    }
+
     /// Writes them for the song of a number, unless they are there.
     func write(_ number: Int64, _ db: Database) throws {
         try db.cachedStatement(

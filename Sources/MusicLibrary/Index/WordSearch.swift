@@ -49,10 +49,8 @@ struct WordSearch {
     private static let isThere = "gone = 0 AND isMusic = 1"
 
     private static func count(_ condition: String, _ arguments: StatementArguments, _ db: Database) throws -> Int {
-        let sql = """
-            SELECT count(*) FROM songWords CROSS JOIN song INDEXED BY songThere ON number = songWords.rowid
-            WHERE \(condition) AND \(isThere)
-            """
+        // Only songs that are there have words.
+        let sql = "SELECT count(*) FROM songWords WHERE \(condition)"
         return try Int.fetchOne(try db.cachedStatement(sql: sql), arguments: arguments) ?? 0
     }
 
