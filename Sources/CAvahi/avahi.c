@@ -19,12 +19,12 @@
 #define BROWSER "org.freedesktop.Avahi.ServiceBrowser"
 #define RESOLVER "org.freedesktop.Avahi.ServiceResolver"
 #define NO_ERROR "org.freedesktop.Avahi.Success"
-/// Every interface, every protocol.
+/// All interfaces, all protocols.
 #define ANY (-1)
-/// The daemon answers at once, and waits for nobody on the network meanwhile.
+/// The daemon answers at once. It does not wait for other devices on the network.
 #define CALL_MS 5000
 
-/// Tags of calls; a resolver's are its own, behind these.
+/// Tags of calls. Tags of resolvers start after these.
 enum { ASK_STATE, NEW_GROUP, PUT, IGNORED, NEW_BROWSER, NEW_RESOLVER };
 
 struct cavahi {
@@ -155,7 +155,7 @@ int cavahi_free_resolver(cavahi *avahi, const char *path) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// What is told
+// Events
 // ---------------------------------------------------------------------------------------------------------------------
 
 static bool read_number(DBusMessageIter *from, int *number) {
@@ -167,7 +167,7 @@ static bool read_number(DBusMessageIter *from, int *number) {
     return true;
 }
 
-// False where it does not fit: a name that was cut would be another one.
+// Returns false if the text does not fit: a cut name would be another name.
 static bool read_text(DBusMessageIter *from, char *out, size_t size) {
     const char *text = cdbus_text_of(from);
     if (!text || strlen(text) >= size) return false;
@@ -229,7 +229,7 @@ static bool take_service(DBusMessage *signal, cavahi_event *event) {
     return read_service(&arguments, event);
 }
 
-// Avahi names an error also where there is none.
+// Avahi also sends an error name on success.
 static bool take_state(DBusMessage *signal, cavahi_event *event) {
     DBusMessageIter arguments;
     if (!dbus_message_iter_init(signal, &arguments) || !read_number(&arguments, &event->state) ||
@@ -312,7 +312,7 @@ int cavahi_open(cavahi **result) {
     if (!avahi) return -ENOMEM;
     avahi->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int status = avahi->wake < 0 ? -errno : cdbus_open(cdbus_system_address(), &avahi->bus, NULL);
-    // Avahi's signals come to who has asked; that it comes or goes is told to everybody.
+    // Avahi sends its own signals only to the client that asked. NameOwnerChanged goes to all clients.
     if (status >= 0) {
         status = cdbus_add_match(avahi->bus, "type='signal',sender='" DBUS_SERVICE_DBUS "',member='NameOwnerChanged',"
                                              "arg0='" SERVICE "'");
@@ -335,18 +335,18 @@ void cavahi_close(cavahi *avahi) {
 }
 
 int cavahi_process(cavahi *avahi) {
-    // What came before the bus has gone is told by `cavahi_next`.
+    // `cavahi_next` reports what came before the bus ended.
     cdbus_process(avahi->bus);
     return 0;
 }
 
-// Match rules keep nobody from sending a signal to us alone: who answers our calls is who has the name.
+// Match rules do not keep other clients from sending a signal to us. The client that answers our calls owns the name.
 static bool is_trusted(const cavahi *avahi, DBusMessage *signal) {
     const char *sender = dbus_message_get_sender(signal);
     return sender && (strcmp(sender, DBUS_SERVICE_DBUS) == 0 || strcmp(sender, avahi->owner) == 0);
 }
 
-// The daemon's own name, by its answers.
+// Learns the daemon's unique name from its replies.
 static void learn_owner(cavahi *avahi, const cdbus_item *reply) {
     const char *sender = reply->message ? dbus_message_get_sender(reply->message) : NULL;
     if (sender && !reply->error_name) cdbus_copy_text(avahi->owner, sizeof avahi->owner, sender);

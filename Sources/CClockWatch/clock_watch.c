@@ -7,7 +7,8 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/* A timer that never ends, and that the kernel cancels when the clock is set. */
+
+/* Arms a timer that never ends. The kernel cancels it when the clock is set. */
 static int arm(int descriptor) {
     struct itimerspec never = {.it_value = {.tv_sec = INT32_MAX}};
     return timerfd_settime(descriptor, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL) < 0 ? -errno : 0;

@@ -49,10 +49,12 @@ int cconfine_drop_capabilities(void)
 {
     if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0)
         return -errno;
-    // Root's programs get root's capabilities unless this says otherwise. Without the right to say so, there are none to get.
+    // Programs that root starts get root's capabilities unless this forbids it. If we may not forbid it, we are not
+    // privileged and there are no capabilities to pass on.
     prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED, 0, 0, 0);
     int result = set_capabilities(false);
-    // A unit may deny capset. Another user than root loses all capabilities when it starts a program, now that none is ambient.
+    // A unit may deny capset. A user other than root then loses all capabilities when it starts a program, since no
+    // ambient ones are left.
     return result == -EPERM && geteuid() != 0 && getuid() != 0 ? 0 : result;
 }
 
@@ -123,7 +125,7 @@ static int allow_around(struct rules rules, const char *folder)
         memcpy(left_out, name, (size_t)(end - name));
         left_out[end - name] = 0;
         int result = allow_others(rules, parent, left_out);
-        // A parent that this user cannot list has nothing in it that the user could name.
+        // If this user cannot list a parent, everything else in it stays denied.
         if (result != 0 && result != -EACCES)
             return result;
     }
@@ -133,7 +135,7 @@ static int allow_around(struct rules rules, const char *folder)
 int cconfine_deny_folder(const char *folder, const char *const *allowed, size_t count, bool reads_only)
 {
     char *place = realpath(folder, NULL);
-    // What is not there needs no denial.
+    // A folder that does not exist needs no denial.
     if (!place)
         return errno == ENOENT ? 0 : -errno;
     struct landlock_ruleset_attr attributes = {.handled_access_fs = file_rights | folder_rights};
@@ -184,8 +186,8 @@ int cconfine_deny_sockets(bool keeps_local)
 #ifndef OWN_ARCHITECTURE
     return -EOPNOTSUPP;
 #else
-    // socket(2) by its first argument, and io_uring, which makes sockets by itself. System calls of another architecture have
-    // other numbers, so there are none; the same for x32, whose numbers have bit 30.
+    // Filters socket(2) by its first argument, and denies io_uring, which can create sockets too. System calls of other
+    // architectures have other numbers, so all of them are denied; so are those of x32, whose numbers have bit 30 set.
     enum { denied = SECCOMP_RET_ERRNO | EPERM, unknown = SECCOMP_RET_ERRNO | ENOSYS, family = SECCOMP_RET_ERRNO | EAFNOSUPPORT };
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The calls that we make, and the table of those unanswered.
+// The calls that we make, and the table of pending ones.
 
 #define _GNU_SOURCE // clock_gettime with -std=c11
 
@@ -55,7 +55,7 @@ int cdbus_send(cdbus *bus, DBusMessage *message) {
 
 DBusMessage *cdbus_new_call(const char *service, const char *path, const char *interface, const char *member) {
     DBusMessage *call = dbus_message_new_method_call(service, path, interface, member);
-    // Whether a service runs is the system's matter: a call must not start it behind the system's back.
+    // The system decides which services run, so a call must not start one.
     if (call) dbus_message_set_auto_start(call, false);
     return call;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// libdbus's own dispatch, its pending calls and its timeouts are left alone: they need a main loop. Messages are taken
-// off the connection one at a time, replies are matched by serial here, and deadlines are ours. Its locks and caches
-// need no dbus_threads_init_default: since 1.7 every connection sees to that by itself.
+// libdbus's own dispatch, pending calls and timeouts need a main loop, so they are not used. Messages are taken off the
+// connection one at a time, replies are matched by serial here, and deadlines are ours. dbus_threads_init_default is
+// not needed for libdbus's locks and caches: since 1.7 every connection calls it.
 
 #define _GNU_SOURCE // POLLRDHUP with -std=c11
 
@@ -16,11 +16,11 @@
 #include "internal.h"
 
 #define SYSTEM_BUS "unix:path=/run/dbus/system_bus_socket"
-/// libdbus reads 2 KB at a time; one `cdbus_process` reads as many times at most.
+/// libdbus reads 2 KB at a time. One `cdbus_process` reads at most this often.
 #define READS 16
 
 const char *cdbus_system_address(void) {
-    // A program with file capabilities does not believe the environment of who started it.
+    // A program with file capabilities must not trust its caller's environment.
     const char *address = secure_getenv("DBUS_SYSTEM_BUS_ADDRESS");
     return address ? address : SYSTEM_BUS;
 }
@@ -51,7 +51,8 @@ int cdbus_open(const char *address, cdbus **out, char *error) {
     cdbus *bus = calloc(1, sizeof *bus);
     if (!bus) return fail_open(NULL, -ENOMEM, "out of memory", error);
     bus->descriptor = -1;
-    // libdbus would have the whole process ignore SIGPIPE; its writes carry MSG_NOSIGNAL, so it need not.
+    // By default libdbus makes the entire process ignore SIGPIPE. That is not needed, since its writes use
+    // MSG_NOSIGNAL.
     dbus_connection_set_change_sigpipe(false);
     DBusError failure = DBUS_ERROR_INIT;
     bus->connection = dbus_connection_open_private(address, &failure);
@@ -71,7 +72,7 @@ int cdbus_open(const char *address, cdbus **out, char *error) {
     if (bus->descriptor < 0) return fail_open(bus, -errno, "no more descriptors", error);
     int64_t result = cdbus_send_call(bus, cdbus_new_bus_call("Hello", NULL), CDBUS_HELLO, CDBUS_OWN_CALL_MS);
     if (result < 0) return fail_open(bus, (int)result, "the greeting could not be queued", error);
-    // The authentication's first bytes are ours; without them the descriptor would never become readable.
+    // We send the first bytes of the authentication. Without them the descriptor would never become readable.
     cdbus_process(bus);
     *out = bus;
     return 0;
@@ -93,24 +94,25 @@ int cdbus_descriptor(const cdbus *bus) {
 }
 
 static bool has_output(const cdbus *bus) {
-    // Until the bus has let us in, everything waits for its answers; asking for POLLOUT then would only spin.
+    // During authentication all output waits for the bus. Polling for POLLOUT then would return at once, again and
+    // again.
     return dbus_connection_get_is_authenticated(bus->connection) &&
            dbus_connection_has_messages_to_send(bus->connection);
 }
 
 bool cdbus_wants_write(const cdbus *bus) {
-    // What has been read and not been asked for makes no descriptor readable, but this one is all but always writable.
+    // Messages that were read but not taken do not make the descriptor readable. It is almost always writable, though.
     return dbus_connection_get_dispatch_status(bus->connection) == DBUS_DISPATCH_DATA_REMAINS || has_output(bus);
 }
 
-// How soon a turn of the authentication is looked for that no readable descriptor announced: it is written at once then.
+// Longest wait for an authentication step that no readable descriptor announces. The step is then written at once.
 enum { AUTHENTICATION_TURN_MS = 5 };
 
 int cdbus_process(cdbus *bus) {
     for (int i = 0; i < READS && dbus_connection_read_write(bus->connection, 0); i++) {
-        // The authentication takes turns, and one call reads the bus's line or writes ours: a side that has read a line
-        // has one to write, and nothing else would ask for that. Where the line came just now, in the second call, the
-        // next deadline does.
+        // The authentication takes turns, and one call reads a line of the bus or writes one of ours. After reading a
+        // line we must write one, and no event would trigger that. If the second call reads the line, the next deadline
+        // triggers the write.
         if (!dbus_connection_get_is_authenticated(bus->connection)) dbus_connection_read_write(bus->connection, 0);
         struct pollfd state = {.fd = bus->descriptor, .events = POLLIN};
         if (has_output(bus)) state.events |= POLLOUT;
@@ -142,14 +144,14 @@ static bool tell_ready(cdbus *bus, DBusMessage *reply, cdbus_item *item) {
     if (!reply || dbus_message_get_type(reply) != DBUS_MESSAGE_TYPE_METHOD_RETURN ||
         !dbus_message_get_args(reply, NULL, DBUS_TYPE_STRING, &name, DBUS_TYPE_INVALID) ||
         !dbus_bus_set_unique_name(bus->connection, name)) {
-        dbus_connection_close(bus->connection); // it does not want us, or is no bus: CLOSED follows
+        dbus_connection_close(bus->connection); // the bus refuses us, or it is not a bus: CLOSED follows
         return false;
     }
     item->kind = CDBUS_READY;
     return true;
 }
 
-// `reply` is NULL where there is none, and then there is an `error_name`.
+// `reply` is NULL if no reply came; then `error_name` is set.
 static bool end_call(cdbus *bus, cdbus_call *ended, DBusMessage *reply, const char *error_name, const char *text,
                      cdbus_item *item) {
     cdbus_call call = *ended;
@@ -176,7 +178,7 @@ static bool take_reply(cdbus *bus, DBusMessage *reply, cdbus_item *item) {
         }
         return end_call(bus, call, reply, dbus_message_get_error_name(reply), cdbus_error_text(reply), item);
     }
-    return false; // it came after its deadline
+    return false; // the reply came after its deadline
 }
 
 static bool take_message(cdbus *bus, DBusMessage *message, cdbus_item *item) {
@@ -195,7 +197,7 @@ static bool take_message(cdbus *bus, DBusMessage *message, cdbus_item *item) {
     }
 }
 
-// None while too much waits to be written: a message may ask for an answer.
+// Returns NULL while too much output is queued, because a message may need an answer.
 static DBusMessage *next_message(cdbus *bus) {
     if (dbus_connection_get_outgoing_size(bus->connection) > CDBUS_OUTGOING_BYTES) return NULL;
     return dbus_connection_pop_message(bus->connection);
@@ -211,7 +213,7 @@ static bool next_expired(cdbus *bus, cdbus_item *item) {
     return false;
 }
 
-// The connection is gone: the calls that nobody will answer, then CLOSED.
+// After the connection has ended: reports the pending calls, then CLOSED.
 static bool next_farewell(cdbus *bus, cdbus_item *item) {
     for (size_t i = 0; i < CDBUS_CALLS; i++) {
         cdbus_call *call = &bus->calls[i];

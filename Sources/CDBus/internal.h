@@ -7,23 +7,24 @@
 
 typedef struct {
     bool is_open;
-    /// The caller's, or CDBUS_HELLO.
+    /// The caller's tag, or CDBUS_HELLO.
     int tag;
     uint32_t serial;
     int64_t deadline_ms;
 } cdbus_call;
 
-/// Our own call.
+/// Tag of our own call.
 #define CDBUS_HELLO (-1)
 
 struct cdbus {
     DBusConnection *connection;
-    /// A duplicate: libdbus closes its own when the bus goes, and the owner may still be watching this number.
+    /// A duplicate: libdbus closes its own descriptor when the bus goes, and the owner may still be polling this
+    /// number.
     int descriptor;
-    /// CLOSED has been told.
+    /// CLOSED has been reported.
     bool is_closed;
     cdbus_call calls[CDBUS_CALLS];
-    /// The last item's.
+    /// The message of the last item.
     DBusMessage *current;
 };
 

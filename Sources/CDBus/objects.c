@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Objects of ours: the answers that all of them share.
+// Answers that all our objects share.
 
 #include <errno.h>
 #include <string.h>

@@ -12,7 +12,7 @@ void cdbus_copy_text(char *out, size_t size, const char *text) {
     size_t count = strlen(text);
     if (count >= size) {
         count = size - 1;
-        // Not within a character: 10xxxxxx goes on with the one before it.
+        // Do not cut within a character: 10xxxxxx is a continuation byte.
         while (count > 0 && ((unsigned char)text[count] & 0xC0) == 0x80) count--;
     }
     memcpy(out, text, count);

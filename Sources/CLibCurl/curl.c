@@ -5,7 +5,7 @@
 #include <dlfcn.h>
 #include <sys/socket.h>
 
-// The functions of libcurl that are used. `curl_easy_header` is of 7.84, CURLOPT_PROTOCOLS_STR of 7.85.
+// The functions of libcurl that are used. `curl_easy_header` exists since 7.84, CURLOPT_PROTOCOLS_STR since 7.85.
 #define FUNCTIONS(EACH)                                                                                                \
     EACH(curl_global_init)                                                                                             \
     EACH(curl_easy_init)                                                                                               \
@@ -47,7 +47,7 @@ const char *clibcurl_error_text(CURLcode code) {
 CURLM *clibcurl_multi_init(void) { return lib.curl_multi_init(); }
 void clibcurl_multi_cleanup(CURLM *multi) { lib.curl_multi_cleanup(multi); }
 
-// libcurl of Debian 12 lets programs that are started meanwhile have its connections, which then stay open as long as they run.
+// In Debian 12, programs started during a transfer inherit libcurl's sockets, which then stay open as long as they run.
 static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
     (void)context, (void)purpose;
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the player's object looks like (org.freedesktop.DBus.Introspectable).
+// The player object's introspection data (org.freedesktop.DBus.Introspectable).
 
 #ifndef CMEDIA_INTROSPECTION_H
 #define CMEDIA_INTROSPECTION_H

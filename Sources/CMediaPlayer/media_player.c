@@ -18,7 +18,7 @@
 #define PATH "/org/mpris/MediaPlayer2"
 #define EVENTS 32
 
-/// The tag of the one call that a player makes.
+/// Tag of the only call that a player makes.
 #define REQUEST_NAME 0
 
 struct cmedia_player {
@@ -132,7 +132,7 @@ static const cdbus_interface interfaces[] = {
     {MPRIS_PLAYER, player_properties, COUNT(player_properties)},
 };
 
-// Volume and rate may be written; the rate stays as it is.
+// Volume and rate can be written. Writing the rate has no effect.
 static bool set(cmedia_player *player, DBusMessage *call) {
     DBusMessageIter arguments, variant;
     const char *interface;
@@ -152,7 +152,7 @@ static bool set(cmedia_player *player, DBusMessage *call) {
     }
     double wanted;
     dbus_message_iter_get_basic(&variant, &wanted);
-    // The specification: what is negative is 0. What is no number is neither.
+    // The specification treats negative values as 0. NaN is ignored.
     if (wanted == wanted) {
         player->wanted_volume = wanted < 0 ? 0 : wanted > 1 ? 1 : wanted;
         note(player, CMEDIA_VOLUME);
@@ -166,7 +166,7 @@ static bool set(cmedia_player *player, DBusMessage *call) {
 
 static const struct {
     const char *interface, *name, *signature;
-    /// What it asks for; 0: nothing. The specification: a method that is not supported has no effect.
+    /// The event to report; 0: none. By the specification, an unsupported method has no effect.
     int event;
 } methods[] = {
     {MPRIS_ROOT, "Raise", "", 0},
@@ -174,7 +174,7 @@ static const struct {
     {MPRIS_PLAYER, "Play", "", CMEDIA_PLAY},
     {MPRIS_PLAYER, "Pause", "", CMEDIA_PAUSE},
     {MPRIS_PLAYER, "PlayPause", "", CMEDIA_PLAY_PAUSE},
-    // A song that was stopped would begin again; the votes for it do not allow that.
+    // A stopped song would start again from the beginning. The votes for it do not allow that, so Stop pauses.
     {MPRIS_PLAYER, "Stop", "", CMEDIA_PAUSE},
     {MPRIS_PLAYER, "Next", "", CMEDIA_NEXT},
     {MPRIS_PLAYER, "Previous", "", CMEDIA_PREVIOUS},

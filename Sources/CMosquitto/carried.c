@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-// Of each segment: TCP's header with its timestamps, and IP's.
+// Headers of each segment: TCP's with its timestamps, and IP's.
 enum { TCP_HEADER = 32, IPV4_HEADER = 20, IPV6_HEADER = 40 };
 
 int cmosquitto_carried(int descriptor, uint64_t *sent, uint64_t *received) {
@@ -19,7 +19,7 @@ int cmosquitto_carried(int descriptor, uint64_t *sent, uint64_t *received) {
     length = sizeof address;
     if (getsockname(descriptor, (struct sockaddr *)&address, &length) != 0) return -1;
     uint64_t header = TCP_HEADER + (address.ss_family == AF_INET6 ? IPV6_HEADER : IPV4_HEADER);
-    // What was sent again is in the segments, and counts with them; its bytes are told beside those that have arrived.
+    // The sent counts include retransmissions: tcpi_segs_out their headers, tcpi_bytes_sent their bytes.
     *sent = info.tcpi_bytes_sent + info.tcpi_segs_out * header;
     *received = info.tcpi_bytes_received + info.tcpi_segs_in * header;
     return 0;

@@ -4,7 +4,7 @@
 
 #include <dlfcn.h>
 
-// What is used of libmosquitto: the type of the result, the name, the parameters, the arguments.
+// The functions of libmosquitto that are used: result type, name, parameters, arguments.
 #define FUNCTIONS(EACH)                                                                                                \
     EACH(int, lib_init, (void), ())                                                                                    \
     EACH(struct mosquitto *, new, (const char *id, bool clean, void *owner), (id, clean, owner))                       \
@@ -71,7 +71,7 @@ bool cmosquitto_load(void) {
     return lib.lib_init() == MOSQ_ERR_SUCCESS;
 }
 
-// Under libmosquitto's own names: its header declares them, and its manual says what they do.
+// The wrappers have libmosquitto's own names: its header declares them, and its manual documents them.
 #define DEFINE(result, name, parameters, arguments) \
     result mosquitto_##name parameters { return lib.name arguments; }
 FUNCTIONS(DEFINE)

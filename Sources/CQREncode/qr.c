@@ -13,7 +13,7 @@ int cqrencode_encode(const char *text, unsigned char *modules, size_t room) {
         QRcode_free(code);
         return -1;
     }
-    // The other bits say what a module is for.
+    // The other bits are the module's purpose.
     for (size_t i = 0; i < count; i++) modules[i] = code->data[i] & 1;
     QRcode_free(code);
     return width;

@@ -35,7 +35,7 @@ namespace {
 
 using TagLib::ByteVector;
 
-// A file that ends early for a parser that reads too much of it.
+// A file that appears to end when a parser has read too much of it.
 class LimitedStream final : public TagLib::FileStream {
 public:
     LimitedStream(const char *path, const ctaglib_tags_limits &limits, bool hasName)
@@ -60,7 +60,7 @@ private:
     bool hasName;
 };
 
-// A file as its name says, or where that is not so, as its bytes do.
+// A file in the format of its name's suffix, or else in the format that its bytes show.
 class OpenedFile {
 public:
     OpenedFile(const char *path, const ctaglib_tags_limits &limits) {
@@ -68,7 +68,7 @@ public:
             open(path, limits, hasName);
             if (!ref->isNull() && milliseconds() > 0) return;
         }
-        // Raw AAC is none of TagLib's formats, but people put the tags of MPEG files before it.
+        // TagLib has no raw AAC format, but such files often begin with the tags of MPEG files.
         const char *suffix = std::strrchr(path, '.');
         if (!suffix || strcasecmp(suffix, ".aac") != 0) return;
         ref.reset();
@@ -95,12 +95,12 @@ private:
                                : std::make_unique<TagLib::FileRef>();
     }
 
-    // The reference uses the stream to its end.
+    // The file reference uses the stream until it is destroyed.
     std::unique_ptr<LimitedStream> stream;
     std::unique_ptr<TagLib::FileRef> ref;
 };
 
-// Takes a picture, and says whether it wants no other.
+// Receives a picture. Returns true if it needs no other.
 using Taker = std::function<bool(const ByteVector &, bool isFront)>;
 
 const int frontCover = 3;
@@ -122,7 +122,7 @@ void takeFrom(TagLib::APE::Tag *tag, const Taker &take) {
     if (!tag) return;
     for (const auto &item : tag->itemListMap()) {
         if (!item.first.startsWith("COVER ART") || item.second.type() != TagLib::APE::Item::Binary) continue;
-        // A file's name and a zero come before the picture.
+        // The picture follows a file name and a zero byte.
         ByteVector data = item.second.binaryData();
         int end = data.find('\0');
         if (end >= 0 && take(data.mid(end + 1), item.first == "COVER ART (FRONT)")) return;

@@ -9,11 +9,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/// Clears the inheritable and the ambient capabilities: this process keeps its own, and programs that it starts get none. A
-/// program that root starts still gets root's.
+/// Clears the inheritable and the ambient capabilities. This process keeps its own, and programs that it starts get
+/// none. A program that root starts still gets root's capabilities.
 int cconfine_keep_capabilities_here(void);
 
-/// Drops all capabilities, also those that root gets when it starts a program.
+/// Drops all capabilities, including those that root gets when it starts a program.
 int cconfine_drop_capabilities(void);
 
 /// Denies access to `folder` and everything in it, except to the folders `allowed`, for this process and its children. Folders

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// libcurl, loaded when the first cover is asked for: with the thirty libraries that it brings, it would take a third of the
-// time in which every command starts. Functions with variable arguments are here once for each type that CoverArt uses.
-// Nothing but clibcurl_load and clibcurl_error_text may be called where clibcurl_load has failed.
+// libcurl, loaded when the first cover is requested. With its thirty libraries it would take a third of the start time
+// of every command. Functions with variable arguments appear here once for each type that CoverArt uses. If
+// clibcurl_load fails, only clibcurl_load and clibcurl_error_text may be called.
 
 #ifndef CLIBCURL_H
 #define CLIBCURL_H
@@ -11,18 +11,19 @@
 #error "RoadMesh needs the package libcurl4-openssl-dev: sudo apt-get install libcurl4-openssl-dev"
 #endif
 
-// The macros that check types need to see constants.
+// The type-checking macros accept constants only.
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 #include <stdbool.h>
 
-/// What libcurl calls with a part of a response; less than `size * count` back ends the transfer.
+/// libcurl calls this with a part of a response. A result below `size * count` ends the transfer.
 typedef size_t (*clibcurl_reader)(char *bytes, size_t size, size_t count, void *context);
 
-/// Loads libcurl and makes it ready. Once, on one thread. False where the system has no libcurl 4 of 7.85 or later.
+/// Loads and initialises libcurl. Call it once, on one thread. Returns false if the system has no libcurl 4 of 7.85 or
+/// later.
 bool clibcurl_load(void);
 
-/// libcurl's words for a code.
+/// libcurl's text for a code.
 const char *clibcurl_error_text(CURLcode code);
 
 CURLM *clibcurl_multi_init(void);
@@ -30,7 +31,7 @@ void clibcurl_multi_cleanup(CURLM *multi);
 CURL *clibcurl_easy_init(void);
 void clibcurl_easy_cleanup(CURL *easy);
 
-/// A list of one line; nil where there is no memory.
+/// A list of one line; NULL if out of memory.
 struct curl_slist *clibcurl_list(const char *line);
 void clibcurl_list_free(struct curl_slist *list);
 
@@ -40,25 +41,25 @@ CURLcode clibcurl_set_number(CURL *easy, CURLoption option, long value);
 CURLcode clibcurl_set_text(CURL *easy, CURLoption option, const char *value);
 /// Sets an option that is a pointer: the context of a reader.
 CURLcode clibcurl_set_pointer(CURL *easy, CURLoption option, void *value);
-/// Sets an option that is a list of lines, which has to outlive the transfer.
+/// Sets an option that is a list of lines. The list must outlive the transfer.
 CURLcode clibcurl_set_list(CURL *easy, CURLoption option, struct curl_slist *value);
 /// Sets an option that is a reader.
 CURLcode clibcurl_set_reader(CURL *easy, CURLoption option, clibcurl_reader value);
 
 bool clibcurl_add(CURLM *multi, CURL *easy);
 void clibcurl_remove(CURLM *multi, CURL *easy);
-/// Goes on with what is there, and says how many transfers run.
+/// Continues the transfers, and reports how many are running.
 bool clibcurl_perform(CURLM *multi, int *running);
-/// Returns with what comes, with libcurl's own deadlines, with clibcurl_wake, or after so many milliseconds.
+/// Waits for data, for libcurl's own deadlines, for clibcurl_wake, or for this many milliseconds.
 void clibcurl_poll(CURLM *multi, int milliseconds);
-/// From any thread.
+/// Ends a wait. Safe from any thread.
 void clibcurl_wake(CURLM *multi);
-/// How the only transfer has ended; CURLE_ABORTED_BY_CALLBACK where it has not.
+/// The result of the only transfer; CURLE_ABORTED_BY_CALLBACK while it runs.
 CURLcode clibcurl_result(CURLM *multi);
 
-/// A number that libcurl knows of a transfer; 0 where it knows none.
+/// A number that libcurl has about a transfer; 0 if unknown.
 long clibcurl_number(CURL *easy, CURLINFO info);
-/// A field of a response's last head, valid until the next call; nil where there is none.
+/// A header field of the latest response, valid until the next call. NULL without that field.
 const char *clibcurl_field(CURL *easy, const char *name);
 
 #endif

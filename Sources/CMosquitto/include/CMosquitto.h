@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// MQTT by libmosquitto, and what the kernel knows of its connection. The library is loaded when the first broker is called: it brings
-// OpenSSL, and with both a program takes a sixth more time to start.
-// Of its functions those in library.c may be called, after cmosquitto_load has succeeded.
+// MQTT by libmosquitto, and the kernel's counters of its connection. The library is loaded when a broker is first used:
+// with OpenSSL, which it needs, a program takes a sixth longer to start. After cmosquitto_load has succeeded, the
+// functions that library.c lists may be called.
 
 #ifndef CMOSQUITTO_H
 #define CMOSQUITTO_H
@@ -11,7 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Loads libmosquitto and makes it ready. On one thread at a time, until it has succeeded. False where the system has no libmosquitto 1.
+// Loads and initialises libmosquitto. Call it on one thread at a time until it succeeds. Returns false if the system
+// has no libmosquitto 1.
 bool cmosquitto_load(void);
 
 // Whether TLS has failed because a certificate of the broker is not valid at the time of this device's clock. For a log callback, which

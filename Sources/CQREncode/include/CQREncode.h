@@ -7,12 +7,12 @@
 
 #include <stddef.h>
 
-// Modules on a side of the largest QR code there is (ISO/IEC 18004, version 40).
+// Modules per side of the largest QR code (ISO/IEC 18004, version 40).
 #define CQRENCODE_LARGEST 177
 
-// Encodes a text of bytes that ends with a zero, with error correction M, in the smallest version that it fits. Writes one
-// byte a module, row by row, 1 for black. Returns the modules on a side, or -1 where the text is too long, the room too
-// small, or there is no memory.
+// Encodes a zero-terminated text with error correction M, in the smallest version that it fits. Writes one byte for
+// each module, row by row, 1 for black. Returns the modules per side, or -1 if the text is too long, the buffer is too
+// small, or memory runs out.
 int cqrencode_encode(const char *text, unsigned char *modules, size_t room);
 
 #endif

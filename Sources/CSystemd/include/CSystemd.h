@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What a head unit takes from libsystemd: a word to the service manager.
+// The part of libsystemd that a head unit uses: notifications to the service manager.
 
 #ifndef CSYSTEMD_H
 #define CSYSTEMD_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a service tells the system's service manager (sd_notify(3)), by libsystemd.
+// Notifications of a service to the system's service manager (sd_notify(3)), over libsystemd.
 
 #ifndef CSYSTEMD_SUPERVISION_H
 #define CSYSTEMD_SUPERVISION_H
@@ -11,9 +11,10 @@
 #error "RoadMesh needs the package libsystemd-dev: sudo apt-get install libsystemd-dev"
 #endif
 
-/// Tells something, such as `READY=1`. 1 where it was told, 0 where nobody supervises this process, or a negative errno.
+/// Sends a notification, such as `READY=1`. Returns 1 if it was sent, 0 if no manager supervises this process, or a
+/// negative errno.
 int csystemd_supervision_tell(const char *state);
-/// How often this process has to say `WATCHDOG=1`, in microseconds; 0 where it does not.
+/// How often this process must send `WATCHDOG=1`, in microseconds; 0: never.
 uint64_t csystemd_supervision_watchdog(void);
 
 #endif

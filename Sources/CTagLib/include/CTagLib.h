@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What an audio file says of itself, read by TagLib's C++ API: its C binding knows no pictures before TagLib 2.
+// The tags of an audio file, read by TagLib's C++ API. Its C binding does not support pictures before TagLib 2.
 
 #ifndef CTAGLIB_H
 #define CTAGLIB_H
@@ -12,15 +12,15 @@
 extern "C" {
 #endif
 
-// How much of a file is looked at. Its length is somebody else's word, and so is everything in it.
+// How much of a file is read. The file's own lengths cannot be trusted.
 typedef struct {
-    // Bytes that are read in all.
+    // Bytes that are read in total.
     uint64_t read_bytes;
-    // Reads of a few bytes: they bound how deep a file can nest, since each level begins with one.
+    // Reads of a few bytes. Each level of nesting begins with one, so this also limits how deep a file can nest.
     uint32_t small_reads;
-    // Bytes of a text that are given.
+    // Longest text returned, in bytes.
     uint32_t text_bytes;
-    // Bytes of a cover that are given; a larger one counts as none.
+    // Largest cover returned, in bytes. A larger cover counts as missing.
     uint32_t cover_bytes;
 } ctaglib_tags_limits;
 
@@ -36,7 +36,7 @@ typedef struct {
     char *gains;
     uint32_t track;
     uint32_t disc;
-    // 0 where it is not known.
+    // 0 if unknown.
     uint32_t milliseconds;
     // Whether the length may be wrong: it is estimated, or does not fit the size of the file.
     int is_doubtful;
@@ -50,11 +50,11 @@ typedef struct {
     size_t count;
 } ctaglib_cover;
 
-// 0, or -1 where the file is nothing that TagLib knows, or cannot be opened. It is opened for reading alone.
+// Returns 0, or -1 if TagLib does not recognise the file, or it cannot be opened. It is opened read-only.
 int ctaglib_tags_read(const char *path, const ctaglib_tags_limits *limits, ctaglib_tags *tags);
 void ctaglib_tags_free(ctaglib_tags *tags);
 
-// 0, or -1 where there is no cover. The one that says that it is the front's goes before others.
+// Returns 0, or -1 if there is no cover. A picture marked as the front cover is preferred.
 int ctaglib_cover_read(const char *path, const ctaglib_tags_limits *limits, ctaglib_cover *cover);
 void ctaglib_cover_free(ctaglib_cover *cover);
 
