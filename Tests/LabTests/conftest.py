@@ -1,7 +1,7 @@
-"""What the lab tests share: an air for each file, the boxes on it, and the figures that they measure.
+"""Shared by the lab tests: an air for each file, its boxes, and the measured figures.
 
-A file's tests share its boxes, which take a second to boot, but no program: whatever a test has started is gone when
-the next one begins, and so are its links and cuts.
+A file's tests share its boxes, which take a second to boot. They share no programs: after each test, its programs,
+links and cuts are gone.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from helpers import DAEMONS, Figures
 from lab import Box, Lab
 from pytest_lab import REPORT
 
-# A Swift trap, an abort, a segmentation fault: never right, whatever a test did to the program.
+# A Swift trap, an abort or a segmentation fault is always an error, whatever a test did to the program.
 CRASHES = {-4: "SIGILL", -5: "SIGTRAP", -6: "SIGABRT", -7: "SIGBUS", -8: "SIGFPE", -11: "SIGSEGV"}
 
 AWAIT_BLUETOOTHD = """
@@ -45,7 +45,7 @@ def air_of_file(request: pytest.FixtureRequest, lab_machine: None) -> Iterator[L
 
 @pytest.fixture
 def road(air_of_file: Lab) -> Iterator[Lab]:
-    """The file's lab, with nothing running in its boxes but the system, and nothing cut."""
+    """The file's lab: its boxes run only the system's programs, and no link is cut."""
     yield air_of_file
     crashed = crashes(air_of_file)
     clear(air_of_file)
@@ -67,7 +67,7 @@ def family(air_of_file: Lab) -> Box:
 
 @pytest.fixture
 def figures(request: pytest.FixtureRequest, road: Lab) -> Figures:
-    """Takes down what was measured: it is shown at the end of the run, also when all is well."""
+    """Collects measured figures. The run shows them at its end, also if all tests pass."""
     return Figures(request.config.stash.setdefault(FIGURES, []), road.folder / "figures.txt")
 
 
@@ -97,7 +97,7 @@ def clear(lab: Lab) -> None:
             box.run(AWAIT_BLUETOOTHD)
         for controller in box.controllers:
             box.ask("give_back", controller=controller.index, address=controller.address, peers=addresses)
-        # Their ends are told; a later test is not to find them again.
+        # Removed, so that later tests do not see the programs' end events.
         box.programs = {name: one for name, one in box.programs.items() if name in DAEMONS}
     with lab.hub.changed:
         lab.air.events.clear()

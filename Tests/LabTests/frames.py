@@ -1,4 +1,5 @@
-"""What a stranger says over a channel of the lab: docs/protocol.md as Tests/Interop speaks it, without our code."""
+"""The messages of a stranger over the lab's channels: docs/protocol.md as Tests/Interop implements it, without our
+code."""
 
 from __future__ import annotations
 
@@ -11,12 +12,12 @@ from roadmesh_peer.wire import Hello, ping
 
 EPOCH = 0x5EED
 
-# Behind whoever floods the host, an SDU waits for credits.
+# If another node floods the host, an SDU waits this long for credits.
 PATIENCE = 30.0
 
 
 class StrangerChannel:
-    """A stranger's L2CAP channel, as `Talk` wants one."""
+    """A stranger's L2CAP channel, with the interface that `Talk` needs."""
 
     def __init__(self, stranger: Stranger, number: int) -> None:
         self._stranger = stranger
@@ -40,12 +41,12 @@ class StrangerChannel:
         self._stranger.close(self._number)
 
     def begin_sdu(self, announced: int, data: bytes) -> None:
-        """The first frame of an SDU whose rest does not come."""
+        """Sends the first frame of an SDU, and never the rest."""
         self._stranger.send_frame(announced.to_bytes(2, "little") + data, self._number)
 
 
 class LabTalk(Talk):
-    """A stranger on a channel to a host."""
+    """A stranger with a channel to a host."""
 
     channel: StrangerChannel
 
@@ -58,7 +59,7 @@ class LabTalk(Talk):
         return self.key.identifier.hex()
 
     def enter(self, name: str) -> Hello:
-        """Introduces itself, and waits to be let in. Returns how the host introduces itself."""
+        """Sends its hello, and waits until the host accepts it. Returns the host's hello."""
         answer = self.join(lambda _: Hello(EPOCH, name)).answer
         self.say(ping(1))
         return answer

@@ -1,4 +1,4 @@
-"""Words that the lab tests have in common."""
+"""Helper functions of the lab tests."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from pathlib import Path
 from lab import Box, Controller, Event, Lab, Program
 from roadmesh_peer import wire
 
-# Whether the machine is known to do nothing else.
+# Set if this machine runs nothing else.
 IS_QUIET = "QUIET" in os.environ
 
 DAEMONS = ("dbus-daemon", "bluetoothd")
 
-# Starting a program in a box whose cores are busy compiling takes its time. No test measures by this.
+# A program starts slowly in a box whose processor is busy with a build. No test measures a time with this.
 START = 30.0
 
-# The link layer gives a link up after 420 ms without a packet; the kernel, the program and the serial line of the box
-# need some tens of milliseconds more, on a busy machine a few hundred.
+# The link layer drops a link after 420 ms without a packet. The kernel, the program and the box's serial line add some
+# tens of milliseconds, on a busy machine a few hundred.
 NOTICED = 2.0
 
-# Silence on a link that stands: a ping a second, three seconds of patience, and some for the machine.
+# Silence on a live link: one ping a second, three seconds until the link counts as dead, and some time for the machine.
 SILENCE_NOTICED = 5.0
 
 
 def service_uuid() -> str:
-    """As the Python guest derives it, without our code."""
+    """Derived as in the Python guest, without our code."""
     return str(wire.service_uuid())
 
 
@@ -37,7 +37,7 @@ def service_uuid() -> str:
 
 
 def start_host(box: Box, *arguments: str, name: str = "Dad's Car", **options: object) -> Program:
-    """A host that is on the air."""
+    """Starts a host and waits until it advertises."""
     host = box.roadmesh("host", name, *arguments, "--library", str(box.lab.songs), **options)
     host.expect("ready", timeout=START)
     host.expect("snapshot")
@@ -45,7 +45,7 @@ def start_host(box: Box, *arguments: str, name: str = "Dad's Car", **options: ob
 
 
 def start_guests(box: Box, *names: str) -> list[Program]:
-    """Guests in one box, each on an adapter of its own, that have joined."""
+    """Starts guests in one box, each on its own adapter, and waits until they have joined."""
     guests = [box.roadmesh("guest", name, adapter=box.hci(index)) for index, name in enumerate(names)]
     for guest in guests:
         await_joined(guest)
@@ -53,7 +53,7 @@ def start_guests(box: Box, *names: str) -> list[Program]:
 
 
 def await_joined(guest: Program, timeout: float = START) -> Event:
-    """Waits until a guest is in and sees the queue. Returns what it sees."""
+    """Waits until a guest has joined and sees the queue. Returns what it sees."""
     guest.expect("connection", state="connected", timeout=timeout)
     return guest.expect("snapshot", timeout=timeout)
 
@@ -69,7 +69,7 @@ def song_list(lab: Lab, count: int) -> Path:
     return path
 
 
-# Who they are and what they see
+# Peers and their views
 
 
 def identity(program: Program) -> str:
@@ -81,7 +81,7 @@ def last_snapshot(program: Program) -> Event:
 
 
 def voters(snapshot: Event, song: str) -> list[str]:
-    """Who has voted for a song; fails where it is not queued."""
+    """The voters of a song. Fails if it is not queued."""
     return next(list(item["voters"]) for item in snapshot["queue"] if item["id"] == song)
 
 
@@ -95,27 +95,27 @@ def shows_vote(song: str, voter: str) -> Callable[[Event], bool]:
 
 
 def shows_peers(*names: str) -> Callable[[Event], bool]:
-    """Of a snapshot: these guests are linked, and nobody else."""
+    """A condition for a snapshot: exactly these guests are linked."""
     return lambda snapshot: sorted(peer["name"] for peer in snapshot["connectedPeers"]) == sorted(names)
 
 
 def cast(guest: Program, song: str, seen_by: Iterable[Program], timeout: float = 10.0) -> float:
-    """Votes, and waits until everybody's snapshot shows it. Returns the seconds that the slowest took."""
+    """Votes, and waits until every snapshot shows the vote. Returns the seconds that the slowest took."""
     voter = identity(guest)
     started = time.monotonic()
     guest.say(f"vote {song}")
     seen = [one.expect_seen("snapshot", shows_vote(song, voter), timeout=timeout) for one in seen_by]
-    # `expect_seen` gives the latest that shows it; the first is when it was noticed.
+    # `expect_seen` returns the latest snapshot that shows the vote; this finds the first.
     firsts = [one.seen("snapshot", shows_vote(song, voter), epoch=last["epoch"])[0] for one, last in zip(seen_by, seen)]
     return max(first["_received"] for first in firsts) - started
 
 
-# Between a vote and the next: a host follows only so many wishes of one guest (`DJLimits.wishesPerSecond`).
+# Pause between two votes: a host follows a limited number of wishes of one guest (`DJLimits.wishesPerSecond`).
 BETWEEN_VOTES = 0.25
 
 
 def votes(lab: Lab, voter: Program, song: str, seen_by: Sequence[Program], count: int) -> list[float]:
-    """Votes and takes it back, again and again. The seconds that each vote took until the last one showed it."""
+    """Votes and takes the vote back, repeatedly. Returns the seconds until the last program showed each vote."""
     shown = shows_vote(song, identity(voter))
     seconds = []
     for _ in range(count):
@@ -130,7 +130,7 @@ def votes(lab: Lab, voter: Program, song: str, seen_by: Sequence[Program], count
 
 
 def hold(lab: Lab, seconds: float) -> None:
-    """Lets time pass, where time itself is what a test is about. Ends early only where a box dies."""
+    """Waits, for tests that are about time. Ends early only if a box dies."""
     deadline = time.monotonic() + seconds
     deaths = list(lab.deaths)
     lab.hub.wait_for(lambda: True if lab.deaths != deaths else None, deadline - time.monotonic())
@@ -148,14 +148,14 @@ def links_of(lab: Lab, controller: Controller) -> list[dict]:
 
 
 class Figures:
-    """What a test has measured, for people to read."""
+    """Figures that a test measures, for people to read."""
 
     def __init__(self, lines: list[str], path: Path) -> None:
         self._lines = lines
         self._path = path
 
     def times(self, what: str, seconds: Sequence[float], limit: float | None = None) -> float:
-        """Takes down a series of durations. Returns its median."""
+        """Records a series of durations. Returns its median."""
         ordered = sorted(seconds)
         median = statistics.median(ordered)
         text = f"{milliseconds(median)} (min {milliseconds(ordered[0])}, max {milliseconds(ordered[-1])}"
@@ -166,8 +166,8 @@ class Figures:
         return median
 
     def judged(self, what: str, seconds: Sequence[float], limit: float | None = None) -> float:
-        """Takes down a series of durations, and returns what a limit is for: the median where the machine is quiet, else the lower
-        quartile, as what others do there makes a duration longer and none shorter."""
+        """Records a series of durations. Returns the value to compare with a limit: the median on a quiet machine,
+        else the lower quartile, because other programs only make durations longer."""
         median = self.times(what, seconds, limit)
         return median if IS_QUIET else statistics.quantiles(seconds, n=4)[0]
 

@@ -1,4 +1,5 @@
-"""Phones on the lab's air, by docs/phones.md: one that opens streams, as iOS and Android let apps do, and one that has GATT alone."""
+"""Phones on the lab's air, as docs/phones.md describes them: one with streams, as apps on iOS and Android have, and
+one with only GATT."""
 
 from __future__ import annotations
 
@@ -21,10 +22,10 @@ Way = Literal["stream", "chunks"]
 PSM = "abdd3056-28fa-441d-a470-55a75a52553a"
 PAYLOAD = "96f27698-e130-57f4-ae0c-796604e74777"
 
-# What iOS asks for, and what its channels take.
+# The ATT MTU that iOS asks for, and the MTU of its channels.
 ATT_MTU, CHANNEL_MTU = 185, 1_251
 
-# A phone cuts what an app writes where it likes.
+# A phone may cut an app's data anywhere.
 PIECE = 100
 
 PATIENCE = 30.0
@@ -65,7 +66,7 @@ class StreamChannel:
 
 
 class ChunkChannel:
-    """A link in chunks, at a place of the host's service."""
+    """A link in chunks, in one slot of the host's service."""
 
     def __init__(self, stranger: Stranger, place: int, room: int) -> None:
         self.place = place
@@ -88,7 +89,7 @@ class ChunkChannel:
             self.write(chunk)
 
     def _take(self, timeout: float) -> bool:
-        """Takes the next value. Whether one came."""
+        """Takes the next value. Returns whether one came."""
         try:
             value = self._stranger.notified(TO_GUEST[self.place], timeout)
             if value is None:
@@ -122,7 +123,7 @@ class ChunkChannel:
 
 @dataclass
 class PhoneRadio:
-    """Listens and dials as an app on a phone does. With an interval, in milliseconds, it keeps that."""
+    """Scans and dials like an app on a phone. With an interval (in milliseconds), it keeps that interval."""
 
     stranger: Stranger
     box: Box

@@ -1,4 +1,4 @@
-"""A start that cannot work ends at once, with one sentence that says what to do, and the exit code of the contract."""
+"""A start that cannot succeed ends at once, with one sentence that says what to do and the documented exit code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOBODY = 65534
 
 GOOD = {"id": "s1", "title": "Open Road", "artist": "The Milestones", "duration": 200}
 
-# Debian lets everybody use bluetoothd; other systems let one group.
+# On Debian every user may use bluetoothd; on other systems only a group.
 DENYING_POLICY = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-BUS Bus Configuration 1.0//EN"
  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
 <busconfig>
@@ -31,7 +31,7 @@ DENYING_POLICY = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-BUS Bus Co
 
 
 def expect_refusals(programs: Iterable[Program], code: int, *words: str) -> None:
-    """Each ends with this code, and says on standard error why, in one sentence with these words."""
+    """Each program ends with this code, and prints the reason on standard error, in one sentence with these words."""
     for program in programs:
         assert program.wait(START) == code, f"{program.argv}\n{program.tail()}"
         errors = [line.text for line in program.lines if line.stream == "err"]
@@ -45,7 +45,7 @@ def expect_refusals(programs: Iterable[Program], code: int, *words: str) -> None
 
 
 def in_turn(*boxes: Box) -> Iterator[Box]:
-    """Boxes are a processor each: what is started in turn starts sooner."""
+    """Each box has its own processor, so programs start sooner if the boxes take turns."""
     return itertools.cycle(boxes)
 
 
@@ -65,7 +65,7 @@ def switched_off(box: Box, index: int) -> Iterator[None]:
 
 @contextmanager
 def denied(box: Box, policy: Path) -> Iterator[None]:
-    """The system's policy about bluetoothd is another one."""
+    """Replaces the system's D-Bus policy for bluetoothd."""
     installed = "$(ls /etc/dbus-1/system.d/bluetooth.conf /usr/share/dbus-1/system.d/bluetooth.conf 2>/dev/null)"
     reload = "dbus-send --system --print-reply --dest=org.freedesktop.DBus / org.freedesktop.DBus.ReloadConfig"
     box.run(f"for file in {installed}; do mount --bind {policy} $file; done; {reload}")
@@ -113,7 +113,7 @@ def test_a_user_without_privileges_may_host_and_join(road: Lab, car: Box, family
     await_joined(family.roadmesh("guest", "Ana", uid=NOBODY))
 
 
-# The words
+# Words
 
 
 def test_a_service_type_that_is_none(road: Lab, car: Box, family: Box) -> None:
@@ -141,7 +141,7 @@ def test_arguments_that_make_no_sense(road: Lab, car: Box, family: Box) -> None:
         assert [line for line in program.lines if line.stream == "err"]
 
 
-# The songs
+# Songs
 
 
 @pytest.mark.parametrize(

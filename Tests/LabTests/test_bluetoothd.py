@@ -1,11 +1,12 @@
-"""The system under the program: bluetoothd stops, crashes or is restarted, an adapter is switched off or pulled out."""
+"""Events of the system below the program: bluetoothd stops, crashes or restarts; an adapter is switched off or
+unplugged."""
 
 from __future__ import annotations
 
 from helpers import START, await_joined, cast, shows_peers, start_guests, start_host
 from lab import Box, Lab
 
-# bluetoothd starts in some 100 ms; what was asked of it before is asked again.
+# bluetoothd starts in some 100 ms, and the program then repeats its requests.
 BACK = 15.0
 
 
@@ -17,7 +18,7 @@ def test_a_host_takes_new_guests_after_bluetoothd_has_crashed_and_keeps_those_it
     car.bluetoothd.kill()
     notice = host.expect("notice", code="radioUnavailable")
     assert notice["critical"] and "bluetoothd" in notice["message"] and notice["suggestion"]
-    # Who is there already needs no bluetoothd.
+    # Guests that are linked already do not need bluetoothd.
     cast(ana, "s2", seen_by=[host, ana])
     car.start_bluetoothd()
     host.expect("noticeCleared", code="radioUnavailable", timeout=BACK)
@@ -32,7 +33,7 @@ def test_a_host_takes_new_guests_after_bluetoothd_has_crashed_and_keeps_those_it
 def test_everybody_is_back_after_bluetoothd_was_stopped_and_started(road: Lab, car: Box, family: Box) -> None:
     host = start_host(car)
     [ana] = start_guests(family, "Ana")
-    # Stopped in good order it switches the adapter off, and on when it starts.
+    # When bluetoothd stops regularly, it switches the adapter off; when it starts, it switches the adapter on.
     car.stop_bluetoothd()
     notice = host.expect("notice", code="radioUnavailable")
     assert notice["critical"] and notice["suggestion"]

@@ -1,15 +1,16 @@
-"""The suite that every radio passes (Tests/BLETransportTests/Conformance), on two adapters of one box."""
+"""The conformance suite of all bearers (Tests/BLETransportTests/Conformance), on two adapters of one box."""
 
 import os
 
 import pytest
 from lab import Box, Lab, Program
 
-# All of it takes 8 s. A dial that hangs takes 40 s to fail, and may take others with it, each up to its limit of a minute.
+# The suite takes 8 s. A hanging dial takes 40 s to fail, and may make other tests fail, each after up to a minute.
 LONGEST = 400
 
-# Each side's bluetoothd would open further channels on every link, with the same identifiers as the suite's dials. Linux 6.1 gives the
-# answer to one to the other (docs/bluez.md), and half of the runs had a dial that hung. What helps against that, test_identifiers.py shows.
+# Otherwise each side's bluetoothd opens more channels on every link, with the same identifiers as the suite's dials.
+# Linux 6.1 mixes up the answers (docs/bluez.md), and half of the runs had a hanging dial. test_identifiers.py shows
+# what helps.
 NO_OTHER_CHANNELS = "[GATT]\nChannels = 1\n"
 
 
@@ -32,5 +33,5 @@ def test_the_real_radio_behaves_like_every_other(lab: Lab) -> None:
         pytest.fail("which unit tests? Set ROADMESH_TESTS to RoadMeshPackageTests.xctest")
     program = run_suite(lab.box("both", controllers=2, main_conf=NO_OTHER_CHANNELS), tests)
     assert program.exit_code == 0, "\n".join(failures(program))
-    # A filter that matches nothing passes as well.
+    # A filter that matches no test would also pass.
     assert any("Test run with 16 tests" in line.text for line in program.lines), program.tail()

@@ -1,4 +1,5 @@
-"""Two cars out of each other's range, each with guests by Bluetooth, that a broker alone joins: one queue for both."""
+"""Two cars out of each other's range, each with Bluetooth guests. Only a broker connects them, and they share one
+queue."""
 
 from __future__ import annotations
 
@@ -13,11 +14,11 @@ from lab import Box, Lab, Program
 from lab.brokers import Mosquitto
 
 VOTES = int(os.environ.get("VOTES", "20"))
-# How long the broker is away, in seconds.
+# Seconds for which the broker is away.
 AWAY = 60.0
-# After that everybody is back: a relay tries the broker each 15 s at most, and who is behind it hears the relay then.
+# Time until all are back: a relay tries the broker at least every 15 s, and its guests then receive from the relay.
 BACK = 45.0
-# The broker is killed so often while everybody votes.
+# How often the broker is killed during the votes.
 DEATHS = int(os.environ.get("DEATHS", "5"))
 SONGS = 40
 
@@ -70,7 +71,7 @@ def test_a_vote_in_one_car_is_seen_in_the_other(road: Lab, convoy: Convoy, figur
     convoy.host.expect_seen("snapshot", lambda one: {"Ana", "Ben", "Mum's Car"} <= peers(one), timeout=START)
     everybody = convoy.everybody()
     for voter, what in ((convoy.ben, "behind a broker"), (convoy.ana, "in the host's car")):
-        # Warm: intervals are tuned, and have gone to those for data.
+        # Warm up: the links get tuned, and change to the intervals for data.
         votes(road, voter, "n3", everybody, 5)
         figures.times(f"a vote {what}, seen by all in both cars", votes(road, voter, "n3", everybody, VOTES))
 
@@ -80,9 +81,9 @@ def test_while_the_broker_is_gone_for_a_minute_each_car_goes_on_and_both_agree_a
 ) -> None:
     cast(convoy.ben, "n2", convoy.everybody())
     convoy.broker.kill()
-    # The car that has the music goes on as if nothing were.
+    # The car with the music continues as before.
     cast(convoy.ana, "n5", [convoy.host, convoy.ana])
-    # The other one sees the last queue, and what is voted for waits.
+    # The other car still shows the last queue, and its votes wait.
     convoy.ben.say("vote n6")
     convoy.ben.expect("vote", songID="n6", timeout=START)
     convoy.relay.say("vote n6")
@@ -117,7 +118,7 @@ def test_no_vote_is_lost_or_doubled_while_the_broker_dies_at_random(
         for voter in (convoy.ana, convoy.ben, convoy.relay):
             song = songs.pop()
             voter.say(f"vote {song}")
-            # From here on it is the node's promise.
+            # From here on the node has accepted the vote, and must deliver it.
             voter.expect("vote", songID=song, timeout=START)
             wanted[song] = {voter}
         convoy.broker.kill()

@@ -1,4 +1,5 @@
-"""What the wire costs: bytes of the channel, counted by the air, and how much of the radio's own speed is left."""
+"""The cost of the wire: bytes on the channel, counted by the air, and the share of the radio's bare speed that is
+left."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from lab import Box, Lab, Program
 from roadmesh_peer.wire import Hello, goodbye
 
 LARGEST_SDU = 2_221
-# A megabyte. l2test says how fast it was when all of it is there, so it sends a little more.
+# A megabyte. l2test reports the speed when all of it has arrived, so it sends a little more.
 SDUS = 472
 
 VOTE_BYTES, ACK_BYTES, HANDSHAKE_BYTES = 48, 24, 320
@@ -20,12 +21,13 @@ LEAST_SHARE = 0.90
 
 
 def sent_bytes(lab: Lab, box: Box) -> int:
-    """What the first adapter of a box has sent on channels: SDUs, each with its two bytes of length."""
+    """Bytes that the first adapter of a box has sent on channels: SDUs, each with its two length bytes."""
     return int(lab.air.counters()[box.hci(0).name]["sent"]["channelBytes"])
 
 
 def between_pings(lab: Lab, guest: Program, box: Box) -> int:
-    """What the guest has sent, read just after its ping of this second was answered: another is a second away."""
+    """Bytes that the guest has sent, read just after the answer to this second's ping. The next ping is a second
+    away."""
     guest.skip()
     guest.expect("link")
     return sent_bytes(lab, box)
@@ -39,14 +41,14 @@ def test_bytes_of_a_vote_and_of_an_acknowledgement(road: Lab, car: Box, family: 
         before = between_pings(road, ana, family)
         cast(ana, f"s{number}", [ana, host])
         votes.append(sent_bytes(road, family) - before)
-        # The host rejects this one with a reliable message, which the guest acknowledges.
+        # The host rejects this vote with a reliable message, which the guest acknowledges.
         before = between_pings(road, ana, family)
         ana.say(f"vote no-song-{number}")
         ana.expect("vote", state="rejected")
         # The acknowledgement follows at once, in one of the next connection events.
         hold(road, 0.25)
         votes_and_acks.append(sent_bytes(road, family) - before)
-    # A ping or a pong that came in between has 21 bytes. The rejected song's name is seven longer.
+    # A ping or pong in between adds 21 bytes. The rejected song's name is seven bytes longer.
     vote, acknowledgement = min(votes), min(votes_and_acks) - min(votes) - 7
     figures.note(f"a vote takes {vote} bytes of the channel (all: {votes}); limit {VOTE_BYTES}")
     figures.note(f"an acknowledgement takes {acknowledgement} (with its vote: {votes_and_acks}); limit {ACK_BYTES}")
@@ -55,7 +57,7 @@ def test_bytes_of_a_vote_and_of_an_acknowledgement(road: Lab, car: Box, family: 
 
 
 def test_bytes_of_a_handshake(road: Lab, car: Box, figures: Figures) -> None:
-    """With the guest that shares no code with ours, since it can stand still between the handshake and what follows."""
+    """Uses the independent guest, because it can pause between the handshake and the next frames."""
 
     def both_ways() -> int:
         counters = road.air.counters()[car.hci(0).name]
@@ -72,7 +74,8 @@ def test_bytes_of_a_handshake(road: Lab, car: Box, figures: Figures) -> None:
     back = call(stranger.stranger, car, stranger.key)
     before = both_ways()
     joining = back.join(lambda _: Hello(EPOCH, name), known=stranger.host_key)
-    # The state follows the answer at once, so the air counts it or not: as many bytes as there are packets, and two of length.
+    # The state follows the answer at once, so the air may or may not count it. The handshake is its packets and two
+    # length bytes for each.
     as_known = joining.handshake_bytes + 2 * len(joining.packets)
     assert as_known <= both_ways() - before
     figures.note(f"a known pair's handshake takes {as_known} bytes of the channel, both ways; limit {HANDSHAKE_BYTES}")
@@ -81,8 +84,8 @@ def test_bytes_of_a_handshake(road: Lab, car: Box, figures: Figures) -> None:
 
 
 def run_l2test(car: Box, family: Box) -> float:
-    """BlueZ's own test program on a bare channel. Bytes a second."""
-    # It does not advertise, so a host does.
+    """BlueZ's own test program on a bare channel. Returns bytes per second."""
+    # l2test does not advertise, so a host does.
     host = start_host(car)
     total = SDUS * LARGEST_SDU
     receiver = car.spawn(["l2test", "-r", "-P", "131", "-V", "le_public", "-I", str(LARGEST_SDU), "-b", str(total)])
@@ -101,7 +104,7 @@ def run_l2test(car: Box, family: Box) -> float:
 
 
 def run_session(car: Box, family: Box, tests: str) -> float:
-    """A megabyte over a `MeshCoreSession`. Bytes a second."""
+    """A megabyte over a `MeshCoreSession`. Returns bytes per second."""
     command = [tests, "--testing-library", "swift-testing", "--filter", "GoodputTests"]
     receiver = car.spawn(command, name="goodput-host", env={"ROADMESH_GOODPUT": "host"})
     sender = family.spawn(command, name="goodput-guest", env={"ROADMESH_GOODPUT": "guest"})

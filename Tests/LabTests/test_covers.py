@@ -1,4 +1,4 @@
-"""Covers over the air, beside votes."""
+"""Covers over the air, at the same time as votes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from roadmesh_program.covers import noise
 
 NAMES = ("Ana", "Bob", "Cy")
 SONGS = 12
-# A vote that somebody casts while covers come, to what one takes without: within the noise of a connection interval.
+# Most seconds that covers may add to a vote's time: the jitter of a connection interval.
 ALLOWED = 0.030
 
 

@@ -1,4 +1,4 @@
-"""A full bus: eight guests on one host, who vote without pause."""
+"""A full bus: eight guests on one host, who vote all the time."""
 
 from __future__ import annotations
 
@@ -13,25 +13,26 @@ VOTES_PER_SECOND = 10
 SECONDS = 60
 VOTES_EACH = VOTES_PER_SECOND * SECONDS // GUESTS
 
-# Voting has ended by then; what is still under way arrives.
+# Voting has ended by then, and the remaining votes arrive.
 SETTLE = 25.0
 
 
 @pytest.fixture(scope="module")
 def bus(air_of_file: Lab) -> list[Box]:
-    """Two boxes of four adapters each: a box is one processor, and a guest's work is real."""
+    """Two boxes with four adapters each. Each box has one processor, and eight guests need more than one."""
     return [air_of_file.box(name, controllers=GUESTS // 2) for name in ("front", "back")]
 
 
 def ballots() -> list[tuple[int, str]]:
-    """Who votes for what, in order: all guests in turn, each for every song once, no two for one song in one round."""
+    """Voters and their songs, in order: the guests take turns, each votes for each song once, and within a round for
+    different songs."""
     return [
         (guest, f"n{(turn + 9 * guest) % VOTES_EACH + 1}") for turn in range(VOTES_EACH) for guest in range(GUESTS)
     ]
 
 
 class Voter:
-    """A guest whose next vote waits for the one before."""
+    """A guest that votes again when its previous vote is confirmed."""
 
     def __init__(self, guest: Program) -> None:
         self._guest = guest
@@ -40,7 +41,7 @@ class Voter:
 
     def is_ready(self) -> bool:
         events = self._guest.events
-        # Each event is looked at once: there are thousands of them.
+        # Each event is read once, because there are thousands.
         while self._read < len(events):
             one = events[self._read]
             self._read += 1
@@ -56,7 +57,7 @@ class Voter:
 
 
 def vote_without_pause(lab: Lab, guests: list[Program], figures: Figures) -> dict[tuple[int, str], float]:
-    """Casts all votes: ten a second, or as many as this machine's boxes follow. Returns when each was cast."""
+    """Casts all votes: ten a second, or as many as this machine's boxes can follow. Returns the time of each."""
     cast = {}
     crowd = [Voter(guest) for guest in guests]
     started = time.monotonic()
@@ -126,7 +127,7 @@ def test_a_host_with_eight_guests_and_ten_votes_a_second_holds_for_a_minute_and_
         " of channel data at the host's adapter"
     )
 
-    # Every vote is there, once, at the host and with every guest.
+    # The host and every guest show each vote once.
     for one in [host, *guests]:
         snapshot = last_snapshot(one)
         for number in range(1, VOTES_EACH + 1):
@@ -138,7 +139,7 @@ def test_a_host_with_eight_guests_and_ten_votes_a_second_holds_for_a_minute_and_
         wanted = {song for voter, song in cast if voter == number}
         assert {one["songID"] for one in guest.seen("vote", state="confirmed")} == wanted
         assert not guest.seen("vote", state="rejected")
-    # And nobody was away for a moment.
+    # No guest lost its connection.
     for one in [host, *guests]:
         assert not one.seen("peerDisconnected"), one.seen("peerDisconnected")
         assert not one.seen("notice", critical=True)

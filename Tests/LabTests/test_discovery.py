@@ -1,4 +1,4 @@
-"""What is on the air, and what somebody who looks around finds there."""
+"""What hosts advertise, and what a scan finds."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_scan_lists_each_of_two_hosts_once(road: Lab, car: Box, family: Box) -
     start_host(car)
     start_host(family, name="Mom's Van", adapter="hci1")
     scanner = scan(family)
-    # A name comes with the scan response, sometimes after the host itself was shown.
+    # The name is in the scan response, which may come after the advertisement.
     named = [one["peer"]["name"] for one in scanner.seen("peerDiscovered") if one["peer"]["name"] != "?"]
     assert sorted(named) == ["Dad's Car", "Mom's Van"]
 
@@ -64,7 +64,8 @@ def test_a_scan_that_hears_nothing_says_so_and_exits_with_69(road: Lab, car: Box
 
 def test_a_host_of_another_service_is_not_seen(road: Lab, car: Box, family: Box) -> None:
     start_host(car)
-    # An adapter that has not hosted before: bluetoothd adds the services of a device up for as long as it knows the device.
+    # An adapter that has not hosted before: bluetoothd accumulates a device's services for as long as it knows the
+    # device.
     start_host(family, "--service", "road-trivia", name="Quiz Bus", adapter="hci2")
     quiz = scan(family, "--service", "road-trivia")
     assert {one["peer"]["name"] for one in quiz.seen("peerDiscovered")} - {"?"} == {"Quiz Bus"}
@@ -75,11 +76,11 @@ def test_a_host_of_another_service_is_not_seen(road: Lab, car: Box, family: Box)
 def test_a_host_of_another_service_is_not_seen_even_where_it_was_joined_before(
     road: Lab, car: Box, family: Box
 ) -> None:
-    # From the first link on, bluetoothd tells other things of a device than what it advertises.
+    # After its first link, bluetoothd also reports services that a device does not advertise.
     start_host(car, "--service", "road-trivia", name="Quiz Bus")
     player = family.roadmesh("guest", "Ana", "--service", "road-trivia")
     await_joined(player)
-    # It asks for the host's GATT services by itself; not until then is it a device of the resolved kind.
+    # bluetoothd reads the host's GATT services. Until then the device is not of the resolved kind.
     told = f"bluetoothctl info {car.hci(0).address} | grep -q 00001800"
     family.run(f"until {told}; do sleep 0.05; done", timeout=START)
     player.say("quit")
@@ -90,7 +91,7 @@ def test_a_host_of_another_service_is_not_seen_even_where_it_was_joined_before(
 
 def test_the_advertisement_is_the_one_of_the_protocol_and_fits_31_bytes(road: Lab, car: Box) -> None:
     host = start_host(car)
-    # One that asks for no scan response, so that what it hears is the advertisement alone.
+    # This stranger requests no scan response, so it receives only the advertisement.
     road.stranger("passer-by")
     road.air.request("stranger.scan", stranger="passer-by", on=True, active=False)
     found = road.air.expect("heard", stranger="passer-by", address=car.hci(0).address)
@@ -108,9 +109,9 @@ def test_the_advertisement_is_the_one_of_the_protocol_and_fits_31_bytes(road: La
 def test_the_name_is_in_the_scan_response_and_cut_to_what_fits(road: Lab, car: Box) -> None:
     long_name = "The Grand Old Coach of the Northern Valley"
     host = start_host(car, name=long_name)
-    # Of the flags one: there is a GATT service.
+    # Only one flag is set: GATT is available.
     tail = base64.urlsafe_b64encode(bytes((2,)) + bytes.fromhex(identity(host)[8:18])).decode()
     found = road.stranger("listener").find(service_uuid(), name=f"The Grand Old Coach\x1f{tail}")
     assert found["scanResponse"]
-    # Whoever joins is told the whole name.
+    # Guests that join receive the full name.
     assert host.expect_seen("ready")["peer"]["name"] == long_name

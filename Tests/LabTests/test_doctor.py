@@ -1,4 +1,4 @@
-"""`roadmesh doctor` names what is wrong with a box: each fault is planted in a real box, and a healthy one has none."""
+"""`roadmesh doctor` names each fault that is planted in a box, and finds none in a healthy box."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ from test_bad_starts import DENYING_POLICY, NOBODY, denied, expect_refusals, swi
 
 GOOD, UNAVAILABLE, CANNOT_CREATE, NOT_PERMITTED = 0, 69, 73, 77
 
-# A time server keeps the clock of a healthy box; the boxes of the lab have none. ADJ_STATUS | ADJ_MAXERROR, no error.
+# A healthy box has its clock from a time server; the lab's boxes lack one. ADJ_STATUS | ADJ_MAXERROR, no error.
 KEEP_CLOCK = """/usr/bin/python3 -c '
 import ctypes
 assert ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(bytes([0x14]), 256)) == 0'"""
 
-# An avahi-daemon, for which the box's first process stands.
+# Pretends that avahi-daemon runs, with the PID of the box's first process.
 KEEP_NETWORK = "mkdir -p /run/avahi-daemon && echo 1 >/run/avahi-daemon/pid"
 
-# What is on a healthy box beside Bluetooth.
+# What a healthy box has in addition to Bluetooth.
 KEEP_HEALTHY = f"{KEEP_CLOCK}\n{KEEP_NETWORK}"
 
 # Flags, complete list of 16-bit services: Audio Stream Control, as LE Audio earbuds have it. Complete name.
 AUDIO = 0x184E
 EARBUDS = bytes([2, 0x01, 0x06]) + bytes([3, 0x03]) + AUDIO.to_bytes(2, "little") + bytes([8, 0x09]) + b"Earbuds"
 
-# What bluetoothd says of hci0's advertisements.
+# bluetoothd's report about hci0's advertisements.
 FEATURES = "bluetoothctl show $(hciconfig hci0 | sed -n 's/.*BD Address: \\([0-9A-F:]*\\).*/\\1/p') | tr -d '\\t'"
 
 AF_BLUETOOTH, BTPROTO_HCI = 31, 1
 
-# Debian's bluetoothd looks through devices that link, which doctor finds worth knowing (test_doctor_fix.py).
+# Debian's bluetoothd reads the services of devices that link, and doctor reports that (test_doctor_fix.py).
 QUIET = "[General]\nReverseServiceDiscovery=false\n"
 
 names = itertools.count()
 
 
 def doctor(box: Box, *arguments: str, adapter: str = "hci0", state: Path | None = None, **options: object) -> Program:
-    """A look at a box, to its end."""
+    """Runs doctor in a box, and waits until it ends."""
     program = box.roadmesh(
         "doctor", *arguments, adapter=adapter, state=state, name=f"doctor-{next(names)}", **options  # type: ignore[arg-type]
     )
@@ -58,14 +58,14 @@ def told(program: Program, level: str) -> list[str]:
 
 
 def heard_intervals(program: Program) -> list[int]:
-    """How often each adapter is heard by the other, in milliseconds."""
+    """The intervals at which the adapters receive each other's advertisements, in milliseconds."""
     found = [re.search(r"every (\d+) ms", event["message"]) for event in program.seen("finding", code="heard")]
     assert len(found) == 2 and all(found), program.output
     return [int(match[1]) for match in found if match]
 
 
 def passes_intervals_on(program: Program) -> bool:
-    """Whether the bluetoothd that was found advertises at the interval that a node asks for, without -E."""
+    """Whether the box's bluetoothd advertises at a node's interval without -E."""
     [daemon] = program.seen("finding", code="bluetoothd")
     found = re.search(r"bluetoothd 5\.(\d+)", daemon["message"])
     assert found, daemon
@@ -73,7 +73,7 @@ def passes_intervals_on(program: Program) -> bool:
 
 
 def expect_cause(program: Program, code: str, exit_code: int, level: str = "broken") -> dict:
-    """It names this cause, and no other thing of its level."""
+    """Doctor names this cause, and no other finding of its level."""
     assert told(program, level) == [code], program.output
     assert program.exit_code == exit_code, program.tail()
     [finding] = program.seen("finding", code=code)
@@ -94,7 +94,7 @@ def pair(air_of_file: Lab) -> Box:
 
 @contextmanager
 def mounted(box: Box, options: str) -> Iterator[Path]:
-    """A folder that is a disk of its own."""
+    """A folder with its own file system."""
     path = Path(f"/run/tmp/disk-{next(names)}")
     box.run(f"mkdir {path} && mount -t tmpfs -o {options} disk {path}")
     try:
@@ -139,7 +139,7 @@ def test_people_are_told_in_sentences(road: Lab, pair: Box) -> None:
     pair.run("test ! -e /run/tmp/told")
 
 
-# The radio
+# Radio
 
 
 def test_no_adapter(road: Lab) -> None:
@@ -192,12 +192,12 @@ def test_an_adapter_as_debian_installs_it_is_slow_for_who_may_not_change_it(road
     assert "30 to 50 ms" in finding["message"]
     assert finding["command"].startswith("sudo setcap cap_net_admin,cap_net_raw+ep")
     assert ("every 1280 ms" in finding["message"]) != passes_intervals_on(slow_look)
-    # The other adapter measures it, to within the ten milliseconds that a controller adds at random, and a scan's own time.
-    # A report that comes 200 ms late on a busy machine makes the next interval shorter.
+    # The other adapter measures the interval, with an error of up to ten milliseconds that a controller adds at random,
+    # and of a scan's duration. If a busy machine delays a report by 200 ms, the next interval appears shorter.
     for interval in heard_intervals(slow_look):
         figures.note(f"on the air as Debian installs it: every {interval} ms")
         assert interval <= 200 if passes_intervals_on(slow_look) else 1_000 <= interval <= 1_400
-    # Who may, has nothing to do; and while a node runs, it is fast for everybody.
+    # A process with the capability has nothing to fix: while a node runs, it makes the adapter fast for every program.
     asked = doctor(slow)
     assert told(asked, "worthKnowing") == [] and asked.seen("finding", code="timing"), asked.output
     assert max(heard_intervals(asked)) <= 200, asked.output
@@ -257,7 +257,7 @@ def test_a_second_adapter_that_hears_nothing(road: Lab, pair: Box) -> None:
 
 
 def test_bluetoothd_that_ends_during_the_live_test_is_the_only_cause(road: Lab, pair: Box) -> None:
-    # So that the test is not over before.
+    # Otherwise the live test would end before bluetoothd does.
     road.air.cut(pair.hci(0), pair.hci(1))
     program = pair.roadmesh("doctor", adapter="hci0", name="doctor-crash")
     road.air.expect("advertising", controller=pair.hci(0).name, on=True, timeout=START)
@@ -282,7 +282,7 @@ def test_earbuds_on_the_same_adapter(road: Lab, pair: Box) -> None:
     person.say("scan off")
     person.expect_line("Discovery stopped", timeout=START)
     finding = expect_cause(doctor(pair), "audioShared", GOOD, level="worthKnowing")
-    # Advertised as "Earbuds"; its GATT server, which bluetoothd reads once they are linked, says "earbuds".
+    # It advertises as "Earbuds". Its GATT server, which bluetoothd reads after linking, has the name "earbuds".
     assert "earbuds" in finding["message"].lower()
     assert finding["command"].endswith("--adapter hci1")
     person.say(f"remove {earbuds.address}")
@@ -360,7 +360,7 @@ def test_a_clock_that_nobody_keeps(road: Lab) -> None:
 
 
 def test_a_kernel_without_bluetooth(road: Lab, tmp_path: Path) -> None:
-    # Not every Python was built with its name for it.
+    # Some builds of Python do not define this constant.
     with contextlib.suppress(OSError):
         socket.socket(AF_BLUETOOTH, socket.SOCK_RAW, BTPROTO_HCI).close()
         pytest.skip("this machine's own kernel has Bluetooth")

@@ -1,8 +1,9 @@
-"""`roadmesh doctor --fix` makes a box that is as Debian installs it as fast as one can be without a capability, after one
-question, and `--undo` puts every byte back.
+"""`roadmesh doctor --fix` makes a box with Debian's settings as fast as it can be without a capability, after one
+question. `--undo` restores every byte.
 
-The boxes have no systemd and no sudo, and their disks keep no capabilities: root types the command, and what makes the box
-fast is main.conf. The `systemctl` here is a script that asks the test to restart bluetoothd, as the unit would be.
+The boxes have no systemd and no sudo, and their disks store no capabilities. So root runs the command, and only
+main.conf makes the box fast. The boxes' `systemctl` is a script that asks the test to restart bluetoothd, as the unit
+would.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from lab import Box, Lab, Program
 from test_bad_starts import DENYING_POLICY, NOBODY, denied
 from test_doctor import doctor, told
 
-# A box has the file of its bluetoothd there.
+# Where a box has its bluetoothd's file.
 DEBIANS = "/etc/bluetooth/main.conf"
 CONFIGURATION = "/run/bluetooth-main.conf"
 JOURNAL = "/var/lib/roadmesh-doctor/changes.json"
@@ -61,11 +62,11 @@ def debians(lab: Lab) -> str:
 
 
 def installed(lab: Lab, name: str, text: str | None = None, options: tuple[str, ...] = ()) -> Box:
-    """A box with Debian's main.conf, or another, in a file of its own, a systemctl, and a /var/lib that is writable as on a
-    device."""
+    """A box with its own copy of Debian's main.conf, or of another, a systemctl, and a /var/lib that is writable as
+    on a device."""
     box = lab.box(name, bluetoothd=options, main_conf=text or debians(lab))
     box.await_ready()
-    # From here on the file is the box's own.
+    # From here on the box uses its own file.
     box.main_conf, box.bluetoothd_options = None, (*options, "-f", CONFIGURATION)
     script = lab.folder / "systemctl"
     script.write_text(SYSTEMCTL)
@@ -93,7 +94,7 @@ def digest(box: Box) -> str:
 
 
 def restart_once(box: Box, *options: str) -> None:
-    """What systemd would do at the one `systemctl restart bluetooth` that the program runs."""
+    """Does what systemd would do for the one `systemctl restart bluetooth` that the program runs."""
     box.run(f"until [ -e {RESTART} ]; do sleep 0.05; done", timeout=START)
     box.stop_bluetoothd()
     box.start_bluetoothd(*options)
@@ -110,14 +111,14 @@ def run_doctor(box: Box, *arguments: str, restarts: bool = True) -> Program:
 
 
 def plan(box: Box) -> list[str]:
-    """What would be changed."""
+    """The changes that the program plans."""
     program = box.roadmesh("doctor", "--fix", env=ENVIRONMENT)
     program.wait(START)
     return [one["title"] for one in program.seen("change", state="planned")]
 
 
 def timing(box: Box) -> str:
-    """What a user without a capability is told."""
+    """The finding that a user without a capability sees."""
     [finding] = doctor(box, uid=1000).seen("finding", area="timing")
     return str(finding["message"])
 
@@ -133,7 +134,7 @@ def quit(program: Program) -> None:
 
 
 def first_states(road: Lab, head_unit: Box, passenger: Box, count: int) -> list[float]:
-    """From ready to the first state, of guests that may change nothing themselves, with a host that may not either."""
+    """Times from ready to the first state. Neither guests nor host may change the adapter."""
     host = start_host(head_unit, uid=1000)
     seconds = []
     for number in range(count):
@@ -142,7 +143,8 @@ def first_states(road: Lab, head_unit: Box, passenger: Box, count: int) -> list[
         seconds.append(ana.expect("snapshot", timeout=START)["_received"] - ready)
         quit(ana)
         hold(road, 0.5)
-    # One that is killed while it asks for its advertisement leaves it behind in bluetoothd, and the next test counts both.
+    # If a host is killed while it registers its advertisement, bluetoothd keeps the advertisement, and the next test
+    # would count it.
     quit(host)
     return seconds
 
@@ -150,7 +152,7 @@ def first_states(road: Lab, head_unit: Box, passenger: Box, count: int) -> list[
 def test_one_command_and_one_question(road: Lab, head_unit: Box, figures: Figures) -> None:
     assert "every 1280 ms" in timing(head_unit)
     before = digest(head_unit)
-    # At a terminal, which `script` is to the program.
+    # `script` gives the program a terminal.
     command = f"{road.binary()} doctor --fix --radio bluez --adapter hci0 --state /run/state/asked"
     person = head_unit.spawn(["/usr/bin/script", "-qec", command, "/dev/null"], name="person", env=ENVIRONMENT)
     prompt = person.expect_prompt(r"Make these 2 changes\? \[y/N\]", timeout=START)
@@ -164,7 +166,7 @@ def test_one_command_and_one_question(road: Lab, head_unit: Box, figures: Figure
     restart_once(head_unit)
     person.expect_line("doctor --undo takes back", timeout=START)
     person.wait(START)
-    # `script` itself ends with the program's exit code.
+    # `script` exits with the program's exit code.
     assert person.exit_code == 0, person.output
     assert person.output.count("[y/N]") <= 1
     assert "advertises every 20 to 30 ms" in person.output and "links every 7.5 ms" in person.output
@@ -202,7 +204,7 @@ def test_a_host_in_a_fixed_box_advertises_every_20_to_30_ms(road: Lab, head_unit
     hold(road, 4)
     interval = 4 / (road.air.counters()[name]["advertisingEvents"] - first) * 1e3
     figures.note(f"as fixed, without a capability: an advertisement every {interval:.0f} ms, its random delay included")
-    # Up to 10 ms of chance are added to each interval (Volume 6, Part B, 4.4.2.2.1).
+    # The controller adds a random delay of up to 10 ms to each interval (Volume 6, Part B, 4.4.2.2.1).
     assert 20 <= interval <= 42
 
 
@@ -223,7 +225,7 @@ def test_undo_leaves_the_files_byte_for_byte_as_they_were(road: Lab, head_unit: 
         assert box.run(f"stat -c '%a %u' {CONFIGURATION}").split() == ["644", "0"]
         box.run(f"test ! -e $(dirname {JOURNAL}) && test $(ls -A /run | grep -c roadmesh-new) = 0")
         assert not run_doctor(box, "--undo", restarts=False).seen("change")
-        # bluetoothd would leave in the kernel what it has set there.
+        # bluetoothd leaves its own values in the kernel.
         assert "every 1280 ms" in timing(box) and "every 30 to 50 ms" in timing(box)
 
 
@@ -243,7 +245,7 @@ def test_without_a_terminal_nothing_is_changed_unasked(road: Lab, head_unit: Box
     assert unasked.wait(START) == 64
     assert "Add 6 lines" in unasked.output
     assert "--yes" in "\n".join(line.text for line in unasked.lines if line.stream == "err")
-    # For programs that is a plan, and no error.
+    # For scripts this is a plan, not an error.
     planned = head_unit.roadmesh("doctor", "--fix", env=ENVIRONMENT, name="planned")
     assert planned.wait(START) == 0
     assert [one["state"] for one in planned.seen("change")] == ["planned", "planned"]
@@ -252,7 +254,7 @@ def test_without_a_terminal_nothing_is_changed_unasked(road: Lab, head_unit: Box
 
 
 def test_an_adapter_that_is_off_is_switched_on_and_off_again(road: Lab) -> None:
-    # Nothing else is to be done: a bluetoothd that is started again switches adapters on.
+    # Nothing else is left to do: bluetoothd switches adapters on when it starts.
     text = debians(road).replace("#ReverseServiceDiscovery = true", "ReverseServiceDiscovery = false")
     box = installed(road, "off", text)
     box.ask("power", controller=0, on=False)
@@ -273,7 +275,7 @@ def test_what_a_person_has_set_stays(road: Lab) -> None:
     [edit, _] = fixed.seen("change", state="made")
     assert edit["details"] == LINES[:5]
     assert any("MinConnectionInterval=24" in one["message"] for one in fixed.seen("leftAlone"))
-    # Somebody goes on writing: that is not taken back with ours.
+    # Lines that the user adds later stay when ours are removed.
     box.run(f"echo '# mine' >> {CONFIGURATION}")
     before = digest(box)
     undone = run_doctor(box, "--undo", restarts=False)
@@ -295,7 +297,7 @@ def test_a_file_that_is_not_understood_is_left_alone(road: Lab) -> None:
 
 
 def test_who_is_kept_out_joins_the_group_whoever_root_is(road: Lab, head_unit: Box) -> None:
-    """Root is let in by bluetoothd, so the user who has called sudo is asked for."""
+    """bluetoothd admits root, so doctor checks the user who has called sudo."""
     policy = road.folder / "denying.conf"
     policy.write_text(DENYING_POLICY)
     sudo = {**ENVIRONMENT, "SUDO_UID": str(NOBODY), "SUDO_USER": "nobody"}

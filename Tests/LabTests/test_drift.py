@@ -1,4 +1,4 @@
-"""A full bus whose controllers' crystals drift, and whose connection events stand in each other's way."""
+"""Eight guests on a host. The controllers' clocks drift, so connection events collide."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import pytest
 from helpers import Figures, await_joined, cast, hold, links_of, start_host
 from lab import Box, Lab, Program
 
-# Millionths: what crystals of dongles are off by.
+# Clock errors of the dongles' crystals, in parts per million.
 CRYSTALS = (50, -50, 38, -41, 21, -17, 7, -29)
 GUESTS = len(CRYSTALS)
 
-# With intervals of 11.25 to 15 ms for all, 64 links were lost in this time.
+# With intervals of 11.25 to 15 ms for all guests, 64 links were lost in this time.
 MINUTE = 60.0
 BETWEEN_VOTES = 7.5
 
@@ -25,7 +25,7 @@ def bus(air_of_file: Lab) -> list[Box]:
 
 @pytest.fixture
 def drifting_bus(air_of_file: Lab, bus: list[Box]) -> Iterator[list[Box]]:
-    """An air that is as unkind as real radios are."""
+    """An air with the disturbances of real radios."""
     radios = [box.hci(index) for box in bus for index in range(GUESTS // 2)]
     for radio, ppm in zip(radios, CRYSTALS, strict=True):
         air_of_file.air.crystal(radio, ppm)
@@ -37,13 +37,13 @@ def drifting_bus(air_of_file: Lab, bus: list[Box]) -> Iterator[list[Box]]:
 
 
 def distinct(lab: Lab, car: Box) -> list[float] | None:
-    """The intervals of the host's links, once no two have the same."""
+    """The intervals of the host's links when all differ, else None."""
     intervals = sorted(link["intervalMilliseconds"] for link in links_of(lab, car.hci(0)))
     return intervals if len(set(intervals)) == GUESTS else None
 
 
 def start_bus(boxes: list[Box]) -> list[Program]:
-    """One guest after another, as people board."""
+    """Starts the guests one after another, as people board."""
     guests = []
     for box in boxes:
         for index in range(GUESTS // 2):

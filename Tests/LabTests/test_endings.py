@@ -1,4 +1,4 @@
-"""Leaving in good order: who is told what when a program is ended, and how things go on."""
+"""Regular ends: who receives which reason when a program ends, and how the others continue."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def end_of_input(program: Program) -> None:
 
 
 def expect_bye(program: Program, reason: str) -> None:
-    """It ends well, and `bye` is its last word."""
+    """The program ends with code 0, and `bye` is its last event."""
     assert program.wait() == 0
     assert program.events[-1]["event"] == "bye"
     assert program.events[-1]["reason"] == reason
@@ -89,7 +89,7 @@ def test_the_host_is_told_that_a_guest_has_left_and_the_others_stay(
     for one in (host, bob, cy):
         one.expect("snapshot", shows_peers("Bob", "Cy"))
     expect_bye(ana, reason)
-    # What Ana has voted for stays, and the others' votes still work.
+    # Ana's votes stay, and the others can still vote.
     cast(bob, "s5", seen_by=[host, bob, cy])
     assert sorted(voters(last_snapshot(host), "s5")) == sorted([identity(ana), identity(bob)])
     assert not bob.seen("peerDisconnected") and not cy.seen("peerDisconnected")
@@ -124,7 +124,7 @@ def test_the_end_of_a_session_begins_the_next_one_and_the_host_goes_on(road: Lab
     first = last_snapshot(host)
     host.say("end")
     for guest in guests:
-        # It looks for a host again; for one that was stopped it waits.
+        # The guest looks for a host again; after a stopped host it waits.
         expect_goodbye(guest, "hostEnded", ["disconnected", "connecting"])
     guests[0].say("vote s7")
     for guest in guests:
@@ -150,7 +150,7 @@ def test_a_kicked_guest_is_told_so_and_is_not_let_in_again_until_the_session_end
     assert host.expect("peerDisconnected")["peer"]["id"] == identity(ana)
     for one in (host, bob):
         one.expect("snapshot", shows_peers("Bob"))
-    # Neither does it come back by itself, nor by asking, nor by starting anew.
+    # A removed guest does not come back: not automatically, not by asking, and not after a restart.
     ana.never("peerConnected", during=1)
     ana.say("retry")
     ana.expect("notice", code="kicked", timeout=START)

@@ -1,4 +1,4 @@
-"""Coming and going without end: nothing is used up."""
+"""Guests come and go many times, and the host leaks nothing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_twenty_rounds_of_joining_and_leaving_leave_no_descriptor_behind(road: L
         visitors = [family.roadmesh("guest", f"Visitor {number}", adapter=family.hci(index + 1)) for index in range(AT_ONCE)]
         for visitor in visitors:
             await_joined(visitor)
-        # Good manners and bad ones in turn.
+        # Guests that leave regularly and guests that do not, alternately.
         for visitor in visitors:
             visitor.say("quit") if number % 2 else visitor.signal("KILL")
         for visitor in visitors:
@@ -30,15 +30,15 @@ def test_twenty_rounds_of_joining_and_leaving_leave_no_descriptor_behind(road: L
     assert not ana.seen("peerDisconnected") and not ana.seen("notice")
 
 
-# `LOSSES=1000` is what the figures in docs/bluez.md are from.
+# The figures in docs/bluez.md were measured with `LOSSES=1000`.
 LOSSES = int(os.environ.get("LOSSES", "30"))
 WARM_UP = 15
-# Of resident memory, in KiB, over any number of losses: pools grow in steps.
+# Allowed growth of resident memory, in KiB, over any number of losses: allocators grow in steps.
 MEMORY_GROWTH = 3 * 1024
 
 
 class Holdings:
-    """What a program holds: descriptors, resident memory, and what the message bus keeps for it."""
+    """A program's resources: descriptors, resident memory, and match rules on the message bus."""
 
     def __init__(self, program: Program) -> None:
         self.descriptors = descriptors(program)
@@ -51,7 +51,7 @@ class Holdings:
 
 
 def match_rules(program: Program) -> int:
-    """How many match rules the message bus keeps for the connections of a program."""
+    """The number of match rules that the message bus keeps for a program's connections."""
     bus = "dbus-send --system --print-reply=literal --dest=org.freedesktop.DBus /org/freedesktop/DBus org.freedesktop.DBus"
     names = program.box.run(f"{bus}.ListNames")
     count = 0
@@ -91,5 +91,5 @@ def test_links_that_are_lost_over_and_over_use_nothing_up(road: Lab, car: Box, f
         assert after.memory - before[name].memory <= MEMORY_GROWTH
     figures.note(f"bluetoothd has {objects} objects; afterwards {bluez_objects(car)}")
     assert bluez_objects(car) <= objects + 2
-    # By now the first songs may have played.
+    # The first songs may have finished by now.
     cast(guests[0], "s6", seen_by=[host, *guests])

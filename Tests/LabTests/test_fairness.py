@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Guests that vote and take back as fast as they are let, and others that vote as people do and must not wait for it."""
+"""Some guests vote and take back as fast as they can. Others vote like people, and must not have to wait for them."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from helpers import START, Figures, shows_peers, song_list
 from lab import Box, Lab, Program
 
 HONEST, FLOODERS = 4, 4
-# Of each honest guest, without any flood and beside it.
+# Votes of each honest guest, without a flood and during it.
 VOTES = 8
 
-# A flooder votes for so many songs and takes as many votes back in one go: twice as much as a host follows (10 wishes a
-# second of one guest, 50 at once). More would be felt by the guests' own processors, which are this machine's.
+# A flooder votes for this many songs and takes as many votes back at once: twice as much as a host follows (10 wishes a
+# second of one guest, 50 at once). More would load the guests' own processors, which are this machine's.
 SONGS_AT_ONCE, GROUPS = 2, 4
 SONGS = SONGS_AT_ONCE * GROUPS
 PAUSE = 0.2
 BURST, PAST_THE_BURST = 50, 160
 
-# An honest vote as its voter sees it, in seconds, and how many times as long as in quiet it may take. To that is added one
-# connection event: links have theirs every 30 to 50 ms, and a vote that has just missed one waits for the next.
+# The longest time of an honest vote as its voter sees it, in seconds, and how many times the quiet time it may take.
+# One connection event is added: links have one every 30 to 50 ms, and a vote that has just missed one waits for the
+# next.
 LONGEST = 0.5
 SLOWEST = 3.0
 ONE_EVENT = 0.05
@@ -31,12 +32,13 @@ PATIENCE = 60.0
 
 @pytest.fixture(scope="module")
 def bus(air_of_file: Lab) -> tuple[Box, Box]:
-    """A box for the honest and one for the others: a box is one processor, and sharing it is not the host's doing."""
+    """A box for the honest guests and one for the flooders. Each box has one processor, so the flood must not slow
+    down the honest guests' own processor."""
     return air_of_file.box("front", controllers=HONEST), air_of_file.box("back", controllers=FLOODERS)
 
 
 class Watch:
-    """What a program tells from now on, each event looked at once: a flood is told of a lot."""
+    """A program's events from now on. Each is read once, because a flood causes many."""
 
     def __init__(self, program: Program) -> None:
         self._events = program.events
@@ -48,7 +50,7 @@ class Watch:
 
 
 class Flooder:
-    """A guest whose person, or program, votes and takes back without end, whatever the answer is."""
+    """A guest that votes and takes back without end, whatever the answers are."""
 
     def __init__(self, program: Program, songs: list[str]) -> None:
         self.program = program
@@ -65,7 +67,8 @@ class Flooder:
 
 
 def vote_times(lab: Lab, honest: list[Program], songs: list[str], flooders: list[Flooder]) -> Iterator[float]:
-    """Seconds from each vote of each honest guest to its confirmation, by the guest's own clock. The flood goes on."""
+    """Seconds from each honest guest's vote to its confirmation, by the guest's own clock. The flood continues
+    meanwhile."""
     for song in songs:
         for guest in honest:
             told = Watch(guest)
@@ -81,7 +84,7 @@ def vote_times(lab: Lab, honest: list[Program], songs: list[str], flooders: list
 
 
 def flood_until(lab: Lab, flooders: list[Flooder], is_so: Callable[[], bool]) -> None:
-    """Waits until something is so, and lets each flooder go on when it is due."""
+    """Waits for a condition, and runs each flooder when it is due."""
     deadline = time.monotonic() + PATIENCE
     while True:
         due = min([deadline, *(one.due for one in flooders)])
@@ -132,9 +135,9 @@ def test_four_guests_that_flood_with_votes_do_not_keep_four_others_waiting(
     )
     assert min(followed) > BURST, "a flood that is not felt is none"
     assert all(one.sent > count for one, count in zip(flooders, followed)), "nor is one that is not held back"
-    # The longest is told with the figures. Beside other tests it says more of the machine, which computes eight guests and
-    # the air.
+    # The figures show the longest time. Next to other tests it depends mostly on the machine, which computes eight
+    # guests and the air.
     assert beside <= LONGEST
     assert beside <= SLOWEST * median + ONE_EVENT
-    # And nobody was sent away or lost for it.
+    # No guest was removed or lost.
     assert len(host.seen("peerDisconnected")) == lost, host.seen("peerDisconnected")

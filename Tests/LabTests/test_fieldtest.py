@@ -1,5 +1,5 @@
-"""A drive, recorded by the real program in boxes: what the report says against what the air knows, and what is left of
-a recording when the power goes."""
+"""A drive, recorded by the real program in boxes: the report is compared with the air's log, and a power cut tests
+what is left of a recording."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from lab.drive import Step, follow, recorded
 
 DRIVES = Path(__file__).parents[2] / "docs" / "drives"
 
-# A gap's start and end in the report against the air's own log.
+# Allowed difference between a gap's start or end in the report and in the air's log.
 AGREEMENT = 0.050
-# A gap of the report and one of the air that are no further apart are one.
+# A reported gap and a gap of the air that are no further apart than this are the same gap.
 MATCH = 0.4
-# The air's clock and the box's are compared by the quickest lines within this time around a gap.
+# The clocks of air and box are compared by the quickest lines within this time around a gap.
 NEARBY = 60.0
-# So many hours of the recorded drives are driven, gaps back to back. A quarter of an hour of them is all three, once.
+# Hours of recorded drives to replay, with gaps back to back. A quarter of an hour is all three drives, once.
 HOURS = [float(one) for one in os.environ.get("ROADMESH_DRIVE_HOURS", "0.25").split()]
 WHICH = os.environ.get("ROADMESH_DRIVE", "*")
 
 
-# What a queue has room for.
+# Songs that fit into a queue.
 SONGS = 90
 
 Wish = tuple[str, str]
-"""What a guest has wished, in the host's words, and the song."""
+"""A guest's wish, as the host reports it, and the song."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Gap:
 
 
 def record(box: Box, *arguments: str, state: Path | None = None) -> Program:
-    """A guest whose drive is recorded, and that has joined."""
+    """A guest that has joined and whose drive is recorded."""
     guest = box.roadmesh(
         "fieldtest", "record", "guest", "Ana", "--http", "none", *arguments, state=state, name="recorded"
     )
@@ -54,7 +54,7 @@ def record(box: Box, *arguments: str, state: Path | None = None) -> Program:
 
 
 def fieldtest(lab: Lab, *arguments: object) -> str:
-    """A command about drives, on the machine: a state folder is in the run's folder."""
+    """Runs a command about drives, on the machine: a state folder is in the run's folder."""
     return subprocess.run(
         [lab.binary(), "fieldtest", *map(str, arguments)], capture_output=True, text=True, check=True
     ).stdout
@@ -65,14 +65,14 @@ def report(lab: Lab, guest: Program, drive: str = "last") -> dict[str, Any]:
 
 
 def clock_offset(guest: Program, around: float) -> float:
-    """What to add to a time of the box's to have it on the air's clock: no line comes in before it is printed."""
+    """The offset from the box's clock to the air's. No line can arrive before it is printed."""
     offsets = [(one["_received"] - one["at"], abs(one["_received"] - around)) for one in guest.events]
     near = [offset for offset, away in offsets if away < NEARBY]
     return min(near or [offset for offset, _ in offsets])
 
 
 def gaps_of_air(lab: Lab) -> list[Gap]:
-    """The gaps as the air knows them: from the cut to the heal."""
+    """The gaps in the air's log: from the cut to the heal."""
     changes = [one for one in lab.air.events if one["event"] == "airChanged" and "cut" in one]
     return [
         Gap(one["monotonic"], next(other["monotonic"] for other in changes[number:] if not other["cut"]))
@@ -82,9 +82,9 @@ def gaps_of_air(lab: Lab) -> list[Gap]:
 
 
 def compare(lab: Lab, guest: Program, figures: Figures, what: str) -> None:
-    """Each gap of the report against the air's log. A cut that came before the guest was back belongs to the gap
-    before, and a link that was lost without a cut to the link layer: weak signals lose packets, and enough of them a
-    link."""
+    """Compares each reported gap with the air's log. A cut before the guest was back belongs to the previous gap. A
+    link that was lost without a cut belongs to the link layer: weak signals lose packets, and many lost packets end
+    a link."""
     said = report(lab, guest)
     began = said["header"]["began"]
     air = gaps_of_air(lab)
@@ -117,11 +117,12 @@ def compare(lab: Lab, guest: Program, figures: Figures, what: str) -> None:
             f"{ordered[0] * 1e3:+.0f} to {ordered[-1] * 1e3:+.0f} ms, within {AGREEMENT * 1e3:.0f} ms: {within:.0%}"
         )
         if IS_QUIET:
-            # Packets are lost where the signal is weak, and then the last that was heard was not the last before the cut.
+            # With a weak signal, packets are lost, so the last packet received is not always the last one before the
+            # cut.
             assert within >= (0.5 if name in ("starts", "lengths") else 0.75)
             assert abs(statistics.median(ordered)) <= AGREEMENT
         else:
-            # A box that waits for a busy machine hears of things late.
+            # A box on a busy machine reads packets late.
             assert within >= 0.25
     assert met == len(air), "the report has every gap of the air"
 
@@ -161,7 +162,7 @@ def test_a_recording_survives_a_power_cut(road: Lab, car: Box, figures: Figures)
     assert lost < 2.0
     page = fieldtest(road, "report", "last", "--state", guest.state, "-o", "-")
     assert "cut off" in page and "&lt;b&gt;typed&lt;/b&gt;" in page and "<b>typed" not in page
-    # The next drive is another one, and the first stays.
+    # The next drive has its own recording, and the first is kept.
     box.boot()
     again = guest.again()
     again.expect("snapshot", lambda one: not one["stale"], timeout=START)
@@ -175,7 +176,7 @@ def test_a_recording_survives_a_power_cut(road: Lab, car: Box, figures: Figures)
 def test_hours_of_recorded_drives_lose_nothing_and_the_report_agrees_with_the_air(
     road: Lab, car: Box, family: Box, figures: Figures, hours: float
 ) -> None:
-    """The recorded drives again and again, gaps back to back, up to so many hours of them."""
+    """Replays the recorded drives, gaps back to back, for this many hours."""
     drives = [(recorded(road, path), recorded(road, path, fast=True)) for path in sorted(DRIVES.glob(f"{WHICH}.jsonl"))]
     seconds = 0.0
     rounds: list[list[Step]] = []
@@ -194,7 +195,7 @@ def test_hours_of_recorded_drives_lose_nothing_and_the_report_agrees_with_the_ai
 
     def told(step: Step) -> None:
         if step.change == "vote":
-            # Each song in turn gets a vote, and in the next round it is taken back.
+            # Each song gets a vote in turn. In the next round the vote is taken back.
             turn, song = divmod(len(cast), SONGS)
             cast.append(("takeBackVote" if turn % 2 else "vote", f"n{song + 1}"))
             guest.say(f"{'unvote' if turn % 2 else 'vote'} {cast[-1][1]}")

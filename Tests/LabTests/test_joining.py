@@ -1,4 +1,4 @@
-"""Getting in: which host a guest joins, and how long it takes."""
+"""Joining: which host a guest joins, and how long it takes."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import pytest
 from helpers import START, Figures, await_joined, identity, shows_peers, start_guests, start_host
 from lab import Box, Lab, Program
 
-# What a person is ready to wait for after the program has been started.
+# How long a person is willing to wait after the program's start, in seconds.
 JOIN_LIMIT = 1.5
 
-# A box loads the program, and does nothing with it, in a third of a second. What a machine takes longer, since it is short
-# of memory that is its own, is not the guest's doing, and is taken off. It is slower at whatever else touches memory: where
-# loading took 1.3 s, the rest took as long. Twice as slow at most, so that a guest that has become slow is found there as well.
+# A box needs a third of a second to load the program alone. The excess of a machine that is short of memory is not the
+# guest's, and is subtracted. Such a machine is slow at all memory access: where loading took 1.3 s, the rest took as
+# long. At most a factor of two is allowed, so that a guest that has become slow is still found.
 LOADING = 0.35
 SLOWEST = 2.0
 RUNS = 10
@@ -43,7 +43,7 @@ def test_a_guest_joins_the_host_in_reach_unasked_and_both_know_each_other(road: 
     assert snapshot["nowPlaying"]["id"] == "s1"
     assert guest.expect_seen("peerConnected")["peer"] == {"id": identity(host), "name": "Dad's Car"}
     assert host.expect("peerConnected")["peer"] == {"id": identity(guest), "name": "Ana"}
-    # The state came with the host's answer, before anybody had joined.
+    # The state came with the host's answer, before any guest had joined.
     for one in (host, guest):
         one.expect_seen("snapshot", shows_peers("Ana"))
 

@@ -1,4 +1,4 @@
-"""What a box mends by itself: bluetoothd, power, rfkill, a controller that stops or forgets. Nobody lifts a hand."""
+"""A box recovers automatically from faults of bluetoothd, power, rfkill, and a controller that hangs or resets."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import pytest
 from helpers import START, Figures, await_joined, cast, hold, shows_peers, start_guests, start_host
 from lab import Box, Lab, Program
 
-# `MENDINGS=10` is what the figures in docs/bluez.md are from.
+# The figures in docs/bluez.md were measured with `MENDINGS=10`.
 ROUNDS = int(os.environ.get("MENDINGS", "2"))
 
-# From the moment that the cause is gone to a vote that the host has confirmed.
+# Time from the end of the cause to a vote that the host has confirmed.
 BACK_LIMIT = 5.0
 
-# A silent controller is asked every 5 s, and three times 3 s are waited; then it is reset.
+# A silent controller is probed every 5 s, with three timeouts of 3 s. Then it is reset.
 SILENCE_NOTICED = 20.0
-# The kernel gives a controller that does not answer ten seconds at its start.
+# The kernel waits ten seconds for a controller that does not answer when it starts.
 RESET = 40.0
 
 UP_AGAIN = "hciconfig {0} down; until hciconfig {0} up; do sleep 0.1; done"
@@ -40,25 +40,25 @@ def spare(air_of_file: Lab) -> Box:
 
 
 def is_out(program: Program) -> bool:
-    """Whether the last word on the radio is that it does not work."""
+    """Whether the latest report on the radio says that it does not work."""
     told = [one for one in program.events if one.get("code") == "radioUnavailable"]
     return bool(told) and told[-1]["event"] == "notice"
 
 
 def told_last(program: Program) -> float:
-    """When the last word on the radio came."""
+    """The time of the latest report on the radio."""
     return [one for one in program.events if one.get("code") == "radioUnavailable"][-1]["_received"]
 
 
 @pytest.fixture(autouse=True)
 def mended(road: Lab) -> Iterator[None]:
-    """Whatever a test has done to a controller is undone, also where it has failed."""
+    """Restores a test's changes to controllers, also after a failure."""
     yield
     for box in road.boxes.values():
         for controller in box.controllers:
             road.air.wake(controller)
             box.rfkill(controller.index, on=False)
-            # Past bluetoothd, so that the kernel tells a controller that was reset all that it has to know.
+            # Without bluetoothd, so that the kernel sets up the reset controller completely.
             box.run(UP_AGAIN.format(controller.adapter), timeout=START)
 
 
@@ -73,7 +73,7 @@ def test_votes_flow_again_within_five_seconds(
     begin, end = TROUBLES[name]
     seconds = []
     for number in range(ROUNDS):
-        # A vote for each of five songs, and each taken back again.
+        # Votes for a song, then takes the vote back; five songs in turn.
         song, word, done = f"s{2 + number // 2 % 5}", *(("vote", "vote") if number % 2 == 0 else ("unvote", "takeBack"))
         begin(box)
         ana.expect("connection", state="reconnecting")
@@ -84,8 +84,8 @@ def test_votes_flow_again_within_five_seconds(
         gone = time.monotonic()
         end(box)
         confirmed = ana.expect("vote", songID=song, wish=done, state="confirmed", timeout=START)
-        # The kernel advertises again by itself as soon as the adapter is on: a guest may have voted before bluetoothd has
-        # told the host that it is. Who has been told of an outage is told of its end within the same time.
+        # The kernel advertises again as soon as the adapter is on, so a guest may vote before bluetoothd reports the
+        # adapter to the host. A node that reported an outage must report its end within the same time.
         assert road.hub.wait_for(lambda: not is_out(victim) or None, START)
         seconds.append(max(confirmed["_received"], told_last(victim)) - gone)
     figures.times(f"{name}, at the {whose}: cause gone to vote confirmed", seconds, BACK_LIMIT)
@@ -97,7 +97,7 @@ def test_a_block_by_rfkill_is_told_as_what_it_is(road: Lab, car: Box) -> None:
     car.rfkill(0, on=True)
     notice = host.expect("notice", code="radioUnavailable")
     assert notice["cause"] == "blocked" and "rfkill unblock" in notice["suggestion"] and notice["critical"]
-    # For as long as it lasts nothing is tried and nothing is told.
+    # While the fault lasts, the node neither tries nor reports anything.
     hold(road, 3)
     assert len(host.seen("notice")) == 1
     car.rfkill(0, on=False)
@@ -118,7 +118,8 @@ def test_what_a_person_has_switched_off_stays_off(road: Lab, spare: Box) -> None
 
 
 def test_a_host_that_was_off_and_on_often_is_still_found(road: Lab, car: Box, family: Box) -> None:
-    # bluetoothd takes few advertisements, four here, and counts those that it was asked for while the adapter went off.
+    # bluetoothd accepts few advertisements, four here, and counts those that were requested while the adapter was going
+    # off.
     host = start_host(car)
     [ana] = start_guests(family, "Ana")
     for _ in range(20):
@@ -138,7 +139,7 @@ def test_a_host_whose_advertising_was_forgotten_is_found_again(
     [ana] = start_guests(family, "Ana")
     seconds = []
     for _ in range(ROUNDS):
-        # It is renewed for each guest that comes; what is not on the air cannot be forgotten.
+        # The host renews its advertisement for each guest that joins. Only an active advertisement can be lost.
         hold(road, 2)
         road.air.skip()
         road.air.forget_advertising(car)
@@ -155,7 +156,7 @@ def test_a_host_whose_advertising_was_forgotten_is_found_again(
 def test_a_guest_whose_scan_has_gone_deaf_finds_a_host(road: Lab, car: Box, family: Box, figures: Figures) -> None:
     guest = family.roadmesh("guest", "Ana", adapter="hci0")
     guest.expect("connection", state="connecting", timeout=START)
-    # The first scans follow one another quickly; later ones are five seconds apart.
+    # The first scans follow one another quickly; later ones start every five seconds.
     hold(road, 8)
     road.air.go_deaf(family.hci(0))
     host = start_host(car)
@@ -168,8 +169,8 @@ def test_a_guest_that_has_gone_deaf_in_a_gap_is_back(road: Lab, car: Box, family
     host = start_host(car)
     [ana] = start_guests(family, "Ana")
     times = []
-    # A dial that is made anew before the kernel has let go of the old one tells the controller nothing: a race, so more
-    # than once.
+    # A new dial before the kernel has dropped the old one sends nothing to the controller. This is a race, so it is
+    # tested more than once.
     for _ in range(ROUNDS):
         road.air.cut(car, family)
         ana.expect("connection", state="reconnecting")
@@ -205,7 +206,7 @@ def test_a_controller_that_stops_to_answer_is_reset(
 
 
 def test_who_may_not_reset_a_dead_controller_says_what_to_do(road: Lab, car: Box) -> None:
-    # Past bluetoothd, which cannot switch off an adapter that does not answer, only CAP_NET_ADMIN leads.
+    # bluetoothd cannot switch off an adapter that does not answer. Only CAP_NET_ADMIN allows a reset without it.
     host = start_host(car, uid=1000)
     road.air.stall(car.hci(0), resets=1)
     host.expect("notice", cause="adapterSilent", timeout=SILENCE_NOTICED)

@@ -1,4 +1,4 @@
-"""Adapters with faults that people report in public: what still works on them, and what is said."""
+"""Adapters with publicly reported faults: what still works, and what the program reports."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from lab import Box, Lab
 from test_doctor import QUIET, doctor
 from test_mending import is_out
 
-# An adapter whose firmware is loaded again and again comes and goes so often.
+# An adapter that loads its firmware again and again goes and comes back this often.
 RELOADS = 6
 
 
 @pytest.fixture
 def refusing(road: Lab, family: Box) -> Iterator[Box]:
-    """A box whose first adapter refuses to scan while it has a link, as dongles with RTL8761B do."""
+    """A box with a first adapter that refuses to scan while it has a link, like dongles with RTL8761B."""
     road.air.refuse_scans_while_linked(family.hci(0))
     yield family
     road.air.refuse_scans_while_linked(family.hci(0), on=False)
@@ -26,7 +26,7 @@ def test_a_guest_whose_adapter_scans_only_without_a_link_votes_and_comes_back(ro
     host = start_host(car)
     [ana] = start_guests(refusing, "Ana")
     cast(ana, "s2", seen_by=[host, ana])
-    # Another program asks for a scan meanwhile: it ends, and costs the guest nothing.
+    # Another program requests a scan at the same time. The request ends, and does not affect the guest.
     scan = refusing.roadmesh("scan", "--seconds", "2", adapter="hci0")
     scan.wait(START)
     assert not ana.seen("peerDisconnected")
@@ -54,7 +54,8 @@ def test_a_host_whose_adapter_loads_its_firmware_again_and_again_is_back_when_th
     for _ in range(RELOADS):
         car.unplug(0)
         car.run("until ! hciconfig hci0 2>/dev/null; do sleep 0.02; done")
-        # 5.82 can crash where an adapter goes while an advertisement is being registered. The system starts it again.
+        # bluetoothd 5.82 can crash if an adapter goes while an advertisement is being registered. The system restarts
+        # it.
         if not car.bluetoothd.running:
             car.start_bluetoothd()
         car.plug(0)
@@ -68,7 +69,7 @@ def test_a_host_whose_adapter_loads_its_firmware_again_and_again_is_back_when_th
 
 
 def test_an_adapter_that_somebody_has_told_to_advertise_is_named(road: Lab) -> None:
-    # The kernel dials by directed advertising then, and nobody answers (0x3c on Broadcom's).
+    # The kernel then dials by directed advertising, and gets no answer (0x3c on Broadcom's).
     told = road.box("told", main_conf=QUIET)
     told.run("btmgmt --index 0 advertising on")
     [finding] = doctor(told).seen("finding", code="advertisesItself")

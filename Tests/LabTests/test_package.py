@@ -1,6 +1,6 @@
-"""The installed package in a box: the unit's command, as the unit's user, with the unit's capabilities and no more.
+"""The installed package in a box: the unit's command, as the unit's user, with only the unit's capabilities.
 
-ROADMESH_ROOT is a Debian that the package was installed into; Tests/Packaging/run makes one.
+ROADMESH_ROOT is a Debian root with the package installed; Tests/Packaging/run makes one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif("ROADMESH_ROOT" not in os.environ, reason="ROADM
 
 WATCHDOG_SECONDS = 1.0
 
-# What a service manager hears.
+# Receives what a service manager would receive.
 LISTEN = """
 import json, os, socket, sys
 path = sys.argv[1]
@@ -42,14 +42,14 @@ def unit(key: str) -> list[str]:
 
 
 def configuration() -> dict[str, str]:
-    """The file that the unit takes its variables from."""
+    """The unit's environment file."""
     [name] = unit("EnvironmentFile")
     words = shlex.split((ROOT / name.lstrip("/")).read_text(), comments=True)
     return dict(word.split("=", 1) for word in words)
 
 
 def command() -> list[str]:
-    """ExecStart as systemd reads it: ${NAME} is one word, $OPTIONS as many as are in it."""
+    """ExecStart as systemd reads it: ${NAME} is one word, $OPTIONS is split into words."""
     [line] = unit("ExecStart")
     variables = configuration()
     argv: list[str] = []
@@ -64,7 +64,7 @@ def command() -> list[str]:
 
 
 def as_unit_says(argv: list[str]) -> list[str]:
-    """Within the root, as the unit's user, with the unit's capabilities."""
+    """Runs a command in the root, as the unit's user, with the unit's capabilities."""
     [user], [ambient], [bounding] = unit("User"), unit("AmbientCapabilities"), unit("CapabilityBoundingSet")
     assert ambient == bounding and unit("NoNewPrivileges") == ["yes"]
     capabilities = ",".join(f"+{one.removeprefix('CAP_').lower()}" for one in ambient.split())
@@ -77,7 +77,7 @@ def as_unit_says(argv: list[str]) -> list[str]:
 
 @pytest.fixture(scope="module")
 def head_unit(air_of_file: Lab) -> Iterator[Box]:
-    """A box whose system has the package."""
+    """A box with the package installed."""
     box = air_of_file.box("headunit")
     # dbus-daemon looks up the unit's user, whose number this system need not have.
     box.run(f"for file in passwd group; do mount --bind {ROOT}/etc/$file /etc/$file; done")
@@ -89,7 +89,7 @@ def head_unit(air_of_file: Lab) -> Iterator[Box]:
 
 
 def start(road: Lab, box: Box, name: str) -> tuple[Program, Program]:
-    """The service manager's ears, and the host."""
+    """The receiver of the service manager's notifications, and the host."""
     script = road.folder / "listen.py"
     script.write_text(LISTEN)
     socket = f"/run/{name}.sock"
@@ -131,7 +131,7 @@ def test_a_host_that_stands_still_is_heard_of_no_more(road: Lab, head_unit: Box)
     manager.expect("told", text="READY=1", timeout=START)
     manager.expect("told", text="WATCHDOG=1", timeout=START)
     host.pause()
-    # One that was on its way may still come; then nothing, for as long as a manager waits.
+    # One more notification may be in transit. After it none comes for as long as a manager waits.
     began = time.monotonic() + WATCHDOG_SECONDS / 4
     manager.never("told", lambda event: event["_received"] > began, during=3 * WATCHDOG_SECONDS)
     host.resume()

@@ -1,4 +1,4 @@
-"""Bonding two boxes: what both people see, whatever goes wrong in between, and what a bond is good for."""
+"""Bonding of two boxes: what both people see, whatever fails in between, and what a bond allows."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from lab import Box, Lab, Program
 
 DATA, UNAVAILABLE, PROTOCOL = 65, 69, 76
 
-# What bluetoothd knows, by their addresses. bluetoothctl lists their GATT attributes next to them.
+# The addresses of bluetoothd's devices. bluetoothctl lists their GATT attributes among them.
 DEVICES = r"bluetoothctl devices | sed -n 's/^Device \(\([0-9A-F]\{2\}:\)\{5\}[0-9A-F]\{2\}\) .*/\1/p'"
 
-# Pairings in a row, each of which has to work at its first try.
+# Consecutive pairings, each of which must succeed at the first try.
 RUNS = 5
 
-# What a pairing takes on a machine that has other work to do.
+# Time for a pairing on a busy machine.
 PAIRED = 30.0
 
 
@@ -31,13 +31,13 @@ def van(air_of_file: Lab) -> Box:
 
 @pytest.fixture(scope="module")
 def truck(air_of_file: Lab) -> Box:
-    """A third one."""
+    """A third box."""
     return air_of_file.box("truck")
 
 
 @pytest.fixture(autouse=True)
 def strangers(road: Lab) -> Iterator[None]:
-    """Nobody is bonded when a test begins."""
+    """No boxes are bonded when a test begins."""
     yield
     for box in road.boxes.values():
         if box.alive:
@@ -49,14 +49,14 @@ def start_pairing(box: Box, *arguments: str, name: str | None = None) -> Program
 
 
 def compare(one: Program, other: Program) -> None:
-    """Both show six digits, and the same ones."""
+    """Both show the same six digits."""
     shown = [program.expect("digits", timeout=PAIRED) for program in (one, other)]
     assert shown[0]["digits"] == shown[1]["digits"]
     assert len(shown[0]["digits"]) == 6 and shown[0]["digits"].isdigit()
 
 
 def bonds(box: Box) -> list[str]:
-    """The boxes that this one is bonded with."""
+    """The boxes with which this box is bonded."""
     listing = box.roadmesh("pair", "list")
     assert listing.wait(START) == 0
     return sorted(event["peer"]["name"] for event in listing.seen("bond"))
@@ -79,7 +79,7 @@ def bond(one: Box, other: Box) -> None:
 
 
 def restart_bluetoothd(*boxes: Box) -> None:
-    """As after a start of the device: there was no agent yet."""
+    """Restarts bluetoothd, which has no agent after a start of the device."""
     for box in boxes:
         box.await_ready()
         box.bluetoothd.kill()
@@ -89,7 +89,7 @@ def restart_bluetoothd(*boxes: Box) -> None:
 
 @contextmanager
 def key_of_seven_bytes(box: Box) -> Iterator[None]:
-    """This box agrees to keys of seven bytes and no more, which the Core specification allows."""
+    """This box accepts only keys of seven bytes, which the Core specification allows."""
     limit = "/sys/kernel/debug/bluetooth/hci0/max_key_size"
     box.run(f"echo 7 > {limit}")
     try:
@@ -100,7 +100,7 @@ def key_of_seven_bytes(box: Box) -> Iterator[None]:
 
 @contextmanager
 def without_secure_connections(box: Box) -> Iterator[None]:
-    """This box's controller is too old for them."""
+    """This box's controller does not support secure connections."""
     box.run("btmgmt --index 0 power off; btmgmt --index 0 sc off; btmgmt --index 0 power on")
     try:
         yield
@@ -109,7 +109,8 @@ def without_secure_connections(box: Box) -> Iterator[None]:
 
 
 def shorten_bonds(*boxes: Box) -> None:
-    """What is stored of their bonds says that the keys have seven bytes: another kernel may have let two boxes make such."""
+    """Changes the stored bonds to key sizes of seven bytes. Another kernel may have allowed two boxes to make such
+    keys."""
     for box in boxes:
         box.bluetoothd.kill()
         box.run("sed -i s/EncSize=16/EncSize=7/ /var/lib/bluetooth/*/*/info")
@@ -118,12 +119,12 @@ def shorten_bonds(*boxes: Box) -> None:
 
 
 def is_pairable(box: Box) -> bool:
-    """bluetoothd lets others pair only while there is an agent."""
+    """bluetoothd lets others pair only while it has an agent."""
     return "Pairable: yes" in box.run("bluetoothctl show")
 
 
 def expect_nothing_left(*boxes: Box) -> None:
-    """No bond, not even half a one, no agent, and no link."""
+    """No complete or partial bond, no agent, and no link."""
     for box in boxes:
         assert bonds(box) == []
         assert not is_pairable(box)
@@ -153,7 +154,7 @@ def test_two_boxes_bond_when_both_people_see_the_same_digits(road: Lab, car: Box
     for box in (car, van):
         assert key_sizes(box) == {"EncSize=16"}
         assert not is_pairable(box)
-    # They know that they are.
+    # Both report that they are bonded already.
     again = [start_pairing(car), start_pairing(van)]
     for program in again:
         assert "already" in expect_end(program, "alreadyBonded", 0)
@@ -266,11 +267,11 @@ def test_one_that_goes_while_nobody_is_there_yet(road: Lab, car: Box) -> None:
 
 
 def three_at_once(road: Lab, *boxes: Box) -> set[str]:
-    """Three that want to bond with whoever is there: how they end."""
+    """Three boxes want to bond with any box nearby. Returns how they end."""
     waiting = [start_pairing(box) for box in boxes]
     for program in waiting:
         program.expect("ready", timeout=START)
-    # Whoever has heard both others says so; nobody is bonded with whoever came first, and the last goes on looking.
+    # A box that sees both others reports that. It does not bond with the first one, and the last box keeps looking.
     road.hub.wait_for(
         lambda: True
         if sum(bool(one.seen("bye")) for one in waiting) >= 2 or any(one.seen("digits") for one in waiting)
@@ -289,7 +290,8 @@ def three_at_once(road: Lab, *boxes: Box) -> set[str]:
 
 
 def test_where_three_want_to_bond_a_person_says_which(road: Lab, car: Box, van: Box, truck: Box) -> None:
-    # On a busy machine one may come so late that the two others have met: then there were no three, and it is tried again.
+    # On a busy machine one box may come after the other two have bonded. Then there were never three, and the test
+    # tries again.
     assert any("several" in three_at_once(road, car, van, truck) for _ in range(3))
     named = [start_pairing(car, "the van"), start_pairing(truck, "the car"), start_pairing(van, "the car")]
     compare(named[0], named[2])
@@ -297,7 +299,7 @@ def test_where_three_want_to_bond_a_person_says_which(road: Lab, car: Box, van: 
         program.say("accept")
     for program in (named[0], named[2]):
         expect_end(program, "bonded", 0)
-    # It goes on looking, or was told no while the car was busy; it has no bond either way.
+    # The third box keeps looking, or was refused while the car was busy. Either way it has no bond.
     if not named[1].seen("bye"):
         named[1].say("quit")
     assert named[1].expect_seen("bye")["reason"] in ("quit", "failed", "leftThere", "lost")
@@ -305,16 +307,16 @@ def test_where_three_want_to_bond_a_person_says_which(road: Lab, car: Box, van: 
     assert bonds(car) == ["the van"] and bonds(truck) == []
 
 
-# Bonds that are no good
+# Bonds with weak keys
 
 
 def test_a_short_key_is_no_bond(road: Lab, car: Box, van: Box) -> None:
-    """As if somebody in between had both agree on seven bytes (KNOB)."""
+    """As if an attacker in between made both agree on seven bytes (KNOB)."""
     for short in (car, van):
         with key_of_seven_bytes(short):
             programs = [start_pairing(car), start_pairing(van)]
             ends = [program.expect("bye", timeout=PAIRED) for program in programs]
-            # The kernel refuses to pair; another one may leave it to us.
+            # This kernel refuses to pair; another kernel may leave the check to us.
             assert all(program.wait(START) in (UNAVAILABLE, PROTOCOL) for program in programs)
             assert all("no bond" in end["message"] for end in ends), ends
         expect_nothing_left(car, van)
@@ -346,7 +348,7 @@ def test_half_a_bond_is_made_anew(road: Lab, car: Box, van: Box) -> None:
     assert "no bond" in nothing.lines[-1].text
 
 
-# What it is good for
+# What a bond allows
 
 
 def test_a_host_that_requires_a_bond_takes_those_that_have_one(
@@ -360,7 +362,7 @@ def test_a_host_that_requires_a_bond_takes_those_that_have_one(
     ana = van.roadmesh("guest", "Ana")
     await_joined(ana)
     cast(ana, "s2", seen_by=[host, ana])
-    # A tunnel.
+    # Simulates a tunnel.
     backs = []
     for _ in range(3):
         road.air.cut(car, van)
@@ -372,7 +374,7 @@ def test_a_host_that_requires_a_bond_takes_those_that_have_one(
     cast(ana, "s3", seen_by=[host, ana])
     assert not stranger.seen("connection", state="connected")
     assert not host.seen("peerConnected", lambda event: event["peer"]["name"] == "Bob")
-    # A guest that leaves costs no link, and stays bonded.
+    # A guest that leaves stays bonded.
     ana.say("quit")
     ana.wait(START)
     road.hub.wait_for(lambda: True if not links_of(road, van.hci(0)) else None, 15.0)
@@ -390,7 +392,8 @@ def test_a_guest_that_the_host_has_forgotten_is_told_why(road: Lab, car: Box, va
     ana = ana.again()
     told = ana.expect("notice", code="bondRequired", timeout=START)
     assert "forgotten" in told["suggestion"]
-    # Bonded anew it is in; the host has run all the time. A guest looks for hosts, which would be in the way.
+    # After a new bond the guest can join; the host was not restarted. The guest is stopped first, because its scan
+    # would disturb the pairing.
     ana.kill()
     bond(car, van)
     await_joined(ana.again())
@@ -416,7 +419,7 @@ def test_there_is_nothing_to_bond_on_the_virtual_radio(road: Lab, car: Box) -> N
         assert "nothing to bond" in program.lines[-1].text
 
 
-# When bluetoothd goes. Last, since a box's kernel has hung in it (docs/bluez.md)
+# bluetoothd goes. These tests are last, since they have made a box's kernel hang (docs/bluez.md)
 
 
 def test_bluetoothd_or_the_adapter_that_goes_ends_it_with_a_sentence(road: Lab, car: Box, van: Box) -> None:
@@ -427,7 +430,7 @@ def test_bluetoothd_or_the_adapter_that_goes_ends_it_with_a_sentence(road: Lab, 
     expect_end(programs[1], "lost", UNAVAILABLE)
     car.start_bluetoothd()
     car.run(AWAIT_BLUETOOTHD)
-    # The adapter of a bluetoothd that was killed stays as it was, pairable.
+    # The adapter of a killed bluetoothd keeps its state, pairable.
     assert bonds(car) == []
     expect_nothing_left(van)
     program = start_pairing(car)
@@ -442,7 +445,7 @@ def test_bluetoothd_or_the_adapter_that_goes_ends_it_with_a_sentence(road: Lab, 
 
 
 def test_a_bond_with_a_short_key_opens_nothing(road: Lab, car: Box, van: Box) -> None:
-    """The kernel's gate does not take it, and the guest is told what to do."""
+    """The kernel refuses such a key for a channel, and the guest shows what to do."""
     bond(car, van)
     shorten_bonds(car, van)
     assert key_sizes(car) == key_sizes(van) == {"EncSize=7"}

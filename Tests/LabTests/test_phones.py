@@ -1,4 +1,4 @@
-"""Phones: a host is joined by guests that have streams and a GATT service, or GATT alone. None of them runs our code."""
+"""Phones join a host, with streams and GATT or with only GATT. None of them runs our code."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ PHONE = Path(__file__).parent.parent / "Interop" / "phone.py"
 
 WAYS: list[Way] = ["stream", "chunks"]
 
-# What a phone uses while an app is in front (Apple's guidelines: multiples of 15 ms), and what a tuned node uses.
+# The interval of a phone with an app in the foreground (Apple's guidelines: multiples of 15 ms), and that of a tuned
+# node.
 PHONE_INTERVAL, TUNED_INTERVAL = 30.0, 8.75
 
-# From a vote to all screens.
+# Seconds from a vote until all screens show it.
 CHUNKS_LIMIT = 0.15
 STREAM_FACTOR = 1.2
 VOTES = 21
@@ -47,7 +48,7 @@ names = (f"phone{number}" for number in itertools.count(1))
 
 @pytest.fixture
 def make_phone(air_of_file: Lab, car: Box) -> Iterator[Callable[..., Guest]]:
-    """A phone, which is not linked yet."""
+    """A phone that is not linked yet."""
     made: list[Stranger] = []
 
     def make(name: str, way: Way, interval: float | None = PHONE_INTERVAL) -> Guest:
@@ -61,7 +62,8 @@ def make_phone(air_of_file: Lab, car: Box) -> Iterator[Callable[..., Guest]]:
 
 @pytest.fixture
 def host(road: Lab, car: Box) -> Iterator[Program]:
-    """A host that ends as one should: bluetoothd keeps the advertisement of one that is killed while it renews it."""
+    """A host that ends regularly: if a host is killed while it renews its advertisement, bluetoothd keeps that
+    advertisement."""
     program = car.roadmesh("host", "Dad's Car", "--verbose", "--library", str(song_list(road, SONGS)))
     program.expect("ready", timeout=START)
     yield program
@@ -83,7 +85,7 @@ def queue(guest: Guest) -> list[str]:
 
 
 def cast_by_phone(guest: Guest, song: str, host: Program) -> float:
-    """Votes, and waits until the host's screen and the phone's show it. Returns the seconds that the slower took."""
+    """Votes, and waits until the host and the phone show it. Returns the seconds that the slower took."""
     begun = time.monotonic()
     guest.vote(song)
     guest.until_shown(song)
@@ -119,7 +121,7 @@ def test_a_phone_joins_votes_sees_the_queue_is_cut_and_comes_back(
     road.air.cut(car, radio_of(guest).stranger)
     guest.until_lost()
     host.expect("peerDisconnected", reason="linkLost")
-    # Cast while it is away: it is there when the phone is back.
+    # Cast while the phone is away; it arrives when the phone is back.
     guest.vote("n7")
     road.air.heal(car, radio_of(guest).stranger)
     begun = time.monotonic()
@@ -155,7 +157,7 @@ def test_a_phone_is_as_fast_as_a_linux_guest_and_one_with_gatt_alone_is_fast_eno
     songs = (f"n{number}" for number in itertools.count(1))
 
     def measure(what: str, vote: Callable[[str], float]) -> float:
-        # The first few bring the link to its short interval.
+        # The first few votes change the link to its short interval.
         for _ in range(4):
             vote(next(songs))
         return figures.times(f"vote to both screens, {what}", [vote(next(songs)) for _ in range(VOTES)])
@@ -183,7 +185,7 @@ def test_the_service_tells_what_the_advertisement_tells(host: Program, make_phon
     radio.dial(heard)
     payload = radio.stranger.read(PAYLOAD)
     assert payload[:6] == bytes(heard.advertisement)
-    # The flags, of which one says that there is GATT, and the rest of the identifier.
+    # The flags, with the bit for GATT set, and the rest of the identifier.
     assert payload[6] == 2 and (payload[2:6] + payload[7:12]).hex() == identity(host)[:18]
     psm = radio.stranger.read(PSM)
     assert len(psm) == 2 and psm[1] == 0 and 0x80 <= psm[0] != heard.advertisement.psm
@@ -195,13 +197,13 @@ def test_four_guests_have_places_and_a_fifth_is_told_that_there_is_none(
     guests = [make_phone(f"Guest {number}", "chunks") for number in range(PLACES)]
     for number, guest in enumerate(guests):
         guest.join()
-        # Each of those that are there says that it is, while the next one comes.
+        # Each linked phone shows that it is alive while the next one joins.
         for one in guests[: number + 1]:
             one.serve(0.1)
     fifth = radio_of(make_phone("Eve", "chunks"))
     link(fifth)
     assert fifth.stranger.read(PLACE) == bytes((NO_PLACE,))
-    # Who has a stream takes no place.
+    # A phone with a stream uses no slot.
     streaming = make_phone("Flo", "stream")
     streaming.join()
     host.expect_seen("peerConnected", lambda one: one["peer"]["name"] == "Flo")
@@ -225,7 +227,7 @@ def test_who_breaks_the_rules_of_chunks_loses_the_link_and_nobody_else_does(
         assert answer is not None and len(answer) == 1 and answer[0] & 0xC0 == 0, "the host says that it is over"
         eve.unsubscribe(TO_GUEST[place])
         good.serve(0.05)
-    # To a place without having subscribed to it, and to one that nobody has: dropped.
+    # Writes to a slot without a subscription, and to a free slot, are dropped.
     place = free_place(eve, good)
     eve.write(TO_HOST[place], b"\xc0\x00\x01x")
     eve.write(TO_HOST[PLACES - 1], b"\xc0\x00\x01x")
@@ -235,7 +237,8 @@ def test_who_breaks_the_rules_of_chunks_loses_the_link_and_nobody_else_does(
 
 
 def free_place(phone: Stranger, other: Guest) -> int:
-    """The place that a phone is given; the host lets go of one when it has closed the link. The other guest is there meanwhile."""
+    """The slot that a phone gets. The host frees a slot when it has closed the link. The other guest stays linked
+    meanwhile."""
     give_up = time.monotonic() + START
     while (place := phone.read(PLACE)[0]) == NO_PLACE:
         assert time.monotonic() < give_up, "no place has become free"
@@ -244,20 +247,20 @@ def free_place(phone: Stranger, other: Guest) -> int:
 
 
 def link(radio: PhoneRadio) -> None:
-    """Links to the host, and does no more."""
+    """Links to the host and sends nothing."""
     radio.stranger.link({"address": radio.listen().address, "addressType": "public"}, START)
     radio.stranger.discover(service_uuid(), ATT_MTU)
 
 
 def broken_chunks() -> list[list[bytes]]:
-    """Each of these ends the link with its last chunk."""
+    """Each of these ends the link at its last chunk."""
     chunks = Chunks()
     first = next(chunks.cut(bytes(40), 20))
     return [
-        [b"\xc1\x00\x01x"],  # a number that is not due
-        [b"\xc0\x00\x02x"],  # less than the length says
-        [b"\xc0\x09\x00" + bytes(100)],  # more than an SDU has
-        [b"\x80"],  # a first chunk without anything
-        [b"\x40"],  # an acknowledgement of what was not sent
+        [b"\xc1\x00\x01x"],  # a wrong number
+        [b"\xc0\x00\x02x"],  # shorter than its length says
+        [b"\xc0\x09\x00" + bytes(100)],  # longer than an SDU
+        [b"\x80"],  # an empty first chunk
+        [b"\x40"],  # an acknowledgement of a chunk that was not sent
         [first, b"\x81\x00\x05x"],  # a first chunk within an SDU
     ]

@@ -1,4 +1,4 @@
-"""A PIN at the door, over the air."""
+"""A PIN for joining, over the air."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from helpers import START, Figures, await_joined, start_host
 from lab import Box, Lab, Program
 
 PIN = "314159"
-# From the last digit to the queue, in seconds.
+# Seconds from the last digit to the queue.
 LIMIT = 0.4
 RUNS = 10
 

@@ -1,4 +1,4 @@
-"""Back in a blink: how long it takes from the end of a gap until a guest is connected, and sees what is current."""
+"""Fast reconnects: how long a guest needs after a gap until it is connected and sees the current state."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from lab import Box, Lab
 GAPS = int(os.environ.get("GAPS", "6"))
 SHORTEST, LONGEST = 2.0, 12.0
 
-# A reconnect takes a tenth of this, unless its first try is lost: a guest dials again after a pause.
+# A reconnect takes a tenth of this, unless its first try is lost: then the guest dials again after a pause.
 LATE = 1.0
 
-# bluetoothd's own way to ask for connection intervals of 7.5 to 11.25 ms, for every link that a box dials.
+# bluetoothd's setting for connection intervals of 7.5 to 11.25 ms, for every link that a box dials.
 FAST_LINKS = "[LE]\nMinConnectionInterval=6\nMaxConnectionInterval=6\n"
 
 
 CHANNEL = Path(__file__).parents[2] / "scripts/lab/scenarios/channel.py"
-# The first dynamic one is the host's, which advertises; who echoes listens on another.
+# The host uses the first dynamic PSM, so the echo server listens on another.
 ECHO_PSM = "0x90"
-# What a guest that is known sends first, and about what it gets back: the least that knows who is there.
+# Size of a known guest's first packet, and about the size of the answer: the least with which both know each other.
 HANDSHAKE = "116"
 
 
 @pytest.fixture(scope="module")
 def fast_car(air_of_file: Lab) -> Box:
-    """A host's box that does not ask for longer ones."""
+    """A host's box that does not request longer intervals."""
     return air_of_file.box("fastcar", main_conf=FAST_LINKS)
 
 
 @pytest.fixture(scope="module")
 def fast_family(air_of_file: Lab) -> Box:
-    """A guest's box whose links have short intervals."""
+    """A guest's box with short connection intervals."""
     return air_of_file.box("fast", main_conf=FAST_LINKS)
 
 
@@ -64,7 +64,7 @@ def drive(road: Lab, car: Box, box: Box, figures: Figures, name: str, gaps: int)
         road.air.heal()
         connected = ana.expect("connection", state="connected", timeout=20)
         snapshot = ana.expect("snapshot")
-        # The state comes with the host's answer: the host itself knows a moment later that somebody is there.
+        # The state comes with the host's answer. The host reports the guest a little later.
         host.expect("peerConnected")
         to_connected.append(connected["_received"] - healed)
         to_snapshot.append(snapshot["_received"] - healed)
@@ -75,8 +75,8 @@ def drive(road: Lab, car: Box, box: Box, figures: Figures, name: str, gaps: int)
 
 
 def test_floor(road: Lab, fast_car: Box, fast_family: Box, figures: Figures) -> None:
-    """A bare socket whose dial is pending when the gap ends: what the kernel and the air take without our protocol, and with
-    the one round trip that no protocol goes without."""
+    """A bare socket whose dial is pending when the gap ends: the time of the kernel and the air without our
+    protocol, with the one round trip that every protocol needs."""
     start_host(fast_car)
     fast_car.python(CHANNEL, "serve", fast_car.hci(0).address, ECHO_PSM, name="serve").expect("listening")
     addresses = [fast_family.hci(0).address, fast_car.hci(0).address]

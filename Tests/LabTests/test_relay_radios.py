@@ -1,5 +1,5 @@
-"""The radios of a relay on real kernels: the suite in Tests/BLETransportTests/Conformance that says what they do, with one
-adapter of either kind and with two."""
+"""A relay's bearers on real kernels: the relay suite in Tests/BLETransportTests/Conformance, with one adapter of
+either kind and with two."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from test_conformance import failures
 # It takes some ten seconds.
 LONGEST = 200
 
-# The drivers of three hosts' adapters and of a guest's, and of one or two of the relay's.
+# The drivers of three hosts' adapters and one guest's, then those of the relay's one or two.
 OTHERS = ("serial",) * 4
 RELAYS = {
     "one adapter that dials while it is dialled": ("vhci",),
@@ -39,13 +39,13 @@ def run_suite(box: Box, tests: str = "RelayConformance") -> Program:
 def test_the_radios_of_a_relay_behave_as_they_say(lab: Lab, relay: str) -> None:
     drivers = OTHERS + RELAYS[relay]
     program = run_suite(lab.box("chain", controllers=len(drivers), driver=drivers))
-    # A filter that matches nothing passes as well.
+    # A filter that matches no test would also pass.
     assert any("Test run with 5 tests" in line.text for line in program.lines), program.tail()
 
 
 def test_a_dial_whose_answer_the_kernel_gives_to_another_channel_gets_one_of_its_own(lab: Lab) -> None:
-    # The guest's channel was the first command on the link, and no other command of either side has come since: the answer to
-    # the relay's dial has the identifier that the guest's channel was accepted under.
+    # The guest's channel was the first command on the link, and neither side has sent another since. So the answer to
+    # the relay's dial has the identifier under which the guest's channel was accepted.
     box = lab.box("chain", controllers=5, driver="vhci", main_conf="[GATT]\nChannels=1\n")
     program = run_suite(box, "RelayConformance/dialsBack")
     assert any("Test run with 1 test " in line.text for line in program.lines), program.tail()
@@ -59,7 +59,7 @@ def test_a_guest_with_two_adapters_dials_with_the_first_and_votes(lab: Lab) -> N
     assert guest.seen("ready")[0]["radio"] == "bluez hci0 and bluez hci1"
     cast(guest, "s3", seen_by=[host, guest])
     assert len(links_of(lab, box.hci(0))) == 1 and not links_of(lab, box.hci(1))
-    # One of the two is enough to fail.
+    # A failure of one of the two is enough.
     box.rfkill(1, on=True)
     guest.expect("notice", code="radioUnavailable", cause="blocked")
     box.rfkill(1, on=False)

@@ -1,4 +1,4 @@
-"""A mesh: nodes that hear only their neighbours, and guests out of the host's reach who join through relays."""
+"""A mesh: nodes that receive only their neighbours. Guests out of the host's range join through relays."""
 
 from __future__ import annotations
 
@@ -27,30 +27,31 @@ from helpers import (
 )
 from lab import Box, Lab, Program
 
-# The daily run has a debug build: a vote over six hops took 198 ms with one on a day on which it took 149 released.
+# The daily run has a debug build: on one day a vote over six hops took 198 ms with it, and 149 ms with a release build.
 SLOWER = 1.0 if IS_QUIET else 1.2
 # Texas Instruments measured 120 ms for a SIG mesh over three hops, and 192 to 199 ms over six (SWRA732).
 THREE_HOPS, SIX_HOPS = 0.120 * SLOWER, 0.190 * SLOWER
-# Of each hop behind the first.
+# For each hop after the first.
 FURTHER_HOP = 0.033
 VOTES = int(os.environ.get("VOTES", "20"))
-# From the death of a relay until what the host has changed since is on the screens behind it. RIOT's RPL takes up to five
-# minutes to see that a parent is gone.
+# Time from the death of a relay until the screens behind it show the host's later changes. RIOT's RPL takes up to five
+# minutes to detect a dead parent.
 REPAIRED = 1.5
 DEATHS, RANDOM_DEATHS = int(os.environ.get("DEATHS", "6")), int(os.environ.get("RANDOM_DEATHS", "15"))
 
-# What a node takes that starts and joins, on a busy machine.
+# Time for a node to start and join on a busy machine.
 JOINED = START
 
 # A song that is not the one that plays.
 SONG = "s3"
 
-# Of the night of random deaths: each node votes for each of them once at most.
+# For the night of random deaths: each node votes for each of these at most once.
 SONGS = 60
 
 
 def chain_of(lab: Lab, hops: int) -> list[Box]:
-    """Boxes in a line, each with an adapter that dials while it is dialled. Seven of them boot in some four seconds."""
+    """Boxes in a line, each with an adapter that can dial and be dialled at the same time. Seven of them boot in
+    some four seconds."""
     return [lab.box(f"hop{number}", driver="vhci") for number in range(hops + 1)]
 
 
@@ -64,7 +65,7 @@ def start_relay(box: Box, name: str, *arguments: str, **options: object) -> Prog
 
 
 def start_chain(lab: Lab, boxes: Sequence[Box]) -> list[Program]:
-    """A host, relays and a guest, one behind the other, all joined."""
+    """A host, relays and a guest in a line, all joined."""
     lab.air.line(*boxes)
     nodes = [start_host(boxes[0])]
     for hop, box in enumerate(boxes[1:-1], 1):
@@ -72,19 +73,19 @@ def start_chain(lab: Lab, boxes: Sequence[Box]) -> list[Program]:
         await_joined(nodes[-1], JOINED)
     nodes.append(boxes[-1].roadmesh("guest", "Last"))
     await_joined(nodes[-1], JOINED)
-    # Who is in the line has nobody else to hang on; that there are links at all is what this asks.
+    # Each node in the line has only one possible parent. This checks that the links exist.
     assert [parent(lab, node) for node in nodes[1:]] == [box.hci(0).name for box in boxes[:-1]]
     return nodes
 
 
 def parent(lab: Lab, node: Program, among: Sequence[str] | None = None) -> str:
-    """The controller that a node says something to, as one that it has dialled: bluetoothd keeps links up that nobody uses any more.
-    With a choice of them whoever has made the link: a channel is opened on one that the other side has dialled for something else."""
+    """The controller that a node has dialled and sends to: bluetoothd keeps unused links up. With `among`, either
+    side may have made the link: a channel can use a link that the other side has dialled for another purpose."""
     assert node.controller
     controller = node.controller
 
     def upwards() -> dict[str, int]:
-        """What has gone up each link."""
+        """Frames sent upwards on each link."""
         sent = {}
         for link in links_of(lab, controller):
             is_central = link["central"] == controller.name
@@ -94,7 +95,7 @@ def parent(lab: Lab, node: Program, among: Sequence[str] | None = None) -> str:
         return sent
 
     before = upwards()
-    # A keepalive a second.
+    # Keepalives are sent every second.
     for _ in range(10):
         hold(lab, 0.5)
         if used := [other for other, sent in upwards().items() if sent > before.get(other, sent)]:
@@ -102,14 +103,14 @@ def parent(lab: Lab, node: Program, among: Sequence[str] | None = None) -> str:
     raise AssertionError(f"{node} says nothing to anybody: {links_of(lab, controller)}")
 
 
-# How fast
+# Speed
 
 
 def test_a_vote_over_three_hops_is_counted_and_seen_by_all(road: Lab, boxes: list[Box], figures: Figures) -> None:
     nodes = start_chain(road, boxes[:4])
     typical = []
     for hop, voter in enumerate(nodes[1:], 1):
-        # Warm: intervals are tuned, and have gone to those for data.
+        # Warm up: the links get tuned, and change to the intervals for data.
         votes(road, voter, SONG, nodes, 5)
         seconds = votes(road, voter, SONG, nodes, VOTES)
         typical.append(figures.judged(f"a vote over {hop} hops, seen by all", seconds))
@@ -126,12 +127,12 @@ def test_a_vote_over_six_hops_is_seen_by_all(road: Lab, boxes: list[Box], figure
     assert figures.judged("a vote over 6 hops, seen by all", seconds, SIX_HOPS) <= SIX_HOPS
 
 
-# Relays that die
+# Dying relays
 
 
 @dataclass
 class Ladder:
-    """A host, two relays side by side, and behind them a relay with a guest of its own."""
+    """A host, two parallel relays, and behind them a relay with its own guest."""
 
     lab: Lab
     host: Program
@@ -139,7 +140,7 @@ class Ladder:
     behind: list[Program]
 
     def middle(self) -> int:
-        """Which of the two the nodes behind hang on."""
+        """Which of the two relays the nodes behind use."""
         name = parent(self.lab, self.behind[0], [side.controller.name for side in self.sides if side.controller])
         return next(index for index, side in enumerate(self.sides) if side.controller and side.controller.name == name)
 
@@ -164,7 +165,8 @@ def ladder(road: Lab, boxes: list[Box]) -> Ladder:
 
 
 def repair(ladder: Ladder, figures: Figures, how: str) -> None:
-    """Kills the relay in the middle again and again, and measures until everybody behind it shows what has changed since."""
+    """Kills the used relay repeatedly, and measures the time until all nodes behind it show the host's later
+    changes."""
     seconds = []
     for number in range(DEATHS):
         index = ladder.middle()
@@ -191,7 +193,7 @@ def test_who_is_behind_a_relay_that_dies_is_current_again_at_once(ladder: Ladder
 
 
 def test_the_same_where_it_falls_silent(ladder: Ladder, figures: Figures) -> None:
-    # The link layer gives a silent link up after 720 ms: no limit of the issue's.
+    # The link layer drops a silent link after 720 ms. The issue sets no limit for this.
     repair(ladder, figures, "without power")
 
 
@@ -206,7 +208,7 @@ def test_no_vote_is_lost_or_doubled_while_relays_die_at_random(ladder: Ladder, f
         for name in chances.sample([name for name in sorted(nodes) if left[name]], 2):
             song = left[name].pop(chances.randrange(len(left[name])))
             nodes[name].say(f"vote {song}")
-            # From here on it is the node's promise.
+            # From here on the node has accepted the vote, and must deliver it.
             nodes[name].expect("vote", songID=song, timeout=START)
             wanted[name].add(song)
         victim = chances.choice(sorted(nodes))
@@ -252,7 +254,7 @@ def test_a_relay_works_with_every_kind_of_adapter(lab: Lab, drivers: Sequence[st
     guest = back.roadmesh("guest", "Last")
     await_joined(guest, JOINED)
     cast(guest, "s3", seen_by=[host, relay, guest])
-    # The host's box loses power: the relay has to dial again, no matter who hangs on it.
+    # The host's box loses power. The relay has to dial again, whichever nodes use it.
     car.power_cut()
     guest.expect("connection", state="reconnecting", timeout=START)
     car.boot()

@@ -1,5 +1,5 @@
-"""Dialling out and being dialled on one adapter, at the kernel's own interface: whether an adapter can do both at once is
-its driver's word (docs/bluez.md, "One role at a time"). The lab has both kinds."""
+"""Dialling and being dialled on one adapter, at the kernel's own interface. Whether an adapter can do both at once
+depends on its driver (docs/bluez.md, "One role at a time"). The lab has both kinds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CHANNEL = Path(__file__).parents[2] / "scripts/lab/scenarios/channel.py"
 # Flags, and a name.
 ADVERTISEMENT = bytes([2, 0x01, 0x06]) + bytes([4, 0x09]) + b"Car"
 
-# A dial that nothing stands in the way of takes up to 0.3 s.
+# An undisturbed dial takes up to 0.3 s.
 REFUSED = 3.0
 
 numbers = itertools.count(1)
@@ -29,14 +29,14 @@ def relays(air_of_file: Lab) -> dict[str, Box]:
 
 @pytest.fixture
 def above(road: Lab) -> tuple[Stranger, int]:
-    """Somebody to dial, and the PSM. Each test has another one: where a link ends it advertises again, at any moment."""
+    """A stranger to dial, and its PSM. Each test has its own: after a link ends, it may advertise again at any time."""
     stranger = road.stranger(f"above{next(numbers)}")
     return stranger, stranger.listen()
 
 
 @pytest.fixture(scope="module")
 def below(air_of_file: Lab) -> Stranger:
-    """Somebody who dials."""
+    """A stranger that dials."""
     return air_of_file.stranger("below")
 
 

@@ -1,4 +1,4 @@
-"""A box as Debian installs it is fast while a node may set its adapter, and afterwards as it was."""
+"""A box with Debian's settings is fast while a node may set its adapter, and has its old settings afterwards."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from lab import Box, Lab, Program
 from lab.requirements import bluetoothd_name
 from test_doctor import doctor
 
-# From 5.77 on bluetoothd advertises at the interval that a node asks for, so `doctor` says nothing of the adapter's own.
+# Since 5.77, bluetoothd advertises at a node's own interval, so `doctor` does not report the adapter's interval.
 PASSES_INTERVALS_ON = int(bluetoothd_name().split(".")[1]) >= 77
 
-# As the kernel has them before anybody sets anything.
+# The kernel's own defaults.
 ADVERTISING, CONNECTION = "every 1280 ms", "every 30 to 50 ms"
 
 
-# Advertisements are counted for so long.
+# Seconds for which advertisements are counted.
 COUNTED = 6.0
 
 
 @pytest.fixture(scope="module")
 def installed(air_of_file: Lab) -> Box:
-    """A box whose bluetoothd runs as Debian installs it: no option, no line in its main.conf."""
+    """A box with Debian's settings of bluetoothd: no option, no line in its main.conf."""
     return air_of_file.box("installed", controllers=1, bluetoothd=())
 
 
@@ -33,7 +33,7 @@ def passengers(air_of_file: Lab) -> Box:
 
 
 def timing(box: Box) -> str:
-    """What `doctor` says of it, to a user who may change nothing."""
+    """The finding that `doctor` shows to a user who may change nothing."""
     [finding] = doctor(box, uid=1000).seen("finding", area="timing")
     return str(finding["message"])
 
@@ -87,7 +87,7 @@ def test_a_node_that_is_to_leave_the_adapter_alone_does(road: Lab, installed: Bo
 def test_what_is_told_of_the_advertising_interval_is_what_is_on_the_air(
     road: Lab, installed: Box, figures: Figures
 ) -> None:
-    # Without the capability, so that only bluetoothd may pass the host's own interval on: 5.77 and later do.
+    # Without the capability, so that only bluetoothd can apply the host's own interval. Versions since 5.77 do.
     host = start_host(installed, uid=1000)
     told = host.expect_seen("radio", lambda one: "adapter" in one)["adapter"]["advertisingInterval"]
     advertised = lambda: road.air.counters()[installed.hci(0).name]["advertisingEvents"]  # noqa: E731
@@ -95,7 +95,7 @@ def test_what_is_told_of_the_advertising_interval_is_what_is_on_the_air(
     hold(road, COUNTED)
     interval = (time.monotonic() - began) * 1_000 / max(1, advertised() - before)
     figures.note(f"told {told[0]:g} to {told[1]:g} ms, on the air every {interval:.0f} ms")
-    # A controller adds up to 10 ms to each interval, and few of the longest fit into this time.
+    # A controller adds up to 10 ms to each interval, and few of the longest intervals fit into this time.
     assert told[0] <= interval * 1.5 and interval <= told[1] * 1.5 + 10
     quit(host)
 
@@ -152,7 +152,8 @@ def test_as_debian_installs_it_a_guest_is_in_at_once(
 @pytest.mark.parametrize(
     ("arguments", "least", "most", "code"),
     [
-        # Two advertisements of 1.28 s and 10 ms of chance each; of 20 ms, and bluetoothd's word of the link.
+        # Two intervals of 1.28 s, each with a random delay of 10 ms; two of 20 ms, and the time for bluetoothd's report
+        # of the link.
         pytest.param(
             ("--adapter-settings", "leave"), 1_270, 2_650, "heardSeldom", id="as-installed",
             marks=pytest.mark.skipif(PASSES_INTERVALS_ON, reason="this bluetoothd advertises every 20 ms"),
@@ -166,10 +167,10 @@ def test_guests_tell_a_host_how_often_it_is_on_the_air(
 ) -> None:  # fmt: skip
     host = start_host(installed, *arguments)
     assert host.state
-    # With the host's own settings: a check that sets the adapter would have it heard often for once.
+    # With the host's own settings: a check that sets the adapter would advertise often during the check.
     [before] = doctor(installed, *arguments, state=host.state).seen("finding", area="air")
     assert before["code"] == "advertised", "nobody has said anything yet"
-    # One advertisement in ten is missed, and the least of what guests say counts.
+    # One advertisement in ten is missed, and the smallest of the guests' values counts.
     for index in range(2):
         await_joined(passengers.roadmesh("guest", f"Guest {index}", adapter=passengers.hci(index)))
     host.expect_seen("radio", lambda one: "foundWithin" in one.get("adapter", {}), timeout=START)

@@ -1,4 +1,4 @@
-"""Bad company: somebody on the same air dials the host and misbehaves. The guests who are there must not notice."""
+"""A stranger dials the host and misbehaves. The linked guests must not notice."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ HANDSHAKE_TIMEOUT, SILENCE_TIMEOUT = 5.0, 3.0
 
 HALF_OPEN = 8
 
-# Links without a channel that a host keeps, and how long.
+# Links without a channel that a host keeps, and for how long (seconds).
 EMPTY_LINKS, EMPTY_LINK = 3, 30.0
 
-# Of one vote; its median without strangers is half of it or less (test_voting.py).
+# Longest time of one vote. The median without strangers is half of it or less (test_voting.py).
 UNDISTURBED = 1.0
 
 Party = tuple[Program, list[Program]]
@@ -58,13 +58,13 @@ names = (f"stranger{number}" for number in itertools.count(1))
 
 @pytest.fixture(scope="module")
 def parties() -> list[Party]:
-    """The party that goes on through this file, unless a test has ended it."""
+    """The party that this file's tests share until one of them ends it."""
     return []
 
 
 @pytest.fixture
 def party(air_of_file: Lab, car: Box, family: Box, parties: list[Party]) -> Iterator[Party]:
-    """A host with two guests, who are as well after the test as before it."""
+    """A host with two guests. They must work as well after the test as before it."""
     if not parties:
         library = song_list(air_of_file, 60)
         host = car.roadmesh("host", "Dad's Car", "--verbose", "--library", str(library))
@@ -87,7 +87,7 @@ def party(air_of_file: Lab, car: Box, family: Box, parties: list[Party]) -> Iter
 
 @pytest.fixture
 def stranger(air_of_file: Lab, car: Box, party: Party) -> LabTalk:
-    """Somebody who has opened a channel to the host."""
+    """A stranger with an open channel to the host."""
     return call(air_of_file.stranger(next(names)), car)
 
 
@@ -103,7 +103,7 @@ def vote(song: str, number: int = 1) -> Frame:
 
 
 def begin_again(stranger: LabTalk, car: Box) -> LabTalk:
-    """Another channel of the same stranger, who is somebody else now."""
+    """Another channel of the same stranger, with a new identity."""
     return call(stranger.stranger, car)
 
 
@@ -133,7 +133,7 @@ def test_somebody_who_is_known_is_back_after_one_round_trip(stranger: LabTalk, p
     back = call(stranger.stranger, car, stranger.key)
     joining = back.join(lambda _: Hello(EPOCH, "Eve"), known=stranger.host_key)
     assert [packet[0] for packet in joining.packets] == [Packet.IK_1, Packet.IK_2]
-    # Connected with the first record, which is a vote here.
+    # A peer is connected with its first record, which is a vote here.
     song = next(songs)
     back.say(vote(song))
     host.expect("intent", songID=song, accepted=True)
@@ -148,7 +148,7 @@ def test_a_recorded_hello_connects_nobody(stranger: LabTalk, party: Party, car: 
     back.join(lambda _: Hello(EPOCH, "Eve"), known=stranger.host_key)
     back.say(goodbye())
     back.closed()
-    # The older link was replaced, the newer one has ended: all that there was to tell of the two is told.
+    # The newer link has replaced the older one and has ended. No other events follow.
     host.expect("peerDisconnected", reason="goodbye")
     welcomed = len(host.seen("peerConnected"))
     replayed = begin_again(stranger, car)
@@ -286,7 +286,7 @@ def test_a_flood_of_pings_delays_nobody_and_fills_no_memory(stranger: LabTalk, p
         stranger.say(*map(ping, range(burst * 250 + 2, burst * 250 + 252)))
         if burst % 5 == 0:
             vote_undisturbed(host, guests)
-    # What is answered late may be answered once for many, but the last is.
+    # The host may answer several late pings at once, but always answers the last.
     while Reader(stranger.hear_of(Kind.PONG)).varint() != 5001:
         pass
     assert memory(host) - before < 8 * 1024, "kilobytes"
@@ -302,7 +302,7 @@ def test_a_message_that_makes_no_sense_is_passed_over(stranger: LabTalk, party: 
         unit = Unit(body, number)
         for piece in fragments(unit, room=2000) if len(body) > 1900 else [message(unit)]:
             stranger.say(piece)
-    # The link goes on: what makes sense is still heard.
+    # The link stays, and valid messages still arrive.
     song = next(songs)
     stranger.say(vote(song, len(bodies) + 1))
     host.expect("intent", songID=song, accepted=True)
@@ -320,9 +320,9 @@ def test_many_who_come_and_go_one_after_another_are_borne_and_accused_of_nothing
         talk.channel.close()
     stranger.stranger.disconnect()
     host, guests = party
-    # By the vote that follows the host has heard of all of them.
+    # By the following vote the host has handled all of them.
     vote_undisturbed(host, guests)
-    # The kernel tells no MTU of a channel that is closed already, which is not a channel that is too small.
+    # The kernel reports no MTU for a closed channel. The host must not report it as a small channel.
     assert not [line.text for line in host.lines if "smallChannel" in line.text]
 
 
@@ -360,7 +360,8 @@ def test_devices_that_only_connect_do_not_keep_guests_out(
     started = time.monotonic()
     for idler in idlers:
         idler.link(idler.find(service_uuid(), address=car.hci(0).address))
-    # Of more than three the oldest make room, and the last three go by themselves. What bluetoothd refuses is tried again.
+    # Beyond three idle links, the oldest are closed. The last three time out. The host repeats the requests that
+    # bluetoothd refuses.
     for idler in idlers[:2]:
         idler.expect_disconnected(timeout=EMPTY_LINK / 2)
     newcomer = family.roadmesh("guest", "Cy", adapter="hci2")
@@ -382,5 +383,5 @@ def test_after_all_that_a_new_guest_joins_as_ever(air_of_file: Lab, party: Party
 
 
 def memory(program: Program) -> int:
-    """What a program has in memory, in kilobytes."""
+    """A program's resident memory, in kilobytes."""
     return int(program.box.run(f"grep VmRSS /proc/{program.pid}/status").split()[1])

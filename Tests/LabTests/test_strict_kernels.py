@@ -1,5 +1,5 @@
-"""Kernels that refuse all that bluetoothd advertises (bluez/bluez#2269): a node with CAP_NET_ADMIN asks the kernel itself, one
-without says what to update."""
+"""Kernels that refuse all of bluetoothd's advertisements (bluez/bluez#2269): a node with CAP_NET_ADMIN uses the
+kernel directly, a node without it reports what to update."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from test_doctor import KEEP_HEALTHY, doctor, expect_cause, told
 UNAVAILABLE = 69
 USER = 1000
 
-# Within this a host is heard after its start (the issue's limit), on a machine that is not busy.
+# Time after a host's start until it is found (the issue's limit), on a machine that is not busy.
 HEARD = 5.0
 
-# What crashes is off the air after this long, with some time for a scan to find that out.
+# A crashed node's advertisement has ended after this time, which includes the time for a scan to notice.
 OFF_AIR = 45.0
 
 LINKS = 10
 
-# An advertisement is renewed so often.
+# The interval at which an advertisement is renewed.
 RENEWAL = 10.0
 
-# The longest pause before a relay tries to advertise again would hide a reset that comes with the third failure.
+# With the longest pause between a relay's tries to advertise, a reset after the third failure would go unnoticed.
 THREE_FAILURES = 12.0
 
 
@@ -37,13 +37,14 @@ def strict(air_of_file: Lab) -> Box:
 
 @pytest.fixture(scope="module")
 def between(air_of_file: Lab) -> Box:
-    """A box on such a kernel whose adapter dials while it is dialled: for a relay."""
+    """A box for a relay on such a kernel. Its adapter can dial and be dialled at the same time."""
     return air_of_file.box("between", strict=True, driver="vhci")
 
 
 @pytest.fixture(autouse=True)
 def silence(road: Lab, strict: Box, between: Box) -> None:
-    """What a former test's program has left in the kernel, since it was killed, would be dialled for up to 30 s."""
+    """Otherwise the kernel would keep the advertisement of an earlier test's killed program for up to 30 s, and
+    nodes would dial it."""
     for box in (strict, between):
         box.run("btmgmt --index 0 clr-adv", check=False)
 
@@ -125,7 +126,7 @@ def test_doctor_does_not_disturb_a_host(road: Lab, strict: Box) -> None:
     await_on_air(road, strict)
     assert host.state
     doctor(strict, state=host.state)
-    # The host is still there by its own number, before it is registered again.
+    # The host is still advertised under its own number, before it registers again.
     road.stranger("passenger").find(service=service_uuid(), timeout=RENEWAL / 2)
 
 
@@ -136,7 +137,7 @@ def test_a_relay_that_the_kernel_refuses_keeps_its_own_host(road: Lab, car: Box,
     notice = relay.expect("notice", code="radioUnavailable", cause="advertisingRefused", timeout=START)
     assert kernel(between) in notice["message"]
     hold(road, THREE_FAILURES)
-    # A reset takes the link with it.
+    # A reset would drop the link.
     assert not relay.seen("peerDisconnected") and not host.seen("peerDisconnected"), relay.tail()
     assert len(links_of(road, between.hci(0))) == 1
     cast(relay, "s3", seen_by=[host, relay])

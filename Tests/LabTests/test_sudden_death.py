@@ -1,4 +1,4 @@
-"""The end without a word: a program is killed, frozen, or its box loses power, at any moment."""
+"""Ends without a goodbye: a program is killed or frozen, or its box loses power, at any moment."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from helpers import (
 )
 from lab import Box, Lab, Program
 
-# A host that is killed and started anew has its guests again by then.
+# By then a host that was killed and restarted has its guests back.
 HEALED = 5.0
 HOST_DEATHS = 10
 
@@ -45,7 +45,7 @@ def while_dialling(guest: Program) -> object:
 
 
 def while_joining(guest: Program) -> object:
-    """The link is up, and nobody has said who he is yet."""
+    """The link is up, and no hello has been sent."""
     assert guest.controller
     return guest.box.lab.air.expect("linkUp", central=guest.controller.name, timeout=START)
 
@@ -66,12 +66,12 @@ def test_a_guest_that_is_killed_leaves_no_ghost_and_the_next_one_gets_in(
     guest = family.roadmesh("guest", "Ana", adapter="hci1")
     moment(guest)
     guest.kill()
-    # The same adapter, so it is heard only if nothing of the dead one is in the way.
+    # It uses the same adapter, so it is found only if the dead program's state is not in the way.
     cy = family.roadmesh("guest", "Cy", adapter="hci1")
     await_joined(cy)
     for one in (host, bob, cy):
         one.expect_seen("snapshot", shows_peers("Bob", "Cy"))
-        # For good: no later view has the dead one back.
+        # Permanently: the dead peer is in no later snapshot.
         cast(cy if one is bob else bob, f"s{(host, bob, cy).index(one) + 2}", seen_by=[host, bob, cy])
         assert shows_peers("Bob", "Cy")(last_snapshot(one))
     assert not bob.seen("peerDisconnected")
@@ -150,7 +150,8 @@ def test_a_killed_host_goes_on_where_it_was_and_its_guests_are_back_without_a_ha
         joined = [await_joined(guest)["_received"] for guest in guests]
         current.append(max(joined) - back)
         host.expect_seen("snapshot", shows_peers("Ana", "Bob", "Cy"), timeout=START)
-        # bluetoothd keeps the advertisement of a host that is killed while it asks for it: it is to be on the air again.
+        # If a host is killed during registration, bluetoothd keeps its advertisement. The restarted host must advertise
+        # again.
         listener.find(service_uuid())
         hold(road, 0.5)
     figures.times("host killed: from its return until everybody sees the queue", current, HEALED)
@@ -227,7 +228,7 @@ def test_the_radio_link_of_a_guest_that_has_gone_is_given_back(road: Lab, car: B
     ana.say("quit")
     bob.kill()
     host.expect("snapshot", shows_peers("Cy"))
-    # The kernel lets a link linger for 2 to 4 s after its last channel; an adapter has room for few.
+    # The kernel keeps a link for 2 to 4 s after its last channel has closed, and an adapter has room for few.
     down = {road.air.expect("linkDown", peripheral="car:hci0", timeout=8)["central"] for _ in range(2)}
     assert down == {"family:hci0", "family:hci1"}
     assert [link["central"] for link in links_of(road, car.hci(0))] == ["family:hci2"]

@@ -1,4 +1,4 @@
-"""What the link layer is asked for: by whom it may be, and what comes of it."""
+"""Link-layer requests: which processes may make them, and their results."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import time
 from helpers import Figures, await_joined, cast, hold, identity, links_of, start_guests, start_host
 from lab import Box, Lab, Program
 
-# What a host advises a guest that is alone, in milliseconds: while data flows, and while nothing is said.
+# Intervals that a host advises its only guest, in milliseconds: with data, and without.
 BRISK, CALM = 8.75, 36.25
 
-# Five seconds of silence, and the change itself.
+# Five seconds of silence, and the time of the change.
 UNTIL_CALM = 9.0
 
 # Longer than a link stays fast after a vote.
@@ -18,12 +18,13 @@ SILENCE = 6.0
 
 
 def link(program: Program, **wanted: object) -> dict:
-    """The next report of its link that says this."""
+    """The next report of a link with these values."""
     return program.expect("link", lambda one: all(one.get(name) == value for name, value in wanted.items()), timeout=UNTIL_CALM)
 
 
 def vote_time(guest: Program, number: int) -> float:
-    """From a line typed at the guest to its confirmation: every second one takes back the vote of the one before."""
+    """Time from a command typed at the guest to its confirmation. Every second command takes back the vote of the
+    one before."""
     guest.skip()
     started = time.monotonic()
     word, wish = ("vote", "vote") if number % 2 == 0 else ("unvote", "takeBack")
@@ -32,7 +33,7 @@ def vote_time(guest: Program, number: int) -> float:
 
 
 def vote_times(lab: Lab, guest: Program, pause: float, count: int = 8) -> list[float]:
-    """Of votes with silence before each."""
+    """Times of votes with a silent pause before each."""
     seconds = []
     for number in range(count):
         hold(lab, pause)
@@ -49,7 +50,7 @@ def test_a_link_is_fast_while_somebody_votes_and_calm_while_nobody_does(
     assert fast["asked"] == {"interval": BRISK, "phy": "2M", "supervisionTimeout": 720} and fast["notPermitted"] == []
     [on_air] = links_of(road, car.hci(0))
     assert (on_air["phy"], on_air["intervalMilliseconds"], on_air["timeoutMilliseconds"]) == ("2M", BRISK, 720)
-    # The host's side sees the same, and has asked for nothing.
+    # The host sees the same values, and has requested nothing.
     assert link(host, phy="2M", interval=BRISK)["asked"] == {}
     link(ana, interval=CALM, supervisionTimeout=720)
     silent = []
@@ -69,7 +70,7 @@ def test_a_user_without_capabilities_has_the_link_that_the_system_gives(
     ana = family.roadmesh("guest", "Ana", uid=1000)
     await_joined(ana)
     told = link(ana, asked={})
-    # The kernel tells of a PHY only when that was changed.
+    # The kernel reports a PHY only if it was changed.
     assert "interval" not in told and "phy" not in told
     assert told["notPermitted"] == ["phy", "interval", "supervisionTimeout", "dataLength"]
     figures.times("not tuned, a vote after a silence: typed to confirmed", vote_times(road, ana, SILENCE, 4))
@@ -85,7 +86,7 @@ def test_a_host_that_may_tunes_for_a_guest_that_may_not(road: Lab, car: Box, fam
     await_joined(ana)
     fast = link(host, phy="2M", interval=BRISK)
     assert fast["asked"]["interval"] == BRISK and fast["supervisionTimeout"] == 720
-    # The kernel tells anybody the PHY.
+    # The kernel reports the PHY to any process.
     assert link(ana, phy="2M")["notPermitted"]
     cast(ana, "s2", seen_by=[host, ana])
 

@@ -1,4 +1,4 @@
-"""Out of reach for a while, and back: what each side is told, and what becomes of its votes."""
+"""Guests go out of range and come back: what each side reports, and what happens to its votes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ GAPS = 2
 
 RETRY_OFFERED, GIVEN_UP = 10.0, 30.0
 
-# From the end of a gap to a view of the queue: a dial is pending all the time. Advertisements come every 20 ms and a little.
+# Time from the end of a gap to a view of the queue. A dial is pending all the time. Advertisements come every 20 ms and
+# a little.
 BACK_LIMIT = 1.5
 
 Party = tuple[Program, list[Program]]
@@ -41,7 +42,7 @@ def party(road: Lab, car: Box, family: Box) -> Party:
 
 
 def expect_lost(host: Program, guest: Program, since: float) -> tuple[Event, Event]:
-    """Both sides tell that the link is gone, after this time. Returns their news of it."""
+    """Both sides report the loss of the link after this time. Returns both events."""
 
     def is_news_of_it(one: Event) -> bool:
         return one["peer"]["id"] == identity(guest) and one["_received"] > since
@@ -87,7 +88,7 @@ def test_a_gap_shorter_than_the_supervision_timeout_is_noticed_by_nobody(
 
 def test_who_only_listens_stays_connected(road: Lab, party: Party) -> None:
     host, guests = party
-    # Longer than any timeout of a link: a ping a second has to keep it.
+    # Longer than any timeout of a link: pings every second must keep it.
     hold(road, 12)
     for one in [host, *guests]:
         assert not one.seen("peerDisconnected"), one.seen("peerDisconnected")
@@ -156,7 +157,7 @@ def test_one_guest_in_a_dead_zone_does_not_disturb_the_others(
     for song in ("s3", "s6", "s7"):
         started = time.monotonic()
         road.air.cut(car, family.hci(0))
-        # Voting goes on from before the loss is noticed until after the return.
+        # Votes continue from before the loss is detected until after the return.
         latencies = [cast(bob, song, seen_by=[host, bob, cy])]
         expect_lost(host, ana, started)
         latencies.append(cast(cy, song, seen_by=[host, bob, cy]))
@@ -184,7 +185,7 @@ def test_a_long_gap_offers_retry_after_ten_seconds_and_ends_the_wait_after_thirt
         retry = guest.expect("notice", code="connectionLost", timeout=RETRY_OFFERED + 2)
         assert retry["button"] == "Retry" and retry["suggestion"]
         assert retry["_received"] - lost[guest] == pytest.approx(RETRY_OFFERED, abs=1)
-    # Bob takes the offer, although nobody is there; Cy has had enough.
+    # Bob accepts the offer to retry, although no host is there. Cy gives up.
     bob.say("retry")
     cy.say("leave")
     cy.expect("connection", state="disconnected")
@@ -202,11 +203,11 @@ def test_a_long_gap_offers_retry_after_ten_seconds_and_ends_the_wait_after_thirt
     for guest in (ana, bob):
         guest.expect_seen("noticeCleared", code="hostNotFound")
     ana.expect_seen("vote", songID="s4", state="confirmed")
-    # A host sends before it shows: the guest's line may be read first.
+    # A host sends before it prints, so the guest's line may be read first.
     host.expect_seen("snapshot", shows_vote("s4", identity(ana)))
     assert accepted(host, ana, "s4") == 1
     cast(bob, "s5", seen_by=[host, ana, bob])
-    # Who has left comes back when told to, and not before.
+    # A guest that has left comes back only on command.
     assert not cy.seen("peerConnected", lambda one: one["_received"] > healed)
     cy.say("retry")
     await_joined(cy, timeout=20)

@@ -1,4 +1,4 @@
-"""Votes and wishes: what they change, who sees it, and how fast."""
+"""Votes and wishes: what they change, who sees them, and how fast."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from helpers import (
 )
 from lab import Box, Lab, Program
 
-# A vote is a tap: what it does is to be seen before the finger is back.
+# A vote is a tap, and its effect must be visible before the finger is lifted.
 VOTE_LIMIT = 0.3
 
 QUEUED_SONGS = [f"s{number}" for number in range(2, 9)]
@@ -41,7 +41,7 @@ def test_a_vote_moves_the_song_up_in_everybodys_queue(party: Party) -> None:
     assert [order(one) for one in everybody] == [["s5", "s2", "s3", "s4", "s6", "s7", "s8"]] * 4
     cast(guests[1], "s7", seen_by=everybody)
     cast(guests[2], "s7", seen_by=everybody)
-    # Two votes before one, one before none; songs of equal votes as they were added.
+    # Two votes come before one, and one before none. Songs with equal votes keep the order in which they were added.
     assert [order(one) for one in everybody] == [["s7", "s5", "s2", "s3", "s4", "s6", "s8"]] * 4
     for one in everybody:
         assert sorted(voters(last_snapshot(one), "s7")) == sorted([identity(guests[1]), identity(guests[2])])
@@ -73,7 +73,7 @@ def test_voting_twice_counts_once(party: Party) -> None:
     guests[0].skip()
     guests[0].say("vote s3")
     guests[0].expect("vote", songID="s3", state="confirmed")
-    # Something that comes later, so that the second vote has had its time.
+    # A later vote, after which the second vote must have been counted.
     cast(guests[0], "s4", seen_by=[host])
     assert voters(last_snapshot(host), "s3") == [identity(guests[0])]
 
@@ -92,7 +92,7 @@ def test_a_vote_for_what_is_not_in_the_queue_is_rejected_with_the_reason(party: 
     ):
         guests[0].say(f"vote {song}")
         assert guests[0].expect("vote", songID=song, state="rejected")["reason"] == reason
-        # What no host can have is rejected before it travels.
+        # A song that no host can have is rejected by the guest itself.
         if len(song) < 64:
             assert host.expect("intent", songID=song, accepted=False)["reason"] == reason
     assert last_snapshot(host)["revision"] == before["revision"]
@@ -159,7 +159,7 @@ def test_a_line_that_is_no_command_gets_a_notice_and_changes_nothing(party: Part
     for line in ("vote s2", "add", "play loud", "kick", "🎵"):
         host.say(line)
         assert "Try:" in host.expect("notice", code="badCommand")["suggestion"]
-    # The next vote is the next change: nothing came of the lines.
+    # The next vote is the next change: those lines had no effect.
     cast(guests[0], "s2", seen_by=[host])
     assert last_snapshot(host)["revision"] == before["revision"] + 1
 
