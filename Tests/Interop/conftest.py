@@ -30,7 +30,7 @@ pytest_plugins = ["roadmesh_program.measuring", "roadmesh_program.brokers"]
 
 @pytest.fixture
 def air() -> Iterator[Path]:
-    # Not pytest's own: a Unix socket's path has 108 bytes at most.
+    # Not pytest's own folder: the path of a Unix socket has at most 108 bytes.
     folder = Path(tempfile.mkdtemp(prefix="air"))
     yield folder
     shutil.rmtree(folder)
@@ -64,7 +64,7 @@ def town(air: Path, binary: Path, tmp_path: Path) -> Iterator[Town]:
 
 @pytest.fixture
 def start(binary: Path, air: Path, tmp_path: Path) -> Iterator[Start]:
-    """Starts a program on the air. One with the same address has the same state folder: it is the same node."""
+    """Starts a program on the air. Programs with the same address share a state folder: they are the same node."""
     running: list[Program] = []
 
     def start(role: str, name: str, address: str, *arguments: str) -> Program:
@@ -75,7 +75,7 @@ def start(binary: Path, air: Path, tmp_path: Path) -> Iterator[Start]:
 
     yield start
     codes = [program.end() for program in running]
-    # Whatever a test has done to a program, it ends as one should.
+    # Whatever a test has done to a program, it must end with code 0.
     assert all(code == 0 for code in codes), f"exit codes {codes}"
 
 
@@ -89,7 +89,7 @@ def place(air: Path, tmp_path: Path) -> Place:
 
 @pytest.fixture
 def shell() -> Iterator[Person]:
-    """A shell with job control, and a person at it."""
+    """A shell with job control, and a person who uses it."""
     shell = Person(Path("/bin/bash"), "--norc", "-i", PS1="$ ")
     shell.look(lambda: shell.prompt == "$")
     yield shell
@@ -98,7 +98,7 @@ def shell() -> Iterator[Person]:
 
 @pytest.fixture
 def start_host(start: Start, tmp_path: Path) -> StartHost:
-    """Starts a host that is on the air. Songs are n0 (plays), n1, …"""
+    """Starts a host that advertises. Its songs are n0 (plays), n1, …"""
 
     def start_host(songs: int = SONGS, title: str = "Mile", *arguments: str) -> Program:
         library = [
@@ -149,7 +149,7 @@ def ana(host: Program, make_guest: MakeGuest) -> Guest:
 
 @pytest.fixture
 def bob(host: Program, start: Start) -> Program:
-    """A guest that is the real program, and lives on by itself whatever a test does meanwhile."""
+    """A guest that is the real program, and keeps running whatever a test does."""
     guest = start("guest", "Bob", "bob")
     guest.expect("connection", state="connected")
     host.expect("peerConnected")
@@ -158,7 +158,7 @@ def bob(host: Program, start: Start) -> Program:
 
 @pytest.fixture
 def host_key(call: Callable[..., Talk]) -> bytes:
-    """The host's public key, which it tells everybody who asks."""
+    """The host's public key, which it sends to every caller."""
     talk = call()
     key = talk.greet().their_key
     talk.channel.close()
@@ -167,7 +167,7 @@ def host_key(call: Callable[..., Talk]) -> bytes:
 
 @pytest.fixture
 def call(air: Path, heard: Heard) -> Iterator[Callable[..., Talk]]:
-    """Opens a channel to the host, on which anything may be said."""
+    """Opens a channel to the host, on which a test can send anything."""
     opened: list[Talk] = []
 
     def open_channel(key: Key | None = None, **options: str) -> Talk:

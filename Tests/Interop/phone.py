@@ -48,7 +48,7 @@ TO_GUEST = (
 NO_PLACE = 0xFF
 LONGEST_VALUE = 512
 
-# As long as a system's own attempt to connect may take.
+# As long as a system may take for its own attempt to connect.
 CONNECT = 40.0
 STEP = 10.0
 
@@ -56,7 +56,7 @@ Result = TypeVar("Result")
 
 
 class Loop:
-    """Bleak's event loop, in a thread of its own: the guest is written one step after another."""
+    """Bleak's event loop, in its own thread. The guest's code can then be written as sequential steps."""
 
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
@@ -67,7 +67,7 @@ class Loop:
 
 
 class GattChannel:
-    """A link in chunks. `Talk` and `Guest` speak over it as over any channel."""
+    """A link in chunks. `Talk` and `Guest` use it like any channel."""
 
     def __init__(self, loop: Loop, client: BleakClient, place: int) -> None:
         self._loop = loop
@@ -79,7 +79,7 @@ class GattChannel:
         to_host = client.services.get_characteristic(TO_HOST[place])
         assert to_host
         self._to_host = to_host
-        # Two answers that are to be sent are sent in the order in which they were found due.
+        # Sends answers in the order in which they became due.
         self._writing = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -149,7 +149,7 @@ class GattChannel:
 
 
 class GattRadio:
-    """Listens for hosts and links to them, as `Guest` asks."""
+    """Scans for hosts and links to them, for `Guest`."""
 
     def __init__(self, adapter: str | None) -> None:
         self._loop = Loop()
@@ -157,7 +157,7 @@ class GattRadio:
         self._devices: dict[str, BLEDevice] = {}
 
     def listen(self, name: str | None = None, timeout: float = STEP, *, relays: bool = False) -> Heard:
-        """Waits for a host of this name, or for any; or for a relay to it."""
+        """Waits for a host with this name, or for any; or for a relay to it."""
         return self._loop.run(self._listen(name, timeout, relays), timeout + STEP)
 
     async def _listen(self, name: str | None, timeout: float, relays: bool) -> Heard:
@@ -169,7 +169,7 @@ class GattRadio:
             except Malformed:
                 return
             one = Heard(advertisement, device.address, *Tail.read(said.local_name or ""))
-            # The head of the identifier is all there, and so is the name, when the scan response was heard as well.
+            # The head of the identifier and the name are complete once the scan response has been received as well.
             if one.tail and one.is_relay == relays and name in (None, one.name) and not found.done():
                 self._devices[device.address] = device
                 found.set_result(one)
@@ -206,14 +206,14 @@ def tell(event: str, **fields: Any) -> None:
 
 
 class Phone:
-    """A guest that stays."""
+    """A guest that stays until the quit command."""
 
     def __init__(self, guest: Guest, host: str | None) -> None:
         self._guest = guest
         self._host = host
         self._lines: queue.Queue[str] = queue.Queue()
         self._wishes: list[str] = []
-        """What was voted for and is not shown yet."""
+        """Votes that no snapshot has shown yet."""
         threading.Thread(target=self._read, daemon=True).start()
 
     def _read(self) -> None:
@@ -242,7 +242,7 @@ class Phone:
         tell("joined", seconds=round(monotonic() - began, 3))
 
     def _obey(self) -> bool:
-        """Does what was typed. Whether that is to leave."""
+        """Runs a typed command. Returns true for quit."""
         with suppress(queue.Empty):
             word, *arguments = self._lines.get_nowait().split() or [""]
             if word == "quit":

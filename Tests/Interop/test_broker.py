@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes that share no code with RoadMesh meet at real MQTT brokers, which come, go and stand still."""
+"""Nodes that share no code with RoadMesh meet at real MQTT brokers. The brokers start, stop and freeze."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from roadmesh_program.brokers import Broker, Cluster
 
 SONGS = 8
 RESTARTS = int(os.environ.get("RESTARTS", "5"))
-# What nobody notices: less than a link's silence, and than a broker is waited for.
+# An outage that no node notices: it is shorter than a link's silence and than the time a node waits for a broker.
 SHORT = 2.0
 
 PRESENCE = Presence(
@@ -31,11 +31,11 @@ CALL = Call(service_uuid(), address_of(ANA.identifier), "0102030405060708")
 
 
 def votes(host: Host, guest: Client) -> list[str]:
-    """The votes of a guest that have counted, each as often as it has."""
+    """A guest's votes that have counted, each as often as it was counted."""
     return sorted(song for who, song in host.intents if who == guest.key.identifier)
 
 
-# What is published
+# Published messages
 
 
 def test_what_nodes_publish_is_what_the_document_shows() -> None:
@@ -46,7 +46,7 @@ def test_what_nodes_publish_is_what_the_document_shows() -> None:
         topics.to(CALL.caller, CALL.channel),
     ):
         assert f"\n{topic}\n" in document.text()
-    # An example is read with its topic, which looks like no bytes, and without spaces.
+    # Examples begin with a topic, which is not hexadecimal, and have no spaces.
     assert document.gives(bytes(PRESENCE))
     assert document.gives(bytes(CALL) + ANSWER + ANSWER)
 
@@ -142,12 +142,12 @@ def test_a_host_that_was_killed_is_not_found(mosquitto: Broker, nodes: BrokerNod
     ana = nodes.guest("Ana", mosquitto.url)
     nodes.radios[CAR].vanish()
     nodes.net.until(lambda: not nodes.radios["Ana"].present, "the last will")
-    # What is gone does not end the link: only its silence does.
+    # The end of presence does not end the link. Only silence does.
     assert ana.is_connected
 
 
 class Sender:
-    """Says what it is given, and keeps what it hears."""
+    """Sends the SDUs that it is given, and keeps those that it receives."""
 
     def __init__(self, *sdus: bytes) -> None:
         self.owner = self
@@ -181,7 +181,7 @@ def test_more_than_may_be_under_way_arrives_whole_and_in_order(mosquitto: Broker
     nodes.net.until(lambda: called.is_over, "the end")
 
 
-# A broker that goes
+# A broker that goes away
 
 
 def test_a_vote_that_is_cast_without_a_broker_counts_once_when_it_is_back(

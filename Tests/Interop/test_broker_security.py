@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who may use a broker, and who proves to be one: TLS, certificates, passwords. The real program at Debian's mosquitto."""
+"""Access to a broker, and proof of its identity: TLS, certificates, passwords. The real program at Debian's
+mosquitto."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ Certificate = tuple[x509.Certificate, ec.EllipticCurvePrivateKey]
 
 
 class Authority:
-    """Somebody who vouches for others."""
+    """A certificate authority."""
 
     def __init__(self, folder: Path, name: str, valid: tuple[int, int] = (-1, 2)) -> None:
         """Its certificates are valid between these days from now."""
@@ -39,7 +40,7 @@ class Authority:
         self.file = self._write(f"{name}.pem", self._own[0].public_bytes(serialization.Encoding.PEM))
 
     def vouches(self, name: str, address: str = "127.0.0.1") -> tuple[Path, Path]:
-        """A certificate and its key."""
+        """Issues a certificate and its key."""
         certificate, key = self._signed(name, self._own, address)
         plain = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
         return (
@@ -160,7 +161,7 @@ def test_without_one_it_is_not_let_in(
 
 @pytest.fixture
 def with_password(start_broker: StartBroker, tmp_path: Path) -> Broker:
-    """A broker that knows Ana by a password with letters that a URL has to write in another way."""
+    """A broker with a password for Ana, whose characters must be escaped in a URL."""
     passwords = tmp_path / "passwords"
     subprocess.run([installed("mosquitto_passwd"), "-c", "-b", passwords, "ana", "p@ss:word/1"], check=True)
     return start_broker("allow_anonymous false", f"password_file {passwords}")

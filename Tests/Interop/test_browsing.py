@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A library without typing, as a program looks through it: at the host, and at a guest over the air."""
+"""Browsing a library without typing, as a program does it: at the host, and at a guest over the air."""
 
 from __future__ import annotations
 

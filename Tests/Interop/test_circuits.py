@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Circuits as a relay and a host have to treat them, whatever is said on a carrier, by docs/protocol.md."""
+"""How a relay and a host must treat circuits, whatever arrives on a carrier, by docs/protocol.md."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MTU = inner_mtu(LARGEST_SDU)
 
 
 class Eve(Client):
-    """A child of a relay, or a guest of a host, that opens no circuit by itself."""
+    """A child of a relay, or a guest of a host, that opens no circuit of its own."""
 
     def routed(self, link: Link, route: Route) -> None:
         self.route = route
@@ -44,7 +44,7 @@ class Eve(Client):
             self.up.say(frame)
 
     def told(self, kind: Kind, count: int = 1) -> list[Frame]:
-        """The first so many frames of a type."""
+        """The first frames of a type, as many as are asked for."""
         self.net.until(lambda: self.up is not None and len(self.up.heard_of(kind)) >= count, f"{count} of {kind.name}")
         assert self.up
         return self.up.heard_of(kind)
@@ -92,12 +92,12 @@ def opening(car: Host, circuit: int = 2, hops: int = 64, mtu: int = MTU, passed:
 
 
 def lives(net: Net, *guests: Client) -> None:
-    """They are linked as before, and heard."""
+    """These guests are still linked, and their votes count."""
     net.pass_time(0.2)
     assert all(guest.ends == [] for guest in guests)
 
 
-# What is signed
+# Signatures
 
 
 def test_a_signing_key_follows_from_the_identity_and_signs_what_the_document_says() -> None:
@@ -121,7 +121,7 @@ def test_no_part_of_what_is_signed_can_be_changed(what: str) -> None:
         checked(wrong.get(what, unit), signer.public)
 
 
-# What opens
+# Opening
 
 
 def test_a_circuit_is_open_with_the_first_credits_and_they_say_what_fits(eve: Eve, car: Host) -> None:
@@ -259,7 +259,7 @@ def test_a_hello_with_a_point_of_low_order_ends_its_circuit_and_no_more(
     lives(net, eve, ana)
 
 
-# What flows
+# Flow
 
 
 @pytest.mark.parametrize("wrong", ["without credits", "before it is open", "too long", "empty"])
@@ -273,7 +273,7 @@ def test_who_sends_more_than_it_may_loses_the_circuit_at_both_ends_and_no_more(
         eve.say(opening(car, mtu=600 if wrong == "too long" else MTU), circuit_credit(2, CREDITS))
         eve.told(Kind.CIRCUIT_CREDIT)
         assert eve.up
-        # The links behind give credits back as fast as this is said, but not within one record.
+        # The links behind return credits as fast as SDUs arrive, but not within one record.
         sdus = {"without credits": [bytes(40)] * (CREDITS + 2), "too long": [bytes(2196)], "empty": [b""]}
         eve.say(*(circuit_data(2, sdu) for sdu in sdus[wrong]))
     assert eve.closed(2) == CloseReason.MISUSED
@@ -287,7 +287,7 @@ def test_who_gives_no_credits_is_answered_once(eve: Eve, car: Host) -> None:
 
 
 def test_a_circuit_that_is_not_read_blocks_no_other(net: Net, roads: Roads, eve: Eve, car: Host, relay: Relay) -> None:
-    """Eve gives no credits, so an answer to her waits. Ana's go on."""
+    """Eve gives no credits, so an answer to her waits. Ana's answers continue."""
     eve.say(opening(car), circuit_credit(2, 0))
     eve.told(Kind.CIRCUIT_CREDIT)
     bob = Client(net, roads.radio("bob", "relay"), "Bob")
@@ -307,7 +307,7 @@ def test_a_guest_has_as_many_circuits_as_it_may_and_refusals_do_not_pile_up(
     eve.say(opening(car, further))
     assert eve.closed(further) == CloseReason.NO_ROOM
     child = relay.children[eve.key.identifier]
-    # What comes between two records of the relay: that many are answered, and no more.
+    # As many as come between two of the relay's records are answered, and no more.
     for number in range(further + 2, further + 102, 2):
         child.circuits.take(opening(car, number))
     assert len([f for f in child.circuits.frames() if f.kind == Kind.CIRCUIT_CLOSE]) == REFUSALS_THAT_WAIT

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program as a person runs it from a shell: what it says, what it leaves, and its exit codes."""
+"""The program as a person runs it from a shell: its output, the files that it leaves, and its exit codes."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ PAGES = {
 
 
 def described(command: dict[str, Any], above: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """A command and those below it, by what is typed."""
+    """A command and its subcommands, as they are typed."""
     name = f"{above} {command['commandName']}".strip()
     yield name, command
     for each in command.get("subcommands", []):
@@ -144,14 +144,14 @@ def described(command: dict[str, Any], above: str = "") -> Iterator[tuple[str, d
 
 
 def typed(section: str) -> set[str]:
-    """What docs/using.md says that a person can type at a node."""
+    """The commands that docs/using.md lists for a node."""
     chapter = USING.read_text().partition(f"\n## {section}\n")[2]
     table = chapter.partition("\n| line | what it does |\n")[2].partition("\n\n")[0]
     return set(re.findall(r"^\| `([a-z]+)", table, re.MULTILINE))
 
 
 def test_each_command_and_option_says_what_its_manual_page_needs(run: Run) -> None:
-    """scripts/manual makes the pages from this; Tests/Packaging looks whether they are installed."""
+    """scripts/manual makes the pages from this; Tests/Packaging checks that they are installed."""
     done = run("--experimental-dump-help")
     assert done.returncode == 0, done.stderr
     pages = dict(described(json.loads(done.stdout)["command"]))
@@ -160,7 +160,7 @@ def test_each_command_and_option_says_what_its_manual_page_needs(run: Run) -> No
         assert page.get("abstract"), name
         for one in page.get("arguments", []):
             assert one.get("abstract"), f"{name}: {one.get('valueName')} {one.get('names')}"
-    # What explains the others is not among them.
+    # `help` explains the others, and is not one of them.
     for role, section in (("host", "Hosting"), ("guest", "Joining")):
         for page, more in ((f"roadmesh {role}", set()), (f"roadmesh fieldtest record {role}", {"mark"})):
             told = set(re.findall(r"^  ([a-z]+)\b.*  \w", pages[page]["discussion"], re.MULTILINE))
@@ -209,7 +209,7 @@ def test_a_drive_whose_name_looks_like_a_path_goes_by_that_name(run: Run, tmp_pa
     for name in ("I-95/exit 4.2", "i-95/"):
         done = run("fieldtest", "export", name, "-o", "-")
         assert done.returncode == 0 and '"name":"I-95/exit 4.2"' in done.stdout, done.stderr
-    # A file is meant where there is one.
+    # A folder's name may look like a road's; a file is only meant if it exists.
     (tmp_path / "I-95").mkdir()
     (tmp_path / "I-95/exit 4.2").write_text(DRIVE.read_text())
     done = run("fieldtest", "export", "I-95/exit 4.2", "-o", "-")
@@ -222,7 +222,7 @@ def test_a_drive_whose_name_looks_like_a_path_goes_by_that_name(run: Run, tmp_pa
 
 @pytest.mark.long
 def test_a_replay_says_how_far_it_is_to_who_waits_at_a_terminal_and_to_nobody_else(run: Run, binary: Path) -> None:
-    # So many that it takes longer than a second.
+    # Enough runs that the replay takes longer than a second.
     person = Person(binary, "fieldtest", "replay", str(DRIVE), "--runs", "1000")
     try:
         person.see("Replaying the drive: ", " of 1000", timeout=START)
@@ -233,7 +233,7 @@ def test_a_replay_says_how_far_it_is_to_who_waits_at_a_terminal_and_to_nobody_el
 
 
 def test_a_guest_that_looks_for_a_host_says_so(start: Start) -> None:
-    # Nothing else happens that it could be told with.
+    # No other event could end the wait.
     start("guest", "Solo", "solo").expect_seen("radio", scanning=True)
 
 

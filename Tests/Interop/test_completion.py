@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What shells complete: the scripts that the program writes for them, as the package installs them."""
+"""Shell completion: the scripts that the program writes for each shell, as the package installs them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from roadmesh_program.fixtures import Start
 
 Complete = Callable[[str], list[str]]
 
-# What bash does at Tab, without a terminal: the completion function is called with the words of a line.
+# What bash does when Tab is pressed, without a terminal: it calls the completion function with the words of a line.
 BASH = """
 source <("$1" --generate-completion-script bash)
 PATH=$(dirname "$1"):$PATH
@@ -70,7 +70,7 @@ def test_hosts_that_were_heard_before_are_completed_and_nothing_in_a_name_is_obe
 
 @pytest.mark.parametrize("state", ["--state '~/ana'", "--state={}/ana", "--state = {}/ana", "--state x --state={}/ana"])
 def test_the_state_folder_is_found_however_it_is_typed(complete: Complete, tmp_path: Path, state: str) -> None:
-    """A shell gives words as they were typed: not expanded, and bash splits them at "="."""
+    """A shell passes words as typed: not expanded, and bash splits them at "="."""
     (tmp_path / "ana").mkdir()
     (tmp_path / "ana/heard").write_text("Dad's Car\n")
     assert complete(f"guest Ana {state.format(tmp_path)} --host ''") == ["Dad's Car"]
@@ -83,7 +83,7 @@ def test_a_pipe_in_the_place_of_the_names_is_not_waited_for(complete: Complete, 
 
 
 def test_a_name_with_a_colon_is_whole_in_zsh(binary: Path, tmp_path: Path) -> None:
-    """Its _describe takes what follows a colon for a description, and a backslash for the mark of one that is none."""
+    """zsh's _describe treats the text after a colon as a description, and a backslash as the escape of a colon."""
     (tmp_path / "roadmesh").mkdir()
     (tmp_path / "roadmesh/heard").write_text("Car: red\nC:\\Music\n")
     done = subprocess.run(

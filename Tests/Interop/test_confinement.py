@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that read files of strangers have no capability, no network, and no way to the node's key.
+"""Programs that read strangers' files have no capability, no network, and no access to the node's key.
 
-The `mpv` of these tests writes down which rights it has. It does so as mpv would be started: to play, and to make a cover small."""
+The `mpv` of these tests records its rights. The program starts it as it would start mpv: to play, and to scale a
+cover."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Covers over the air: the program's own for a guest, and a host's for the program, by docs/protocol.md."""
+"""Covers over the air, by docs/protocol.md: a guest requests the program's covers, and the program requests a
+host's."""
 
 from __future__ import annotations
 
@@ -23,13 +24,13 @@ from roadmesh_program.covers import noise
 from roadmesh_program.fixtures import MakeGuest, Start
 from roadmesh_program.program import Program
 
-# Loading and scaling on a busy machine.
+# Time for loading and scaling on a busy machine, in seconds.
 MADE = 60.0
 
 
 @pytest.fixture
 def pictures() -> Iterator[str]:
-    """A server of covers on this machine: /large.png is one, and nothing else is there."""
+    """A server of covers on this machine. It has only /large.png."""
     large = noise(600)
 
     class Shelf(BaseHTTPRequestHandler):
@@ -54,7 +55,7 @@ def pictures() -> Iterator[str]:
 
 @pytest.fixture
 def host(start: Start, tmp_path: Path, pictures: str) -> Program:
-    """The program with songs of which n0, which plays, has a cover and n1 none; n9 is far down the queue."""
+    """The program with songs: n0 plays and has a cover, n1 has none, and n9 is far down the queue."""
     songs = [{"id": f"n{number}", "title": f"Mile {number}", "artist": "The Milestones", "duration": 3600} for number in range(12)]
     songs[0]["albumArtURL"] = f"{pictures}/large.png"
     songs[9]["albumArtURL"] = f"{pictures}/large.png"
@@ -86,7 +87,7 @@ def test_a_guest_gets_the_cover_of_what_plays_piece_by_piece(host: Program, make
         picture += piece.data
     assert picture[:3] == b"\xff\xd8\xff" and picture[-2:] == b"\xff\xd9"
     ana.until_shown("n2")
-    # Another version than the host has begins again, and so does what is beyond the end.
+    # A request for another version than the host's starts at the beginning, and so does one past the end.
     assert ask(ana, "n0", first.version ^ 1, COVER_PIECE) == first
     assert ask(ana, "n0", first.version, first.total) == first
 
@@ -127,7 +128,7 @@ def test_the_program_shows_what_it_has_got(start: Start, car: HostRadio, tmp_pat
     asked = talk.hear_cover_request()
     assert asked == CoverRequest(STATE.now_playing.song.id, 0, 0)
     updates.send(piece(asked))
-    # The tunnel: what has come is of use afterwards.
+    # After the tunnel, the pieces that have arrived are used.
     assert talk.hear_cover_request() == CoverRequest(asked.song, 7, COVER_PIECE)
     talk.channel.close()
     talk, updates = let_in(car, key)
@@ -146,7 +147,7 @@ def test_a_host_that_sends_rubbish_is_asked_less_and_less(start: Start, car: Hos
     bob = start("guest", "Bob", "bob")
     talk, updates = let_in(car, Key())
     asked = talk.hear_cover_request()
-    # No picture at all, from the first byte to the last.
+    # The data is not a picture, from its first byte on.
     updates.send(piece(asked, b"#EXTM3U"))
     assert talk.hear_cover_request().song == "s6"
     updates.send(bytes(CoverPiece("s6", 1, 0, 9_000, b"a")))
@@ -155,7 +156,7 @@ def test_a_host_that_sends_rubbish_is_asked_less_and_less(start: Start, car: Hos
         if asked.song != "s6" or version > 4:
             break
         updates.send(bytes(CoverPiece("s6", version, 0, 9_000, b"a")))
-    # It is a guest as before.
+    # The guest works as before.
     updates.send(democracy_dj.snapshot(dataclasses.replace(STATE, revision=STATE.revision + 1)))
     bob.expect("snapshot", revision=STATE.revision + 1)
     assert not bob.seen("artwork")

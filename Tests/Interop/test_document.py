@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What this implementation writes is what docs/protocol.md gives as examples, byte by byte."""
+"""This implementation writes exactly the bytes of docs/protocol.md's examples."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from roadmesh_peer.wire import (
     varint,
 )
 
-# The key of the document's example of a rekey.
+# The key in the document's example of a rekey.
 KEY = "e61ef9919cde45dd5f82166404bd08e38bceb5dfdfded0a34c8df7ed542214d1"
 
 

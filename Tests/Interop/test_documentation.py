@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The documents name only links, files, tests and options that exist, and the manual has every option of the program.
+"""The documents name only links, files, tests and options that exist, and the manual has every option of the
+program.
 
-Tests/DocumentationTests compares what else the manual has: commands, events, exit codes and limits."""
+Tests/DocumentationTests compares the rest of the manual: commands, events, exit codes and limits."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ def told(complaints: Complaints) -> None:
 # Options.
 
 OPTION = re.compile(r"(?<![\w\-/])--[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
-# Options of programs that the repository neither has nor runs, each with its program.
+# Options of programs that are not part of the repository and that it does not run, each with its program.
 FOREIGN = {"--symbol-ordering-file": "ld.lld"}
 COMMAND_LINE = re.compile(r"(?:^|[\s;&|(\"])(?:\./scripts/)?(?:roadmesh|(?=fieldtest )) *(.*)")
 
@@ -35,7 +36,7 @@ Commands = dict[str, dict[str, Any]]
 
 
 def described(command: dict[str, Any], above: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """A command and those below it, by what is typed behind `roadmesh`."""
+    """A command and its subcommands, as they are typed after `roadmesh`."""
     yield above, command
     for each in command.get("subcommands", []):
         if each["commandName"] != "help":
@@ -60,7 +61,7 @@ def options(command: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def named(commands: Commands, words: list[str]) -> str:
-    """The command that the words of a line begin with."""
+    """The command at the start of a line's words."""
     path = ""
     for word in words:
         longer = f"{path} {word}".strip()
@@ -71,14 +72,14 @@ def named(commands: Commands, words: list[str]) -> str:
 
 
 def own(commands: Commands, path: str) -> set[str]:
-    """The options of a command, and of those below it: a line may name the one below with a word of its own."""
+    """The options of a command and of its subcommands: a line may name a subcommand with other words in between."""
     below = [each for name, each in commands.items() if not path or name == path or name.startswith(f"{path} ")]
     return {"--help", "--version"}.union(*(options(each) for each in below))
 
 
 @cache
 def elsewhere() -> frozenset[str]:
-    """The options of other programs that this repository has, or runs."""
+    """The options of other programs that this repository contains or runs."""
     found: set[str] = {"--generate-completion-script", "--experimental-dump-help"}
     for file in files():
         folder, ending = file.split("/")[0], Path(file).suffix
@@ -97,7 +98,7 @@ def elsewhere() -> frozenset[str]:
 
 
 def is_foreign(line: str, commands: Commands) -> bool:
-    """Whether it is the command line of a program that is not ours, such as git."""
+    """Whether a line runs a program that is not ours, such as git."""
     first, _, rest = line.partition(" ")
     ours = {"roadmesh", "sudo", "env", "exec", "mesh-simulator", "$", ">", *(path.split(" ")[0] for path in commands)}
     is_program = re.fullmatch(r"[a-z][a-z0-9\-]*", first) and first not in ours
@@ -126,7 +127,7 @@ TYPED_AT_A_SHELL = ("docs/using.md", "docs/dashboard.md", "docs/fieldtest.md")
 
 
 def wrong_option_tables(page: Page, commands: Commands) -> Complaints:
-    """Tables of options: names, what follows them, defaults, and the commands that have them."""
+    """Checks tables of options: names, values, defaults, and the commands that have them."""
     every = {(option, path) for path, command in commands.items() for option in options(command)}
     for row in page.rows():
         if row.head[0] != "option":
@@ -139,7 +140,7 @@ def wrong_option_tables(page: Page, commands: Commands) -> Complaints:
             for path in sorted(meant - has):
                 yield f"{page.path}:{row.line} documents {option}, which roadmesh {path} does not have."
             alike = [options(commands[path])[option] for path in sorted(meant & has)]
-            # One name may be two options: that of this row takes what the row says.
+            # Two options may share a name. The row's value tells which one is meant.
             fitting = [one for one in alike if is_of(one, value, whole="on" in row.head)]
             if alike and (not fitting or ("on" in row.head and fitting != alike)):
                 yield f"{page.path}:{row.line} has {option} {value}; in the program it is {option} {taken(alike[0])}."
@@ -149,7 +150,7 @@ def wrong_option_tables(page: Page, commands: Commands) -> Complaints:
 
 
 def undocumented_options(page: Page, commands: Commands) -> Complaints:
-    """What the program has, and the table of all options lacks."""
+    """Options of the program that the table of all options lacks."""
     rows = [row for row in page.rows("Options") if row.head[0] == "option"]
     told = {
         (option, value, path) for row in rows for option, value in documented(row) for path in on(row["on"], commands)
@@ -162,7 +163,7 @@ def undocumented_options(page: Page, commands: Commands) -> Complaints:
 
 
 def documented(row: Row) -> Iterator[tuple[str, str]]:
-    """The options of a row, each with what follows it."""
+    """The options of a row, each with its value."""
     for span in re.findall(r"`([^`]+)`", row.cells[0]):
         option, _, value = span.partition(" ")
         if option.startswith("--"):
@@ -170,7 +171,7 @@ def documented(row: Row) -> Iterator[tuple[str, str]]:
 
 
 def taken(option: dict[str, Any]) -> str:
-    """What follows an option, as the table has it."""
+    """The value of an option, as the table writes it."""
     if option["kind"] == "flag":
         return ""
     value: str = "|".join(option.get("allValues", [])) or option["valueName"]
@@ -178,7 +179,7 @@ def taken(option: dict[str, Any]) -> str:
 
 
 def is_of(option: dict[str, Any], value: str, whole: bool) -> bool:
-    """Whether an option takes this: all that it can take, or one of several."""
+    """Whether an option accepts this value: as its full list of values, or as a part of them."""
     return taken(option) == value if whole else set(value.split("|")) <= set(taken(option).split("|"))
 
 
@@ -187,7 +188,7 @@ def one_is_flag(alike: list[dict[str, Any]]) -> bool:
 
 
 def on(cell: str, commands: Commands) -> set[str]:
-    """The commands that a cell names, and those below them. `fieldtest record host` has all that `host` has."""
+    """The commands that a cell names, and their subcommands. `fieldtest record host` has all options of `host`."""
     found: set[str] = set()
     for name in re.split(r"[,()]+\s*", cell.replace("`", "")):
         name = name.strip()
@@ -230,7 +231,7 @@ def test_the_manual_has_every_option_of_the_program(commands: Commands) -> None:
     told(undocumented_options(pages()["docs/using.md"], commands))
 
 
-# Errors that are planted, so that nobody has to wonder whether any of this finds one.
+# Planted errors prove that these checks find errors.
 
 EXAMPLE = """# A page
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A device of the driver's steers from its seat, and nobody else's does."""
+"""A co-host steers the queue; other guests cannot."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_passenger_who_says_it_drives_steers_nothing(host: Program, ana: Guest
     ana.until(lambda: len(ana.view.rejections) == len(wishes), "all rejections")
     assert {one.reason for one in ana.view.rejections} == {Why.DRIVER_ONLY}
     assert queue(ana) == before
-    # Neither does one that has been taken back.
+    # A former co-host cannot either.
     drives(ana, host)
     host.say("passenger Ana")
     ana.until(lambda: bool(ana.view.state and not ana.view.state.drivers), "to be a passenger")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The end of a session: the host goes on with the next one, and only quit stops it."""
+"""The end of a session: the host starts the next one, and only quit stops it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_end_begins_the_next_session_in_the_same_program_and_quit_stops_it(host:
         assert not has_vote(host.expect("snapshot"))
         bob.expect("notice", code="hostEnded")
         bob.expect("connection", state="connected")
-        # The notice stays until the guest's person dismisses it.
+        # The notice stays until the guest's user dismisses it.
         assert not bob.seen("noticeCleared", code="hostEnded")[len(epochs) - 1 :]
         bob.say("retry")
         bob.expect("noticeCleared", code="hostEnded")

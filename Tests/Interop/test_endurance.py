@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A long season: many votes, each of them on the disk before it is acknowledged, and many guests; the host stays as it was.
+"""A long season of many guests and many votes, each on the disk before it is acknowledged. The host's resources do not
+grow.
 
-VOTES=100000 JOINS=1000 makes it a long one; a host lets at most 20 guests a second in, and follows ten wishes a second of each.
+VOTES=100000 JOINS=1000 makes it long. A host admits at most 20 guests a second, and follows ten wishes a second of
+each.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from roadmesh_program.measuring import resident
 VOTES = int(os.environ.get("VOTES", "3000"))
 JOINS = int(os.environ.get("JOINS", "30"))
 
-# As many a second as a host follows of one guest.
+# As many votes a second as a host follows of one guest.
 VOTERS, SONGS, AT_ONCE = 10, 20, 10
 FIRST = 1_000
 
@@ -33,7 +35,7 @@ LARGEST_GROWTH = 1.10
 
 @pytest.fixture
 def silent_host(binary: Path, air: Path, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A host whose output nobody reads, since a season of it is long."""
+    """A host whose output is discarded, because a season prints a lot."""
     songs = [{"id": f"n{n}", "title": f"Mile {n}", "artist": "The Milestones", "duration": 3600} for n in range(SONGS + 1)]
     (tmp_path / "songs.json").write_text(json.dumps(songs))
     place = ["--radio", "virtual", "--air", str(air), "--adapter", "car", "--state", str(tmp_path / "car")]
@@ -45,7 +47,7 @@ def silent_host(binary: Path, air: Path, tmp_path: Path) -> Iterator[subprocess.
 
 
 class Voter:
-    """Votes for every song, takes every vote back, and begins anew: each is a change that the host has to keep."""
+    """Votes for every song, takes every vote back, and starts again. The host must store each change."""
 
     def __init__(self, guest: Guest) -> None:
         self.guest = guest
@@ -63,7 +65,7 @@ class Voter:
 
 
 def season(voters: list[Voter], votes: int) -> float:
-    """Casts so many votes, and waits until all are acknowledged. Returns the seconds that it took."""
+    """Casts this many votes, and waits until all are acknowledged. Returns the seconds that it took."""
     began = monotonic()
     for second in range(1, votes // (AT_ONCE * len(voters)) + 1):
         for voter in voters:

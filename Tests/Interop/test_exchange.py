@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The exchange in docs/protocol.md is what this implementation says, byte by byte."""
+"""This implementation writes the exchange in docs/protocol.md byte by byte."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Guests that vote and take back as fast as a link is read, and one that votes as a person does: it must not wait for them."""
+"""Some guests vote and take back as fast as their links are read. A guest that votes like a person must not have to
+wait."""
 
 from __future__ import annotations
 
@@ -15,21 +16,21 @@ from roadmesh_peer.wire import Frame, Hello, Kind, Unit, ack, message, ping
 from roadmesh_program.program import Program
 
 FLOODERS = 4
-# With taking them back, fewer than a guest may want at once.
+# With their withdrawals, fewer wishes than a guest may have at once.
 VOTES = 6
 IN_A_RECORD = 20
 PAST_THE_BURST = 140
 
-# An honest vote as its voter sees it, in seconds.
+# Longest time of an honest vote, as its voter sees it, in seconds.
 LONGEST = 0.5
 SLOWEST = 3.0
-# Below this two are equally fast for a person.
+# People notice no difference below this, in seconds.
 UNNOTICED = 0.1
 
 
 class Flooder(multiprocessing.Process):
-    """Votes and takes back without end, and acknowledges what it is told. A process, so that it takes no time from who
-    measures."""
+    """Votes and takes back without end, and acknowledges what it receives. It is a process, so that it uses no time
+    of the measuring process."""
 
     def __init__(self, talk: Talk, song: str) -> None:
         super().__init__(daemon=True)
@@ -67,7 +68,7 @@ def reliable(frame: Frame) -> Unit | None:
 
 
 def vote_times(guest: Program) -> Iterator[float]:
-    """Seconds from a vote, and from its being taken back, to what the guest is told of it, by the guest's own clock."""
+    """Seconds from a vote, and from its withdrawal, to the guest's report, by the guest's own clock."""
     for number in range(1, VOTES + 1):
         guest.say(f"vote n{number}")
         cast = guest.expect("vote", songID=f"n{number}", state="queued")
@@ -94,7 +95,7 @@ def test_guests_that_flood_with_votes_do_not_keep_another_waiting(
         flooders[-1].start()
         if count == 3:
             continue
-        # What a guest may want at once is over then, and reading is slowed.
+        # By now the guest's burst allowance is used up, and reading is slowed.
         while flooders[-1].sent < PAST_THE_BURST and flooders[-1].is_alive():
             flooders[-1].join(0.01)
         loud = list(vote_times(bob))

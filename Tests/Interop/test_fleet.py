@@ -86,7 +86,7 @@ def fleet(binary: Path, air: Path, tmp_path: Path, broker: Broker) -> Iterator[F
 
 @pytest.mark.long
 def test_every_row_of_every_car_is_there_once_whatever_is_killed(fleet: Fleet, broker: Broker) -> None:
-    # Before anybody collects, two drives: one whose power is cut, and one that is nobody else's business.
+    # Before the collection starts there are two drives: one whose power is cut, and one that must not be collected.
     cut = fleet.car("guest", "Ana", drive="Cut off")
     cut.say("mark before")
     cut.expect("mark")
@@ -111,7 +111,7 @@ def test_every_row_of_every_car_is_there_once_whatever_is_killed(fleet: Fleet, b
     ana.expect("mark", text="after")
     ana.end()
     car.end()
-    # What did not leave at the end leaves in another run.
+    # The events that were not sent at the end are sent in the next run.
     again = [fleet.car("guest", "Ana", drive="Night"), fleet.car("host", "Car", drive="Night")]
     for name in ("Evening", "Morning"):
         subprocess_sees(lambda name=name: listed(fleet, "office").get(name) == "complete", MUCH)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Guests with good keys and bad manners send as much as they can; nobody else may feel it, and no memory may fill.
+"""Guests with valid keys send as much as they can. Other guests must not notice, and the host's memory must not grow.
 
-FLOOD=1000000 sends that many frames instead of a few; a link is read at 500 frames a second, so it takes five minutes.
+FLOOD=1000000 sends that many frames instead of a few. A link is read at 500 frames a second, so this takes five
+minutes.
 """
 
 from __future__ import annotations
@@ -24,22 +25,22 @@ FLOODERS = 8
 IN_A_RECORD = 100
 PAST_THE_BURST = 2_000
 
-# Somebody dials for so long, and a vote is cast so often meanwhile; more than may come at once have been there before.
+# How long a stranger dials, and how many votes are cast meanwhile. Before that, the burst allowance was used up.
 DIALLING = 3.0
 VOTES = 12
 PAST_THE_CALLERS = 50
-# A vote meanwhile, as its voter sees it, in seconds.
+# Longest time of a vote meanwhile, as its voter sees it, in seconds.
 LONGEST = 1.0
 
 LARGEST_GROWTH = 16 << 10  # kibibytes
 SLOWEST = 2.0
 
-# Of a vote on the virtual radio, in seconds: below this two are equally fast for a person.
+# Seconds of a vote on the virtual radio below which people notice no difference.
 UNNOTICED = 0.05
 
 
 def rubbish(number: int) -> list[Frame]:
-    """A record's frames: of unknown types, pings, what was never asked for, and state updates that make no sense."""
+    """A record's frames: unknown types, pings, answers that were not asked for, and invalid state updates."""
     return [
         (
             Frame(200 + place % 50, bytes(place % 20)),
@@ -53,7 +54,7 @@ def rubbish(number: int) -> list[Frame]:
 
 
 class Flooder(multiprocessing.Process):
-    """Sends rubbish, and reads nothing. A process, so that it takes no time from who measures."""
+    """Sends rubbish, and reads nothing. It is a process, so that it uses no time of the measuring process."""
 
     def __init__(self, talk: Talk, frames: int) -> None:
         super().__init__(daemon=True)
@@ -72,8 +73,8 @@ class Flooder(multiprocessing.Process):
 
 
 class Dialler(multiprocessing.Process):
-    """Opens channels and closes them at once, as fast as sockets allow. A process, so that it takes no time from who
-    measures."""
+    """Opens channels and closes them at once, as fast as sockets allow. It is a process, so that it uses no time of
+    the measuring process."""
 
     def __init__(self, air: Path, host: Heard) -> None:
         super().__init__(daemon=True)
@@ -112,7 +113,7 @@ def test_a_flood_of_frames_fills_no_memory_and_slows_nobody(
         flooders.append(Flooder(talk, FRAMES // FLOODERS))
     for flooder in flooders:
         flooder.start()
-    # What a link may bring at once is over then, and reading is slowed.
+    # By now the links' burst allowance is used up, and reading is slowed.
     while any(one.is_alive() and one.sent < PAST_THE_BURST for one in flooders):
         flooders[0].join(0.01)
     loud = [vote_time(bob, next(songs)) for _ in range(9)]
@@ -127,7 +128,7 @@ def test_a_flood_of_frames_fills_no_memory_and_slows_nobody(
         f"{largest - before:,} KiB; a vote took {statistics.median(quiet) * 1e3:.1f} ms before and "
         f"{statistics.median(loud) * 1e3:.1f} ms meanwhile ({ratio:.2f} times)"
     )
-    # Slowed down, not cut off.
+    # The links were slowed down, not closed.
     assert all(one.sent == FRAMES // FLOODERS // IN_A_RECORD * IN_A_RECORD for one in flooders)
     assert [one.exitcode for one in flooders] == [0] * FLOODERS
     assert largest - before <= LARGEST_GROWTH
@@ -149,7 +150,7 @@ def test_a_vote_does_not_wait_for_somebody_who_dials_without_end(
     loud = []
     for _ in range(VOTES):
         loud.append(vote_time(bob, next(songs)))
-        # Spread over the time, and below what a guest may want at once.
+        # Spread over the time, and below the number of wishes that a guest may have at once.
         dialler.join(DIALLING / VOTES)
     took = monotonic() - began
     assert dialler.is_alive(), "a flood that has ended keeps nobody waiting"

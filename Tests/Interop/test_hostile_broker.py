@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A broker that does what it wants: no vote is lost or doubled, nobody is fooled, and nothing can be read."""
+"""A hostile broker: no vote is lost or counted twice, no node is deceived, and nothing can be read."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SHARE = 0.2
 
 
 def votes(host: Host, guest: Client) -> list[str]:
-    """The votes of a guest that have counted, each as often as it has."""
+    """A guest's votes that have counted, each as often as it was counted."""
     return sorted(song for who, song in host.intents if who == guest.key.identifier)
 
 
@@ -37,13 +37,13 @@ def car(hostile: HostileBroker, nodes: BrokerNodes) -> Host:
 
 @pytest.fixture
 def ana(car: Host, hostile: HostileBroker, nodes: BrokerNodes) -> Client:
-    """She is in, and has voted."""
+    """A guest that has joined and voted."""
     guest = nodes.guest("Ana", hostile.url)
     nodes.vote(guest, SONGS[0])
     return guest
 
 
-# What happens to messages
+# Faults of messages
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_a_call_that_is_lost_is_made_again_on_another_channel(
     nodes.until_in(ana)
     calls = [Call.read(seen.message.payload) for seen in hostile.published(CALLS)]
     assert len(calls) == 2 and calls[0].channel != calls[1].channel
-    # The caller says that the first one is over, whoever may hear that.
+    # The caller reports the end of the first channel, whether or not that message arrives.
     ended = TOPICS.to(address_of(car.key.identifier), calls[0].channel)
     assert [seen.message.payload for seen in hostile.published(ended)] == [b"\0"]
 
@@ -114,7 +114,7 @@ def test_an_advertisement_that_is_late_is_heard_all_the_same(
 
 
 def test_a_last_will_that_is_late_hides_no_host(car: Host, hostile: HostileBroker, nodes: BrokerNodes) -> None:
-    """The will of a connection that the host has lost comes when its next one has been advertised."""
+    """The last will of a lost connection arrives after the host's next connection has been advertised."""
     here = TOPICS.here(address_of(car.key.identifier))
     nodes.net.until(lambda: here in hostile.retained, "the advertisement")
 
@@ -144,11 +144,11 @@ def keeps_acknowledgements(message: Publish) -> Passed:
     return [] if len(message.payload) == 1 and message.payload != ANSWER else [(0.0, message)]
 
 
-# What the broker makes up
+# Forged messages
 
 
 def forged_presence(of: bytes, address: str, name: str = CAR) -> Publish:
-    """An advertisement of a node with this identifier, at an address."""
+    """An advertisement of a node with this identifier, at an address of another."""
     presence = Presence(secrets.token_bytes(4), Advertisement(0x80, of[:4]), f"{name}{Tail(of[4:9])}")
     return Publish(TOPICS.here(address), bytes(presence), 1, retain=True)
 
@@ -159,7 +159,7 @@ def forged_call(to: Key, number: int) -> Publish:
 
 
 def test_a_host_that_is_somebody_else_is_not_joined(car: Host, hostile: HostileBroker, nodes: BrokerNodes) -> None:
-    """What is advertised as the host leads to another node, which does not have its key."""
+    """The host's advertisement points to another node, which does not have the host's key."""
     mallory = nodes.host(hostile.url, "Mallory")
     address = address_of(mallory.key.identifier)
     nodes.net.until(lambda: TOPICS.here(address) in hostile.retained, "Mallory's advertisement")
@@ -200,7 +200,7 @@ def test_calls_by_the_hundred_keep_nobody_out_for_long(
     calls = [forged_call(car.key, number) for number in range(600)]
     hostile.forge(*calls)
     nodes.vote(ana, SONGS[1])
-    # Half of them speak, and none goes on.
+    # Half of the callers send a value, and none continues.
     for message in calls[::2]:
         channel = Call.read(message.payload).channel
         hostile.forge(Publish(TOPICS.to(address_of(car.key.identifier), channel), b"\xc0\x00\x21\x01" + bytes(32), 1))
@@ -252,7 +252,7 @@ def addresses(*of: Host | Client) -> list[str]:
     return [address_of(node.key.identifier) for node in of]
 
 
-# What happens to connections
+# Faults of connections
 
 
 def test_a_guest_whose_connection_is_cut_comes_back(
@@ -268,7 +268,7 @@ def test_a_guest_whose_connection_is_cut_comes_back(
 def test_a_guest_comes_back_to_a_host_whose_connection_is_cut(
     car: Host, ana: Client, hostile: HostileBroker, nodes: BrokerNodes
 ) -> None:
-    """The host's next run tells that the channel is gone, long before its silence would."""
+    """The host's next run reports that the channel is gone, long before silence would show it."""
     for song in SONGS[1:]:
         nodes.cast(ana, song)
         hostile.cut(client_id(address_of(car.key.identifier)))
@@ -325,7 +325,7 @@ def test_who_is_only_quiet_stays_connected(
     assert hostile.connections == connections and not ana.ends
 
 
-# What a broker sees
+# What a broker can see
 
 
 def test_nothing_but_names_and_addresses_can_be_read(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a hostile relay can do to those who rely on it, and what it cannot: docs/threat-model.md, on relays."""
+"""What a hostile relay can do to nodes that rely on it, and what it cannot: docs/threat-model.md, on relays."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def car(net: Net, roads: Roads) -> Host:
 
 @pytest.fixture
 def mallory(net: Net, roads: Roads, car: Host) -> Callable[[type[Kept]], Kept]:
-    """A hostile relay that hears the host."""
+    """A hostile relay in range of the host."""
 
     def make(kind: type[Kept]) -> Kept:
         made = kind(net, roads.radio("mallory", "car"), "Mallory")
@@ -61,7 +61,7 @@ def joined(guest: Client) -> Client:
 
 @pytest.fixture
 def behind(net: Net, roads: Roads) -> Callable[[Hostile], Client]:
-    """Ana, who hears Mallory and an honest relay, and has chosen Mallory."""
+    """Ana is in range of Mallory and an honest relay, and has chosen Mallory."""
 
     def make(mallory: Hostile) -> Client:
         ana = joined(Client(net, roads.radio("ana", "mallory"), "Ana"))
@@ -77,7 +77,7 @@ def behind(net: Net, roads: Roads) -> Callable[[Hostile], Client]:
 
 
 def is_counted_once(net: Net, car: Host, ana: Client, song: str, timeout: float = 20) -> float:
-    """A vote counts, and once, whatever Mallory does; and Ana sees it. Says how long that took."""
+    """Ana's vote counts exactly once, whatever Mallory does, and Ana sees it. Returns how long that took."""
     begun = net.now
     ana.vote(song)
     net.until(lambda: ana.shows_vote(song) and not ana.conversation.outbox, f"the vote for {song}", timeout)
@@ -106,7 +106,7 @@ def test_one_that_drops_everything_delays_a_vote_by_seconds_and_is_left(
 def test_one_that_drops_what_a_guest_says_and_passes_on_what_the_host_says_is_left_as_soon(
     net: Net, car: Host, mallory: Callable[[type[Dropping]], Dropping], behind: Behind
 ) -> None:
-    """The host's pings and heartbeats arrive all the time, and say nothing of the other direction."""
+    """The host's pings and heartbeats keep arriving, but they show nothing about the other direction."""
     relay = mallory(Dropping)
     ana = behind(relay)
     relay.passes_down = relay.is_armed = True
@@ -167,7 +167,7 @@ def test_a_hello_that_was_recorded_and_is_said_again_moves_nobody(
     assert hello[0] == packet, "that with which Ana came back"
     said = relay.replay([hello])
     net.until(lambda: bool(said.heard), "an answer")
-    # All that it has is an answer that only Ana could read. After five seconds the host closes the circuit.
+    # Mallory has only an answer that nobody but Ana can read. After five seconds the host closes the circuit.
     net.until(lambda: said.reason is not None)
     assert car.guests[ana.key.identifier].link.why is None and ana.is_connected
     assert is_counted_once(net, car, ana, "n2") < 1.0
@@ -192,13 +192,14 @@ def test_old_state_that_is_shown_as_new_changes_nothing(
     relay.is_armed = True
     old = ana.view.state
     assert old and relay.old_state
-    # Behind Mallory nobody sees the present any more, until a heartbeat shows it, and then all of it.
+    # Behind Mallory, guests see an old state until a heartbeat shows that it is old. Then they get the complete new
+    # one.
     seconds = is_counted_once(net, car, ana, "n2")
     assert 0.5 < seconds < 15.1
     assert ana.view.state and ana.view.state.revision > old.revision
     net.until(lambda: not relay.old_state)
     assert ana.shows_vote("n2")
-    # A newcomer is shown the past for seconds at most.
+    # A newcomer is shown an old state for a few seconds at most.
     bob = Client(net, roads.radio("bob", "mallory"), "Bob")
     net.until(lambda: bob.is_connected)
     net.until(lambda: bob.view.state is not None and bob.view.state.revision == car.state.revision, timeout=10.5)
@@ -237,7 +238,7 @@ def test_one_that_opens_circuits_without_end_uses_up_its_own_and_nobody_elses(
     bob = joined(Client(net, roads.radio("bob", "honest"), "Bob"))
     assert is_counted_once(net, car, bob, "n3") < 1.0
     assert is_counted_once(net, car, ana, "n2") < 1.0
-    # Nobody says anything in them, so after five seconds they are gone, and others have come.
+    # No node sends in these circuits, so they are closed after five seconds, and other circuits take their slots.
     relay.is_armed = False
     net.pass_time(6)
     assert sum(link.in_circuit for link in car._links) == 2
@@ -246,7 +247,7 @@ def test_one_that_opens_circuits_without_end_uses_up_its_own_and_nobody_elses(
 def test_one_that_lies_about_hops_is_chosen_and_gives_nothing_but_an_honest_link_or_none(
     net: Net, roads: Roads, car: Host
 ) -> None:
-    """It is three links away, says one, and then has no way at all."""
+    """The relay first claims to be three links away, then to have no route at all."""
     first = Relay(net, roads.radio("first", "car"), "Rita")
     net.until(lambda: first.is_connected)
     mallory = LyingAboutHops(net, roads.radio("mallory", "first"), "Mallory")
@@ -258,7 +259,8 @@ def test_one_that_lies_about_hops_is_chosen_and_gives_nothing_but_an_honest_link
     roads.part("mallory", "first")
     assert mallory.up
     mallory.up.close("lost")
-    # It keeps saying that there is a way. Ana's circuit ends, the next is closed, and she looks for another way.
+    # The relay keeps claiming that it has a route. Ana's circuit ends, the next is closed, and she chooses another
+    # route.
     assert is_counted_once(net, car, ana, "n2") < 3.0
     assert ana.hops == 1
 
@@ -266,7 +268,7 @@ def test_one_that_lies_about_hops_is_chosen_and_gives_nothing_but_an_honest_link
 def test_one_that_says_that_it_is_further_away_than_a_circuit_can_go_gets_no_time_for_it(
     net: Net, roads: Roads, car: Host, mallory: Callable[[type[LyingAboutHops]], LyingAboutHops]
 ) -> None:
-    """A tenth of a second for each of 255 hops would be 25 s in which nobody answers."""
+    """With a tenth of a second for each of 255 hops, Ana would wait 25 s for an answer."""
     relay = mallory(LyingAboutHops)
     relay.claimed, relay.is_armed = 255, True
     ana = Client(net, roads.radio("ana", "mallory"), "Ana")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The real guest with a host that was written from docs/protocol.md alone, good or bad."""
+"""The real guest with a host that was written from docs/protocol.md alone, correct or faulty."""
 
 from __future__ import annotations
 
@@ -46,19 +46,19 @@ EPOCH = 0xCA4
 
 NAME = "Dad's Car"
 
-# A guest asks a host without room again after so many seconds, and after half of them at the soonest.
+# Seconds after which a guest asks a full host again. It never asks before half of them.
 FIRST_HOLD = 5.0
 
 
 class Car:
-    """A host that does as a test says."""
+    """A host that a test controls."""
 
     def __init__(self, air: Path) -> None:
         self.key = Key()
         self.radio = HostRadio(air, "car", NAME)
 
     def called(self, key: Key | None = None) -> HostTalk:
-        """Somebody has dialled. The key is the one that answers; what is advertised stays."""
+        """Accepts a dial. The key is the one that answers; the advertisement stays the same."""
         return HostTalk(self.radio.accept(self.key.identifier), key or self.key)
 
     def hello(self, **standing: Any) -> Hello:
@@ -87,7 +87,7 @@ In = tuple[HostTalk, Caller, Updates]
 
 @pytest.fixture
 def bob_in(bob: Program, car: Car) -> In:
-    """He is in, and sees a state."""
+    """Bob has joined and sees a state."""
     talk, caller = car.let_in()
     updates = Updates(talk)
     updates.send(democracy_dj.snapshot(STATE))
@@ -118,7 +118,7 @@ def test_a_vote_is_confirmed_by_a_change_and_not_by_its_ack(bob: Program, bob_in
     unit = talk.hear_message()
     assert unit == Unit(democracy_dj.vote("s6"), 1)
     talk.say(ack(1))
-    # A state that does not show it changes nothing: it is pending still.
+    # A state that does not show the vote changes nothing: the vote is still pending.
     updates.send(pb.message(3, pb.fixed32(1, STATE.epoch) + pb.number(2, 3) + pb.number(4, 0, always=True)))
     bob.expect("snapshot", revision=4, isPlaying=False)
     assert not bob.seen("vote", state="confirmed")
@@ -141,11 +141,11 @@ def test_a_change_that_does_not_fit_is_answered_with_one_request(bob: Program, b
     ahead = dataclasses.replace(STATE, revision=9)
     updates.send(democracy_dj.new_voter(ahead, 0, identifier(caller.key)))
     assert talk.hear_message(latest=True).body == democracy_dj.snapshot_request()
-    # Another one is passed over until the snapshot is there.
+    # Further changes are ignored until the snapshot arrives.
     updates.send(democracy_dj.new_voter(dataclasses.replace(STATE, revision=15), 0, identifier(caller.key)))
     updates.send(democracy_dj.snapshot(dataclasses.replace(STATE, revision=11, is_playing=False)))
     assert bob.expect("snapshot")["revision"] == 11
-    # That one does not fit the snapshot either, and only now the guest asks again.
+    # That change does not match the snapshot either, and only now the guest asks again.
     assert talk.hear_message(latest=True).body == democracy_dj.snapshot_request()
 
 
@@ -159,7 +159,7 @@ def test_a_change_that_was_only_late_is_shown_and_what_was_asked_for_is_waited_f
     updates.send(democracy_dj.new_voter(STATE, 0, identifier(caller.key)))
     shown = bob.expect("snapshot")
     assert shown["revision"] == STATE.revision + 1 and shown["queue"][0]["votes"] == 1
-    # Another one that does not fit is asked about.
+    # For another change that does not match, the guest asks.
     updates.send(democracy_dj.new_voter(ahead, 0, identifier(caller.key)))
     assert talk.hear_message(latest=True).body == democracy_dj.snapshot_request()
 
@@ -177,7 +177,7 @@ def test_a_known_host_is_joined_in_one_round_trip_and_what_waits_comes_with_the_
     standing = back.hello
     assert (standing.epoch, standing.first) == (caller.hello.epoch, 1)
     assert (standing.their_epoch, standing.delivered) == (EPOCH, 0)
-    # Not acknowledged, so it comes again with its number.
+    # The message was not acknowledged, so it comes again with its number.
     assert again.hear_message() == Unit(democracy_dj.vote("s6"), 1)
 
 
@@ -205,7 +205,7 @@ def test_a_host_that_does_not_open_the_guests_hello_is_left(bob: Program, bob_in
     assert impostor.receive_packet()[0] == Packet.IK_1
     impostor.send_packet(clear_refusal(ClearReason.UNKNOWN_KEY))
     impostor.closed()
-    # And when the host itself is back, so is the guest.
+    # When the host itself is back, so is the guest.
     _, back = car.let_in()
     assert back.known
 
@@ -242,7 +242,7 @@ def test_a_refusal_is_told_and_the_guest_stays_away_until_its_person_retries(
         talk.closed()
     assert bob.expect("connection", state="failed")["error"].startswith("refused:")
     bob.expect_seen("notice", code=notice)
-    # Longer than it leaves a host alone that has no room.
+    # Longer than the guest waits before it asks a full host again.
     with pytest.raises(TimeoutError):
         car.radio.accept(car.key.identifier, timeout=FIRST_HOLD + 1)
     bob.say("retry")
@@ -296,7 +296,7 @@ def test_an_answer_with_a_part_that_has_to_be_known_is_left(bob: Program, car: C
 
 
 def shown_once(bob: Program, car: Car) -> Caller:
-    """Bob comes as a stranger, is shown the state that comes in the record of the answer, and loses the link."""
+    """Bob joins as a stranger, shows the state in the record of the answer, and loses the link."""
     talk = car.called()
     caller = talk.meet()
     talk.say(self_info(car.hello()), message(Unit(democracy_dj.snapshot(STATE), 1, latest=True)))
@@ -309,7 +309,7 @@ def shown_once(bob: Program, car: Car) -> Caller:
 
 def test_the_state_that_comes_with_the_answer_is_shown(bob: Program, car: Car) -> None:
     caller = shown_once(bob, car)
-    # As one that is known, in a record behind the answer, before it has said anything.
+    # Now Bob is known. The state comes in a record after the answer, before Bob has sent one.
     again = car.called()
     assert again.meet().known
     again.answer(self_info(car.hello(their_epoch=caller.hello.epoch)))
@@ -414,7 +414,7 @@ def test_what_the_guest_cannot_read_it_passes_over(bob: Program, bob_in: In) -> 
 
 
 def processor_time(pid: int) -> float:
-    """Seconds that a process has computed."""
+    """A process's processor time, in seconds."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

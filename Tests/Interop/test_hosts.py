@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The hosts that a guest knows: by key, whatever they are called."""
+"""The hosts that a guest knows are recognised by key, whatever their names are."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ STARTS, RETURNS = 5, 2
 
 
 def songs(host: Program) -> str:
-    """The list that a host has."""
+    """A host's list of songs."""
     return host.arguments[host.arguments.index("--library") + 1]
 
 
@@ -39,7 +39,7 @@ def test_another_key_under_a_known_name_is_not_joined_by_itself(start_host: Star
     bob.expect("peerDiscovered")
     assert start_host(20, "Mile").seen("ready")[0]["peer"]["id"] == known
     assert bob.expect("peerConnected")["peer"]["id"] == known
-    # Its person may want the other one all the same.
+    # The user can still choose the other host.
     bob.say(f"join {head}")
     assert bob.expect("peerConnected")["peer"]["id"].startswith(head)
 
@@ -83,7 +83,7 @@ def test_a_guest_does_not_join_a_strangers_car(start_host: StartHost, start: Sta
         bob.expect("connection", state="connected")
         host.end()
         bob.expect("peerDisconnected")
-        # After that a guest chooses again, and hears the bus.
+        # After that the guest chooses again, and finds the bus.
         bob.expect("notice", code="hostNotFound", timeout=40.0)
         bob.expect("contact", lambda one: one["peer"]["name"] == "The Bus")
         host = start_host(20, "Mile")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Invitations: the peer that was written from docs/protocol.md alone joins a real host by them, and so does the program."""
+"""Invitations: the independent peer joins a real host with them, and so does the program."""
 
 from __future__ import annotations
 

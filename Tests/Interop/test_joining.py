@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A guest that was written from docs/protocol.md alone joins a real host, is known again, and is missed."""
+"""An independent guest joins a real host, is recognised later, and its absence is noticed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from roadmesh_peer.wire import Farewell, Hello, Kind, Reader, Reason, identifier
 from roadmesh_program.fixtures import MakeGuest, Start, StartHost
 from roadmesh_program.program import NotExpected, Program
 
-# The handshake of a guest that comes back, both directions together, is to fit a few link-layer packets.
+# The handshake of a returning guest, both directions together, must fit a few link-layer packets.
 KNOWN_HANDSHAKE = 320
 
 Call = Callable[..., Talk]
@@ -77,7 +77,7 @@ def test_a_guest_is_known_to_a_host_that_was_restarted(start_host: StartHost, ma
     ana.lose_link()
     start_host()
     assert ana.join().packets[0][0] == Packet.IK_1
-    # The numbers go on, so this is neither a duplicate nor does it come after a missing one.
+    # The numbers continue, so this message is neither a duplicate nor does one before it miss.
     ana.vote("n4")
     ana.until_shown("n4")
 
@@ -115,7 +115,7 @@ def test_both_sides_ping_and_each_is_answered(ana: Guest, host: Program) -> None
     ana.talk.say(ping(77))
     while Reader(ana.talk.hear_of(Kind.PONG)).varint() != 77:
         pass
-    # The host pings as well, and shows a link only where it is answered.
+    # The host pings as well, and shows a link only if its ping is answered.
     ana.until(lambda: bool(host.seen("link")), "an answered ping")
 
 
@@ -196,7 +196,7 @@ def test_two_programs_with_one_identity_are_both_told_and_do_not_throw_each_othe
     for guest in guests:
         guest.expect("notice", code="sameIdentity")
     host.expect("notice", code="twins")
-    # For ten seconds either is told; then the one whose person tries again is in, and alone.
+    # For ten seconds both guests get the notice. Then the one that tries again joins, and is the only one.
     for _ in range(10):
         guests[0].say("retry")
         with contextlib.suppress(NotExpected):

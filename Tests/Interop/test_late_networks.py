@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A node whose page cannot be shown when it starts: its address comes later, or another program has its port."""
+"""A node whose page is not available when it starts: its address comes later, or another program has its port."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from roadmesh_program.fixtures import Place
 from roadmesh_program.networks import Device
 from roadmesh_program.program import START, Program
 
-# The longest pause between two tries, and some.
+# The longest pause between two tries, and some more.
 LATE = 20.0
 
 
@@ -78,7 +78,7 @@ def test_a_host_that_starts_before_its_network_follows_it(device: Device, place:
     program.expect("page", lambda event: event["http"].startswith("http://192.168.4.1:8080/?token="))
     program.expect("noticeCleared", code="pageUnreachable")
     assert invitation(program).startswith("http://192.168.4.1:8080/join?")
-    # Another lease, another network with the way out, and none at all.
+    # A new lease, a new network with the default route, and no network at all.
     device.ip("address", "delete", "192.168.4.1/24", "dev", "wlan0")
     program.expect("notice", code="pageUnreachable")
     device.ip("address", "add", "192.168.4.77/24", "dev", "wlan0")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program links only libraries whose licence docs/decisions.md lists, and none under the GPL."""
+"""The program links only libraries whose licences docs/decisions.md lists, and no GPL library."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SWIFT = re.compile(r"lib(swift|_?Foundation|dispatch|BlocksRuntime)")
 
 
 def linked(binary: Path) -> set[str]:
-    """The libraries that the program needs, without what follows `.so`."""
+    """The libraries that the program needs, without the version after `.so`."""
     dynamic = subprocess.check_output(["readelf", "--wide", "--dynamic", str(binary)], text=True)
     names = re.findall(r"\(NEEDED\)\s+Shared library: \[(.+?)\.so", dynamic)
     assert names, "readelf lists no library"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small trees in which links, ranges and relays come and go at random: when it is quiet again, each vote counts once."""
+"""Small trees in which links, ranges and relays come and go at random. After that, each vote counts once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CAR = "Dad's Car"
 SEEDS = int(os.environ.get("MESH_SEEDS", "10"))
 SONGS = 12
 EVENTS = 25
-# A relay that has failed is left alone for 5 s, a chain of four may have to do that one after another.
+# A failed relay is avoided for 5 s, and a chain of four may have to wait that long one after another.
 QUIET = 60.0
 
 
@@ -30,7 +30,7 @@ class Chaos:
         self.relays = [Relay(net, roads.radio(f"relay{number}"), f"Relay {number}") for number in range(4)]
         self.guests = [Client(net, roads.radio(f"guest{number}"), f"Guest {number}") for number in range(5)]
         self.cast: list[tuple[bytes, str]] = []
-        # A line that is always there when it is quiet, and whatever else chance gives.
+        # A line that exists whenever the chaos pauses, and random other links.
         self.line = ["car", *(f"relay{number}" for number in range(4))]
         for above, below in zip(self.line, self.line[1:], strict=False):
             roads.join(above, below)
@@ -68,7 +68,7 @@ class Chaos:
         self.net.pass_time(random.choice([0.0, 0.02, 0.3, 1.0, 3.0]))
 
     def replace(self, relay: Relay) -> None:
-        """It is killed, and starts again with what it has stored."""
+        """Kills a relay and starts it again with its stored state."""
         relay.close()
         again = Relay(self.net, self.roads.radio(relay.radio.address), relay.name, key=Key(relay.key.private))
         again.known_hosts, again.conversations, again.wanted = relay.known_hosts, relay.conversations, relay.wanted
@@ -98,5 +98,5 @@ def test_whatever_comes_and_goes_each_vote_counts_once_and_all_see_the_same_in_t
         chaos.event()
     chaos.calm()
     assert sorted(chaos.car.intents) == sorted(chaos.cast)
-    # Who stands above whom: nobody above itself, and everybody one link further than its parent.
+    # No node is above itself, and every node is one hop further than its parent.
     assert all(node.hops == (node.route.hops if node.route else 0) + 1 for node in chaos.everybody)

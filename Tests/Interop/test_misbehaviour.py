@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bad company: somebody dials the host and misbehaves. Their link ends; the guest who is there must not notice."""
+"""A stranger dials the host and misbehaves. Its link ends, and the linked guest must not notice."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ EVE = Hello(1, "Eve")
 
 @pytest.fixture(autouse=True)
 def undisturbed(bob: Program) -> Iterator[None]:
-    """A guest who is there throughout, and whose vote counts after."""
+    """A guest that stays linked, and whose vote counts afterwards."""
     yield
     bob.say("vote n20")
     bob.expect("vote", songID="n20", state="confirmed")
@@ -56,7 +56,7 @@ def undisturbed(bob: Program) -> Iterator[None]:
 
 @dataclass
 class Eve:
-    """Somebody who is in."""
+    """A stranger that has joined."""
 
     talk: Talk
     host: Program
@@ -75,7 +75,7 @@ def eve(call: Call, host: Program, bob: Program) -> Eve:
     return Eve(talk, host)
 
 
-# What was recorded
+# Replays
 
 
 @pytest.mark.long
@@ -89,7 +89,7 @@ def test_a_recorded_hello_of_a_known_guest_connects_nobody(call: Call, host: Pro
     replayed = call()
     replayed.send_packet(hello)
     assert replayed.receive_packet()[0] == Packet.IK_2, "it is answered, and that is all"
-    # The link that stands goes on, and after its end nobody is there.
+    # The live link continues, and no peer is left after its end.
     real.say(message(Unit(democracy_dj.vote("n9"), 1)))
     host.expect("intent", songID="n9", accepted=True)
     real.say(goodbye())
@@ -114,7 +114,7 @@ def test_a_record_that_is_left_out_ends_the_link(eve: Eve) -> None:
     eve.is_shown_the_door()
 
 
-# What is not sealed as it should be
+# Invalid seals
 
 
 @pytest.mark.parametrize("flipped", [0, 10, -1], ids=["type", "vote", "tag"])
@@ -139,7 +139,7 @@ def test_a_goodbye_in_the_clear_is_not_believed(eve: Eve) -> None:
     assert eve.host.expect("peerDisconnected")["reason"] == "linkLost"
 
 
-# What makes no sense
+# Invalid frames
 
 BROKEN_FRAMES = {
     "a frame that is cut off": b"\x0a\x20\x00",
@@ -199,7 +199,7 @@ def test_a_bad_fragment_ends_the_link(said: list[Frame], eve: Eve) -> None:
 
 
 def test_a_message_that_is_too_long_ends_the_link(eve: Eve) -> None:
-    # Its unit is within the limit of units, since its number is short.
+    # The unit is within the limit of units, because its number is short.
     for piece in fragments(Unit(bytes(LARGEST_MESSAGE + 1), 1)):
         eve.talk.say(piece)
     eve.is_shown_the_door()
@@ -224,7 +224,7 @@ def test_an_sdu_that_is_too_long_ends_the_link(eve: Eve) -> None:
 
 def test_an_sdu_that_is_too_long_is_not_cut_to_the_record_that_it_begins_with(eve: Eve) -> None:
     vote = bytes(message(Unit(democracy_dj.vote("n9"), 1)))
-    # An unknown frame fills the record to the last byte; its type and its length take three.
+    # An unknown frame fills the record to the last byte. Its type and length take three bytes.
     filling = Frame(0x55, bytes(LARGEST_SDU - TAG_BYTES - len(vote) - 3))
     assert eve.talk.records
     record = eve.talk.records.seal(vote + bytes(filling))
@@ -259,7 +259,7 @@ def test_what_does_not_belong_in_a_handshake_is_not_looked_at(call: Call, host: 
     vote = message(Unit(democracy_dj.vote("n9"), 1))
     talk.introduce(handshake, bytes(app_start(EVE)) + bytes(vote) + b"\x0a\x7f and no frame")
     talk.hear_of(Kind.SELF_INFO)
-    # The number is still free: the message was not taken.
+    # The number is still free, because the message was not accepted.
     talk.say(message(Unit(democracy_dj.vote("n8"), 1)))
     host.expect("intent", songID="n8", accepted=True)
     assert not host.seen("intent", songID="n9")
@@ -296,7 +296,7 @@ def test_what_is_no_misbehaviour_is_passed_over(eve: Eve) -> None:
     assert not eve.host.seen("intent", songID="n9")
 
 
-# Those who do not come in
+# Strangers that do not join
 
 
 @pytest.mark.parametrize(
@@ -363,7 +363,7 @@ def test_a_key_of_low_order_gets_nobody_in(call: Call) -> None:
 @pytest.mark.long
 def test_the_ninth_at_the_door_is_told_that_the_host_is_busy_and_later_there_is_room(call: Call) -> None:
     began = monotonic()
-    # Some say nothing, some stop half-way.
+    # Some send nothing, some stop half-way.
     at_the_door = [call() for _ in range(HALF_OPEN)]
     for talk in at_the_door[::2]:
         talk.greet()
@@ -399,7 +399,7 @@ def test_who_is_merely_answered_is_sent_away_after_five_seconds(call: Call, host
 
 
 def test_many_who_knock_and_run_are_told_that_the_host_is_busy_and_guests_get_in_soon(call: Call) -> None:
-    # Twenty a second are heard, and 32 at once: so many more within two seconds are too many.
+    # The host answers twenty a second, and 32 at once. A hundred within two seconds is too many.
     answers = [knock(call()) for _ in range(100)]
     assert answers[0] is None
     assert ClearReason.BUSY in answers
@@ -413,7 +413,7 @@ def test_many_who_knock_and_run_are_told_that_the_host_is_busy_and_guests_get_in
 
 
 def knock(talk: Talk) -> int | None:
-    """Begins a handshake and leaves. Returns why the host has clearly refused it, if it has."""
+    """Starts a handshake and leaves. Returns the reason of the host's clear refusal, if there is one."""
     try:
         talk.greet()
     except ClearlyRefused as refused:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The broker of the tests does as mosquitto does, as long as it is not told to do wrong."""
+"""The tests' broker behaves like mosquitto until a test makes it misbehave."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STEP = 0.01
 
 
 class User:
-    """A client, as a test says what it does."""
+    """A client that a test controls."""
 
     def __init__(self, name: str, port: int, will: str | None = None, keep_alive: int = 60) -> None:
         self.codes: list[int] = []
@@ -74,7 +74,7 @@ class Users:
         return user
 
     def said(self, user: User, topic: str, payload: bytes, qos: int = 1, retain: bool = False) -> None:
-        """A client has published something, and the broker has it."""
+        """A client has published a message, and the broker has it."""
         acknowledged = user.acknowledged
         user.client.publish(topic, payload, qos, retain)
         self.until(lambda: user.acknowledged > acknowledged)
@@ -106,13 +106,13 @@ def users(broker: AnyBroker) -> Iterator[Users]:
 
 @pytest.fixture
 def victims(hostile: HostileBroker) -> Iterator[Users]:
-    """Clients of the one that can be told to do wrong."""
+    """Clients of the broker that can misbehave."""
     made = Users(hostile.port)
     yield made
     made.close()
 
 
-# Every broker
+# All brokers
 
 
 def test_what_is_published_reaches_who_has_subscribed(users: Users) -> None:
@@ -219,7 +219,7 @@ def test_patterns() -> None:
     assert not matches("a/+", "a/b/c") and not matches("a/+", "a") and not matches("a/b", "a/c")
 
 
-# One that was told to
+# The broker that misbehaves on command
 
 
 @pytest.mark.parametrize("code", [4, 5])
@@ -227,7 +227,7 @@ def test_it_refuses(code: int, hostile: HostileBroker, victims: Users) -> None:
     hostile.refusal = code
     ana = victims.connecting("ana")
     victims.until(lambda: ana.is_lost)
-    # The library gives them the numbers that they have in MQTT 5.
+    # The library reports the codes of MQTT 5.
     assert ana.codes == [{4: 134, 5: 135}[code]]
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A PIN at the door: the peer that was written from docs/protocol.md alone, at a real host and as one.
+"""A PIN for joining: the independent peer at a real host, and as a host.
 
-GUESSES=10000 has strangers guess that often; it takes two minutes.
+GUESSES=10000 makes strangers guess that often; it takes two minutes.
 """
 
 from __future__ import annotations
@@ -126,7 +126,8 @@ def test_a_share_that_is_no_element_ends_the_link_and_costs_no_guess(
 
 
 def test_somebody_in_the_middle_learns_nothing_and_lets_nobody_in(locked: Program, air: Path, start: Start) -> None:
-    """The guest dials who stands nearer and has the host's name; whatever it says is passed on, as are the answers."""
+    """The guest dials a nearer attacker with the host's name. The attacker passes on the guest's packets and the
+    answers."""
     eve, far = Key(), Radio(air, "eve-far")
     host = far.listen(NAME)
     near = HostRadio(air, "eve", "Eve's Car")
@@ -140,7 +141,7 @@ def test_somebody_in_the_middle_learns_nothing_and_lets_nobody_in(locked: Progra
     to_guest.say(Frame(Kind.CHALLENGE, to_host.hear_of(Kind.CHALLENGE)))
     to_host.say(Frame(Kind.PROOF, to_guest.hear_of(Kind.PROOF)))
     assert to_host.hear_of(Kind.REFUSAL) == bytes((Reason.WRONG_PROOF,))
-    # What it has seen is no proof of it either.
+    # The packets that it has seen do not prove it to the guest either.
     to_guest.say(self_info(Hello(7, "Eve's Car", proof=bytes((proof.KIND,)) + bytes(64))))
     assert bob.expect("notice", code="unprovenHost")
     assert not bob.seen("peerConnected") and not locked.seen("peerConnected")
@@ -160,7 +161,7 @@ def test_whoever_was_given_a_pin_joins_no_host_without_it_whatever_that_advertis
     bob.expect("connection", state="connected")
     talk.say(goodbye())
     talk.closed()
-    # From now on its key is enough, also for a guest that has started again.
+    # From now on the guest's key is enough, even after a restart.
     bob.end()
     bob = start("guest", "Bob", "bob", "--pin", "999999")
     talk = HostTalk(car.accept(key.identifier, critical=PROOF_WANTED), key)
@@ -190,7 +191,7 @@ def test_a_guest_asks_its_person_before_it_dials(locked: Program, start: Start, 
 
 
 class Guessers:
-    """Many identities that guess without a pause."""
+    """Many identities that guess without pauses."""
 
     def __init__(self, air: Path, count: int) -> None:
         self._radio = Radio(air, "guessers")

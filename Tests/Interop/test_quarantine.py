@@ -7,7 +7,7 @@ import re
 
 from roadmesh_program.quarantine import ROOT, listed
 
-# More than this many tests that need a second attempt are a fault of the tests.
+# If more tests than this need a second attempt, the tests are wrong.
 LONGEST = 8
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The real program at real brokers: as the host, as the guest and as both, out of each other's radio range."""
+"""The real program at real brokers: as host, as guest and as both, out of each other's radio range."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from roadmesh_program.votes import has_counted
 
 SONGS = 20
 SHAKES = int(os.environ.get("SHAKES", "4"))
-# Until a link is back: its silence takes 30 s, a broker that stands still as long, and the pauses between two tries.
+# Time until a link is back: its silence takes 30 s, a frozen broker as long, and then come the pauses between tries.
 BACK = 90.0
 # How long a broker is away: unnoticed, and until links have ended.
 AWAY = (0.2, 2.0, 25.0)
-# In which somebody who would join by itself has done so.
+# Within this time, a guest that joins automatically has joined.
 SOON = 3.0
 
 JoinFar = Callable[..., Program]
@@ -33,7 +33,7 @@ JoinFar = Callable[..., Program]
 
 @pytest.fixture
 def join_far(start: Start, air: Path) -> JoinFar:
-    """Starts a guest that hears no radio but its own: it joins through a broker, or not at all."""
+    """Starts a guest that is alone on its radio. It can only join through a broker."""
 
     def join_far(name: str, broker: str, *arguments: str) -> Program:
         address = name.lower()
@@ -114,7 +114,7 @@ def test_the_real_host_that_is_killed_is_not_found_until_it_is_back(
     again = at_broker(start_host, mosquitto.url)
     nodes_beside.until_counted(ana, "n2")
     nodes_beside.vote(ana, "n3")
-    # The guest may know of its vote before what the program says of it was read.
+    # The guest may show its vote before the host's output was read.
     again.expect_seen("intent", songID="n3", accepted=True)
     assert [len(again.seen("intent", songID=f"n{number}", accepted=True)) for number in (1, 2, 3)] == [0, 1, 1]
 
@@ -147,7 +147,7 @@ def test_the_real_guest_joins_nobody_at_a_broker_by_itself(
     with pytest.raises(NotExpected):
         bob.expect("peerConnected", timeout=SOON)
     assert not nodes_beside.net.do(lambda: car.guests)
-    # Its person may.
+    # Its user can join it.
     bob.say(f"join {CAR}")
     bob.expect("connection", state="connected", timeout=BACK)
 
@@ -221,7 +221,7 @@ def test_real_nodes_that_are_started_before_their_broker_meet_at_it(
 
 
 def shaken(broker: Broker, kind: str, wait: Callable[[float], None], seconds: float) -> None:
-    """The broker is away for so long."""
+    """Takes the broker away for this long."""
     if kind == "killed":
         broker.kill()
         wait(seconds)
@@ -237,7 +237,7 @@ def test_no_vote_is_lost_or_doubled_whatever_happens_to_the_broker(
     kind: str, mosquitto: Broker, nodes_beside: BrokerNodes, start_host: StartHost, join_far: JoinFar
 ) -> None:
     chance = random.Random(kind)
-    # At least one vote of each guest for each time.
+    # At least one vote of each guest in each outage.
     number_of_songs = max(SONGS, SHAKES)
     car = at_broker(start_host, mosquitto.url, number_of_songs)
     bob, eve = join_far("Bob", mosquitto.url), join_far("Eve", mosquitto.url)
@@ -262,7 +262,7 @@ def test_no_vote_is_lost_or_doubled_whatever_happens_to_the_broker(
 def test_no_vote_is_lost_or_doubled_where_connections_are_cut_at_random(
     hostile: HostileBroker, nodes_beside: BrokerNodes, start_host: StartHost, join_far: JoinFar
 ) -> None:
-    """By a correct broker, as by a network."""
+    """A correct broker and a network do the same."""
     chance = random.Random(1)
     car = at_broker(start_host, hostile.url)
     guests = [join_far(name, hostile.url) for name in ("Bob", "Eve")]

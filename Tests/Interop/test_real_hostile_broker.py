@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The real program at a broker that does what it wants: no vote is lost or doubled, and nothing can be read."""
+"""The real program at a hostile broker: no vote is lost or counted twice, and nothing can be read."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ CALLS, VALUES = TOPICS.to("+", "call"), TOPICS.to("+")
 SONGS = tuple(f"n{number}" for number in range(1, 13))
 SHARE = 0.2
 BACK = 90.0
-# Less than it takes to find out that nothing arrives: 6 s for what is not acknowledged, and 30 s where nothing is said.
+# Shorter than the detection of a lost path: 6 s for an unacknowledged message, 30 s for silence.
 SOON = 4.0
-# More advertisements than this in so many seconds are a storm.
+# More advertisements than this within so many seconds are a storm.
 STORM, LOOKS = 30, 5.0
 FLOOD = 5_000
 LARGEST_GROWTH = 16 << 10
@@ -46,7 +46,7 @@ def address(program: Program) -> str:
 
 
 class Pair:
-    """A real host and a real guest, joined by a hostile broker alone."""
+    """A real host and a real guest, connected only by a hostile broker."""
 
     def __init__(self, car: Program, bob: Program, broker: HostileBroker) -> None:
         self.car, self.bob, self.broker = car, bob, broker
@@ -76,7 +76,7 @@ class Pair:
         return {place for place in places if place != "call"}
 
     def hold_true(self) -> None:
-        """Each vote has counted once; nobody has crashed; and what the broker saw tells it nothing."""
+        """Each vote has counted once, no program has crashed, and the broker could read nothing."""
         has_counted(self.car, {"Bob": self._cast})
         seen = bytes(self.broker.heard)
         assert CAR.encode() in seen
@@ -96,7 +96,7 @@ def pair(hostile: HostileBroker, start_host: StartHost, start: Start, air: Path)
     made.hold_true()
 
 
-# What is said to a correct broker
+# A correct broker
 
 
 def test_all_that_is_said_is_what_the_document_says(pair: Pair) -> None:
@@ -111,7 +111,7 @@ def test_all_that_is_said_is_what_the_document_says(pair: Pair) -> None:
     assert broker.subscribed and all(qos == 0 for _, _, qos in broker.subscribed)
     for who in (car, bob):
         assert next(topic for client, topic, _ in broker.subscribed if client == client_id(who)) == TOPICS.to(who)
-    # Who may say what to whom.
+    # Which node sent what to which.
     heres = broker.published(TOPICS.here())
     assert all(seen.client == client_id(seen.message.topic.rpartition("/")[2]) for seen in heres)
     assert {seen.client for seen in heres if seen.message.payload} == {client_id(car)}
@@ -133,7 +133,7 @@ def test_every_channel_begins_with_the_answer_to_its_call_which_was_heard(pair: 
         assert [(seen.client, seen.message.payload) for seen in values[:2]] == both
 
 
-# What happens to messages
+# Faults of messages
 
 
 @pytest.mark.parametrize("what", [dropped, doubled, late, altered], ids=["dropped", "doubled", "reordered", "altered"])
@@ -201,7 +201,7 @@ def test_a_last_will_that_is_late_hides_no_host(pair: Pair) -> None:
 
 @pytest.mark.long
 def test_an_advertisement_that_is_removed_again_and_again_is_put_back_at_leisure(pair: Pair) -> None:
-    """As somebody does it who only has to publish nothing there."""
+    """Any client can cause this: it only has to publish an empty message there."""
     here = TOPICS.here(address(pair.car))
     published = len(pair.broker.published(here))
 
@@ -222,7 +222,7 @@ def test_an_advertisement_that_is_removed_again_and_again_is_put_back_at_leisure
     pair.broker.until(lambda: here in pair.broker.retained, "the advertisement", timeout=BACK)
 
 
-# What the broker makes up
+# Forged messages
 
 
 def forged_presence(of: bytes, at: str, name: str = CAR) -> Publish:
@@ -232,7 +232,7 @@ def forged_presence(of: bytes, at: str, name: str = CAR) -> Publish:
 
 @pytest.mark.parametrize("is_gone_first", [False, True], ids=["at once", "after its end"])
 def test_another_run_ends_the_link_and_a_new_one_goes_on(is_gone_first: bool, pair: Pair) -> None:
-    # The host puts its own back where it sees that it is gone.
+    # The host publishes its own advertisement again when it sees that it is gone.
     pair.broker.fault = sometimes(1.0, dropped, TOPICS.here())
     if is_gone_first:
         pair.broker.forge(Publish(TOPICS.here(address(pair.car)), b"", 1, retain=True))
@@ -273,7 +273,7 @@ def test_calls_by_the_thousand_keep_nobody_out_and_take_no_memory(pair: Pair) ->
 
 
 def test_hundreds_of_calls_that_speak_end_no_other_link(pair: Pair) -> None:
-    """Each sends what could be the beginning of a handshake."""
+    """Each sends bytes that could begin a handshake."""
     for call in forged_calls(pair.car, 200):
         channel = Call.read(call.payload).channel
         value = b"\xc0\x00\x22\x01\x02" + secrets.token_bytes(32)
@@ -332,7 +332,7 @@ def test_what_was_recorded_counts_for_nothing_later(pair: Pair) -> None:
     pair.vote(*SONGS[3:])
 
 
-# What happens to connections
+# Faults of connections
 
 
 @pytest.mark.parametrize("side", ["host", "guest"])

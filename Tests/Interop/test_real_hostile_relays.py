@@ -23,12 +23,12 @@ from roadmesh_program.measuring import resident
 from roadmesh_program.program import Program
 from roadmesh_program.town import CAR, Kind, Town
 
-# From a vote to its confirmation, through whatever a relay does: 6 s until silence is found out, then another way.
+# From a vote to its confirmation, whatever a relay does: silence is detected after 6 s, then another route is used.
 LEFT = 30.0
 
 
 def behind(town: Town, kind: type[Kind]) -> tuple[Host, Kind, Program]:
-    """Bob has joined through Mallory, and then hears an honest relay as well."""
+    """Bob has joined through Mallory. Then an honest relay comes into range."""
     car = town.host()
     mallory = town.relay_of(kind, "mallory", "car")
     bob = town.real_guest("Bob", "bob", "mallory")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Relays with the real program as each part in turn: the host, the guest, and the relay; the others are Python's."""
+"""Relays with the real program in each role: host, guest and relay. The other nodes are Python's."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MTU = inner_mtu(LARGEST_SDU)
 
 
 def counts_once(car: Program, song: str) -> Event:
-    """A vote for a song has counted at the real host, which may print that a moment later than others see it."""
+    """A vote for a song has counted at the real host, which may print that after other nodes show it."""
     told = car.expect_seen("intent", songID=song, accepted=True)
     assert len(car.seen("intent", songID=song, accepted=True)) == 1
     return told
@@ -37,7 +37,7 @@ def test_a_guest_joins_the_real_host_through_a_relay_and_its_vote_counts_once(to
     town.vote(ana, "n3")
     assert counts_once(car, "n3")["peer"]["name"] == "Ana"
     town.net.until(lambda: relay.view.state == ana.view.state, "both see the same")
-    # What everybody is told comes signed over the carrier, and nothing of it in the circuit.
+    # State for everybody comes signed over the carrier, and no part of it comes in the circuit.
     assert not ana.told_alone
 
 
@@ -119,12 +119,13 @@ def test_the_real_host_keeps_its_last_places_for_relays(town: Town) -> None:
     town.real_host()
     town.relay("relay", "car")
     guests = [town.guest(f"guest{number}", "car") for number in range(4)]
-    # Seven places: two are left, and one of the five who have the others relays.
+    # The host has seven slots. Two are free, and one of the five other guests relays.
     cleo = town.guest("cleo", "car", "relay")
     assert cleo.hops == 2
     second = town.relay("second", "car", "relay")
     assert second.hops == 1, "it relays"
-    # One of the two is gone: those who do not relay are asked to go behind a relay, and Python's guests need not.
+    # One of the two slots is taken: guests that do not relay are asked to move behind a relay. Python's guests may
+    # ignore that.
     town.net.until(lambda: any(guest.up and guest.up.heard_of(Kind.MAKE_ROOM) for guest in guests), "somebody is asked")
     assert not second.up or not second.up.heard_of(Kind.MAKE_ROOM)
     ana = town.guest("ana", "car")
@@ -144,7 +145,7 @@ def test_the_real_guest_makes_room_for_relays_and_its_votes_count_once(town: Tow
     bob.say("vote n1")
     bob.expect("vote", songID="n1", state="confirmed")
     bob.expect("link", hops=0)
-    # Who comes last is asked first, and stays, since it hears no relay: after four seconds Bob is asked.
+    # The latest guest is asked first. It stays, since no relay is in its range. After four seconds Bob is asked.
     town.guest("last", "car")
     bob.expect("link", hops=1, timeout=20)
     bob.say("vote n2")
@@ -155,7 +156,7 @@ def test_the_real_guest_makes_room_for_relays_and_its_votes_count_once(town: Tow
 
 
 class Eve(Client):
-    """Opens no circuit by itself."""
+    """A guest that opens no circuit of its own."""
 
     def routed(self, link: object, route: Route) -> None:
         self.route = route
@@ -244,7 +245,8 @@ def test_circuits_in_which_nobody_says_anything_are_closed_and_keep_nobody_away(
     eve = eve_says(town, "car", *(CircuitOpen(number, host, 64, MTU).frame() for number in numbers))
     ana = town.guest("ana", "car")
     town.vote(ana, "n1")
-    # The first eight wait as long as a guest may take to introduce itself. There is no room for others; some are told.
+    # The first eight wait as long as a guest may take for its hello. There is no room for others, and some of them are
+    # refused.
     first = {number for number in numbers[:8]}
     town.net.until(lambda: first <= {number for number, _ in eve.closes()}, "the end of those that there were")
     assert CloseReason.NO_ROOM in {reason for _, reason in eve.closes()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Guests that join through relays, all of them written from docs/protocol.md alone, in a time of their own."""
+"""Guests that join through relays, all written from docs/protocol.md alone, on simulated time."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def car(net: Net, roads: Roads) -> Host:
 
 @pytest.fixture
 def relay(net: Net, roads: Roads, car: Host) -> Relay:
-    """One that hears the host."""
+    """A relay in range of the host."""
     made = Relay(net, roads.radio("relay", "car"), "Rita")
     net.until(lambda: made.is_connected, "the relay's link")
     return made
@@ -45,7 +45,7 @@ def relay(net: Net, roads: Roads, car: Host) -> Relay:
 
 @pytest.fixture
 def ana(net: Net, roads: Roads, relay: Relay) -> Client:
-    """A guest that hears the relay only, and is in."""
+    """A guest with only the relay in range, which has joined."""
     return joined(Client(net, roads.radio("ana", "relay"), "Ana"))
 
 
@@ -91,12 +91,12 @@ def test_a_stranger_meets_a_host_behind_a_relay_by_xx_and_comes_back_by_what_bot
     before = car.circuits_asked
     comes_back(net, ana)
     assert packets(ana) == [Packet.IK_2] and car.circuits_asked == before + 1, "in the same circuit"
-    # Nobody keeps the key of a relay, so the carrier is made as with a stranger.
+    # No node keeps a relay's key, so the carrier's handshake is that of a stranger.
     assert ana.up and [packet[0] for packet in ana.up.packets] == [Packet.XX_2]
 
 
 def comes_back(net: Net, guest: Client) -> None:
-    """In another circuit of its relay's."""
+    """Waits until the guest is back in another circuit of its relay."""
     last = guest.session
     assert last
     last.close("lost")
@@ -127,7 +127,7 @@ def test_relays_carry_on_that_their_host_asks_for_a_proof_and_only_who_is_known_
     net.until(lambda: far.is_connected, "the second relay's link")
     ana = joined(Client(net, roads.radio("ana", "far"), "Ana"))
     assert [one.advertised()[0].critical for one in (relay, far)] == [CIRCUITS_ONLY] * 2
-    # The host is started again with a PIN.
+    # The host restarts with a PIN.
     car.critical = PROOF_WANTED
     assert relay.session
     relay.session.close("lost")
@@ -156,7 +156,7 @@ def test_of_two_ways_the_shorter_one_is_taken(net: Net, roads: Roads, relay: Rel
     assert ana.hops == 2 and ana.parent and ana.parent.heard.address == "relay"
 
 
-# What is sent once
+# Shared updates
 
 
 def test_the_state_crosses_each_link_once_however_many_are_behind_it(
@@ -172,7 +172,7 @@ def test_the_state_crosses_each_link_once_however_many_are_behind_it(
         lambda: all(ana.key.identifier in (one.view.state.voters("n5") or ()) for one in others if one.view.state)
     )
     assert relay.log.end - before == len(relay.up.heard_of(Kind.MESSAGE)) - messages == 1
-    # What the host has said to these guests alone, in their circuits, is no state.
+    # Messages that the host sends to one guest in its circuit are not state.
     assert not any(one.told_alone for one in others)
 
 
@@ -195,7 +195,7 @@ def test_who_says_which_states_it_has_is_sent_what_follows_where_the_relay_has_i
         votes(ana, song)
     units = relay.log.units
     name = name_of(units[-2])
-    # What it has had since the relay was never told of, and what it had before that.
+    # Its newest state never reached the relay. If it is known, the two before it did.
     names = [bytes(NAME_BYTES)] + ([name, name_of(units[-3])] if is_known else [])
     bob = Client(net, roads.radio("bob", "relay"), "Bob")
     net.until(lambda: bob.up is not None and bob.up.is_connected, "the carrier")
@@ -208,7 +208,7 @@ def test_who_says_which_states_it_has_is_sent_what_follows_where_the_relay_has_i
     told = [frame.body for frame in bob.up.heard_of(Kind.STATE)]
     assert child not in relay.known
     assert told == ([name] if is_known else [])
-    # That Bob is there follows.
+    # The update about Bob follows.
     expected = [unit.body for unit in (units[-1:] if is_known else units)]
     assert shared[: len(expected)] == expected
 
@@ -288,7 +288,7 @@ def test_a_relay_of_a_relay_gets_checkpoints_so_that_it_has_something_for_newcom
         for guest in (ana, second, relay):
             votes(guest, f"n{number}")
     net.pass_time(0.1)
-    # Somewhere on the way the changes had more bytes than the whole.
+    # On the way, the changes took more bytes than a full state.
     kept = [unit.body for unit in relay.log.units]
     assert relay.log.units[0].shared & CHECKPOINT and [unit.body for unit in second.log.units] == kept
     assert ana.view.snapshots == snapshots, "who has everything gets no checkpoint"
@@ -310,12 +310,12 @@ def test_no_state_is_sent_in_a_circuit_to_a_relay_either(net: Net, roads: Roads,
     assert not second.told_alone
 
 
-# What ends
+# Endings
 
 
 @pytest.fixture
 def other_relay(net: Net, roads: Roads, relay: Relay) -> Relay:
-    """A second one beside the first."""
+    """A second relay next to the first."""
     made = Relay(net, roads.radio("other", "car"), "Olga")
     net.until(lambda: made.is_connected)
     return made
@@ -358,7 +358,7 @@ def test_a_guest_that_comes_into_the_hosts_range_goes_on_with_the_same_conversat
 def test_a_relay_that_loses_its_host_takes_another_parent_and_its_children_stay(
     net: Net, roads: Roads, car: Host, relay: Relay
 ) -> None:
-    """The line is car, relay, second, ana; the second hears another relay of one hop as well."""
+    """The line is car, relay, second, ana. The second also has another relay of one hop in range."""
     second = Relay(net, roads.radio("second", "relay"), "Rolf")
     net.until(lambda: second.is_connected)
     other = Relay(net, roads.radio("other", "car"), "Olga")
@@ -391,7 +391,8 @@ def test_a_relay_without_a_parent_says_so_and_its_children_look_for_themselves(
 def test_a_relay_with_children_takes_nobody_below_it_for_its_parent(
     net: Net, roads: Roads, car: Host, relay: Relay
 ) -> None:
-    """A triangle: the second relay is a child of the first. If that took it as its parent, nobody would have a way."""
+    """A triangle: the second relay is a child of the first. If the first took it as its parent, no node would have a
+    route."""
     second = Relay(net, roads.radio("second", "relay"), "Rolf")
     net.until(lambda: second.is_connected)
     roads.part("relay", "car")

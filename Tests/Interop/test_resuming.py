@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A conversation goes on over links and lost disks: nothing counts twice, and nobody waits for what is gone."""
+"""A conversation continues over links and lost disks. Nothing counts twice, and no node waits for what is gone."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Enter = Callable[[Hello], tuple[Talk, Hello]]
 
 @pytest.fixture
 def enter(call: Call, host: Program) -> Enter:
-    """Comes in, always as the same guest, and with whatever hello."""
+    """Joins, always as the same guest, with any hello."""
     key = Key()
 
     def come_in(hello: Hello) -> tuple[Talk, Hello]:
@@ -45,7 +45,7 @@ def leave(talk: Talk) -> None:
 
 
 def await_ack(talk: Talk, number: int) -> None:
-    """Waits for the ack of a number. Acks of smaller ones may come before it."""
+    """Waits for the ack of a number. Acks of smaller numbers may come before it."""
     while (said := Reader(talk.hear_of(Kind.ACK)).varint()) != number:
         assert said < number
 
@@ -70,7 +70,7 @@ def test_who_names_the_state_that_it_has_is_sent_what_follows_on_it(enter: Enter
     change = Change(first_update(talk).data(3))
     assert (change.epoch, change.base) == (state.epoch, state.revision)
     leave(talk)
-    # No host has had it.
+    # No host has had this state.
     talk, answer = enter(Hello(EPOCH, "Eve", state=democracy_dj.state_name(state.epoch ^ 1, state.revision)))
     assert 2 in first_update(talk)
 
@@ -142,7 +142,7 @@ def test_a_rejection_is_kept_until_it_is_acknowledged(enter: Enter) -> None:
     talk.say(vote("no", 1))
     assert rejection_number(talk) == 1
     leave(talk)
-    # Not acknowledged: it comes again. Acknowledged by the hello: it does not.
+    # Without an acknowledgement the message comes again. If the hello acknowledges it, it does not.
     talk, second = enter(Hello(EPOCH, "Eve", first=2, their_epoch=answer.epoch))
     assert second.first == 1
     assert rejection_number(talk) == 1
@@ -159,20 +159,21 @@ def test_latest_messages_are_numbered_by_link_and_old_ones_are_dropped(enter: En
         return bytes(message(Unit(democracy_dj.snapshot_request(), number, latest=True)))
 
     def next_latest(talk: Talk) -> tuple[int, int]:
-        """The number of the next one, and the field of the envelope that it has."""
+        """The number of the next latest message, and its field in the envelope."""
         while not (unit := Unit.read(talk.hear_of(Kind.MESSAGE))).latest:
             pass
         return unit.number, unit.body[0] >> 3
 
     def join(hello: Hello) -> Talk:
-        """Joins. The state left with the answer, and that somebody has joined is a change of it."""
+        """Joins. The state was sent with the answer, and the join itself then changes it."""
         talk, _ = enter(hello)
         assert next_latest(talk) == (1, snapshot)
         assert next_latest(talk) == (2, change)
         return talk
 
     talk = join(Hello(EPOCH, "Eve"))
-    # A request that comes while a snapshot leaves would be answered by that one, so each is asked for after a change.
+    # A request that arrives while a snapshot is being sent is answered by that snapshot. So each request follows a
+    # change.
     talk.say(vote("n1", 1))
     assert next_latest(talk) == (3, change)
     talk.say(request(5))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program under a shell: in the background, told to end before it runs, ignoring what it is to ignore, and with few files."""
+"""The program under a shell: in the background, with signals before it runs, with ignored signals, and with few file
+descriptors."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ UNAVAILABLE = 69
 def goes_on(shell: Person, ana: Program) -> None:
     ana.say("vote s2")
     ana.expect("vote", songID="s2", state="confirmed")
-    # What is typed is the shell's, and nothing is drawn over it.
+    # Typed text belongs to the shell, and the program does not draw over it.
     shell.type("clear; echo still $((40 + 2))\n")
     shell.see("still 42")
     assert not any("Bye." in line or "on the air" in line for line in shell.lines)
@@ -65,7 +66,8 @@ def test_a_host_that_was_suspended_goes_on_in_the_background(
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP"])
 def test_a_signal_before_the_node_runs_is_quit(binary: Path, place: Place, tmp_path: Path, name: str) -> None:
-    """It has something to say before it runs, and nobody takes it: so long it listens to nothing."""
+    """Before the node runs, the program prints a warning into a full pipe. Until the pipe is read, it handles no
+    input."""
     folder = tmp_path / "car"
     folder.mkdir(mode=0o700)
     (folder / "fieldtest.sqlite").write_text("no database")
@@ -91,9 +93,9 @@ def test_a_signal_before_the_node_runs_is_quit(binary: Path, place: Place, tmp_p
 def test_a_signal_in_the_first_milliseconds_is_quit(
     binary: Path, place: Place, command: list[str], name: str, milliseconds: int
 ) -> None:
-    """As soon as the program runs. While the system loads it, a signal does what it does to any program."""
+    """From the program's first instruction on. While the system loads it, a signal has its default effect."""
     number = getattr(signal, name)
-    # Its input stays open: the end of it would end a guest as well.
+    # Its input stays open, because the end of input would end a guest as well.
     process = subprocess.Popen(
         [binary, *command, *place(command[0])],
         stdin=subprocess.PIPE,
@@ -114,14 +116,14 @@ def test_a_signal_in_the_first_milliseconds_is_quit(
 
 
 def is_handled(pid: int, number: int) -> bool:
-    """Whether a signal does something else to a process than it does to any."""
+    """Whether a process handles a signal, instead of the default."""
     status = (line.partition(":") for line in Path(f"/proc/{pid}/status").read_text().splitlines())
     masks = [int(value, 16) for field, _, value in status if field in ("SigIgn", "SigCgt")]
     return any(mask >> (number - 1) & 1 for mask in masks)
 
 
 def test_a_host_that_is_to_ignore_hangups_ignores_them(binary: Path, place: Place, start: Start) -> None:
-    """As nohup starts it, and a script that ends before it does."""
+    """As nohup starts it, or a script that ends before the program does."""
     program = Program(Path("/usr/bin/nohup"), str(binary), "host", "Car", *place("car"))
     program.expect("ready", timeout=START)
     os.kill(program.pid, signal.SIGHUP)
@@ -163,7 +165,7 @@ def test_browsers_leave_guests_their_files(binary: Path, place: Place, start: St
     before, began = processor_time(program.pid), monotonic()
     ana.say("unvote s2")
     ana.expect("vote", songID="s2", state="confirmed")
-    # It answers within milliseconds, and where it cannot accept, a core burns.
+    # It answers within milliseconds. If it could not accept connections, it would use a full core.
     assert processor_time(program.pid) - before < 0.5 * (monotonic() - began) + 0.2
     assert sum(1 for _ in Path(f"/proc/{program.pid}/fd").iterdir()) <= 64
     for one in held:
@@ -187,7 +189,7 @@ def test_few_files_are_a_remark_about_the_page_where_there_is_one(binary: Path, 
 
 
 def connection(port: int, number: int) -> socket.socket:
-    """From addresses of several devices."""
+    """Connects from addresses of several devices."""
     return socket.create_connection(("127.0.0.1", port), timeout=10, source_address=(f"127.0.0.{number % 5 + 2}", 0))
 
 

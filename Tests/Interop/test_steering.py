@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A driver who steers the queue, as a program does it: places, undo, back, volume; and guests who see the same order."""
+"""A driver steers the queue, as a program does it: positions, undo, back, volume. Guests see the same order."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def order(event: dict[str, object]) -> list[str]:
 
 
 def shows(program: Program, *songs: str) -> None:
-    """Waits until these are the queue, in this order."""
+    """Waits until the queue has these songs, in this order."""
     program.expect("snapshot", lambda event: order(event) == list(songs))
 
 
@@ -44,7 +44,7 @@ def test_a_place_that_the_driver_gives_holds_for_everybody_and_through_a_restart
     ana.say("vote n1")
     for program in (again, ana):
         shows(program, "n2", "n3", "n4", "n1")
-    # n3 and n1 have a vote each, and n2 its place.
+    # n3 and n1 have one vote each, and n2 has a fixed position.
     ana.say("unvote n3")
     for program in (again, ana):
         shows(program, "n2", "n1", "n4", "n3")

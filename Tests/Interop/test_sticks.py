@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A host whose music is on a stick that is pulled out, plugged in late, or fails: real mounts and a real mpv."""
+"""A host whose music is on a USB stick that is pulled out, plugged in late, or fails: real mounts and a real mpv."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ QUEUED = 10
 
 # Longer than a test.
 LONG = 240.0
-# The notice comes with the mount's end, or when a file fails.
+# The notice comes with the end of the mount, or when a file fails.
 NOTICED = 8.0
-# A look for a folder that is away every two seconds, and mpv's start.
+# The host looks for a missing folder every two seconds, and then starts mpv.
 BACK = 60.0
-# A song of 3 s and nine more: without care for the folder the queue is empty by then.
+# A song of 3 s and nine more: a host that ignores the missing folder has an empty queue by then.
 FOR_LONG = 45.0
 
 AWAY = ("libraryMissing", "libraryAway", "libraryUnreadable")
@@ -52,7 +52,7 @@ def begin(start: Start, library: Path, *arguments: str) -> Program:
 
 
 def queue_of(snapshot: Event) -> list[tuple[str, int]]:
-    """The queue's songs with the number of their votes."""
+    """The queue's songs, each with its number of votes."""
     return [(item["title"], len(item["voters"])) for item in snapshot["queue"]]
 
 
@@ -61,7 +61,7 @@ def last(host: Program) -> Event:
 
 
 def fill_queue(host: Program, start: Start) -> list[tuple[str, int]]:
-    """Ten songs, each with the vote of a guest. Returns the queue."""
+    """Ten songs, each with a guest's vote. Returns the queue."""
     host.say("search Mile")
     songs = host.expect("searchResults", lambda event: len(event["songs"]) > QUEUED)["songs"]
     playing = last(host)["nowPlaying"]["id"]
@@ -79,7 +79,7 @@ def fill_queue(host: Program, start: Start) -> list[tuple[str, int]]:
 
 
 def begin_paused(start: Start, library: Path) -> tuple[Program, list[tuple[str, int]]]:
-    """A host that has played and is paused, with a full queue, so that its short songs cannot end yet."""
+    """A host that has played and is paused, with a full queue. Its short songs cannot end while it is paused."""
     host = begin(start, library)
     host.expect("snapshot", lambda event: event["isPlaying"])
     host.say("pause")
@@ -105,7 +105,7 @@ def nothing_failed(host: Program) -> None:
 
 
 def stays(host: Program, queue: list[tuple[str, int]], seconds: float) -> None:
-    """For so long nothing becomes of the queue and of what plays."""
+    """For this long, the queue and the playing song do not change."""
     playing = last(host)["nowPlaying"]["id"]
 
     def is_other(event: Event) -> bool:
@@ -151,7 +151,7 @@ def test_songs_that_end_while_the_stick_is_away_do_not_empty_the_queue(start: St
     stays(host, queue, FOR_LONG)
     stick.plug()
     is_back(host)
-    # It goes on with the next ones, none of which is refused.
+    # It continues with the next songs, and refuses none.
     host.expect("snapshot", lambda event: len(event["queue"]) == QUEUED - 2, timeout=BACK)
     nothing_failed(host)
 
@@ -194,7 +194,7 @@ def test_a_host_that_starts_before_its_stick_keeps_queue_and_votes(
     if leaves == "nothing":
         stick.path.rmdir()
     for _ in range(2):
-        # The second time it was away for good, as it seems.
+        # The second time, the stick seems to be away for good.
         host = begin(start, stick.path)
         is_away(host)
         stays(host, queue, 5.0)
@@ -235,7 +235,7 @@ def test_a_stick_that_fails_says_nothing_about_its_songs(
     host, queue = begin_paused(start, stick.path)
     stick.fail()  # type: ignore[attr-defined]
     host.say("play")
-    # mpv has the beginning of two songs in its memory.
+    # mpv has the beginning of two songs in memory.
     is_away(host, timeout=30)
     kept = queue_of(last(host))
     assert kept == queue[-len(kept) :] and len(kept) >= QUEUED - 2
@@ -256,7 +256,7 @@ def test_a_stick_that_answers_no_more_is_waited_for(start: Start, make_stick: Ma
     host = begin(start, stick.path)
     queue = fill_queue(host, start)
     stick.hang()
-    # mpv may have all of the next song in its memory, since it reads ahead from what it takes for a network.
+    # mpv may have the complete next song in memory, because it reads ahead from file systems that look like networks.
     for skipped in (1, 2):
         host.say("skip")
         host.expect("snapshot", lambda event, left=QUEUED - skipped: len(event["queue"]) == left)  # type: ignore[misc]
@@ -314,7 +314,7 @@ def test_one_file_that_is_broken_or_gone_is_skipped(start: Start, make_stick: Ma
     stick = make_stick(Memory)
     stick.fill([LONG] * 5)
     stick.plug()
-    # It looks like a song, and has nothing to play.
+    # A file that looks like a song, but has no sound.
     flac_without_sound(stick.spare / "zz.flac", 60)
     host = begin(start, stick.path)
     host.expect("snapshot", lambda event: event["isPlaying"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a person at a terminal sees and types, and what is left of it when the program has gone."""
+"""What a person sees and types at a terminal, and what is left on it after the program's end."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ Sit = Callable[..., Person]
 
 ESCAPE = b"\x1b"
 
-# What follows the title of every song of `start_host`.
+# Follows the title of every song of `start_host`.
 BY = "\N{EN DASH} The Milestones"
 
 
 @pytest.fixture
 def sit(binary: Path, air: Path, tmp_path: Path) -> Iterator[Sit]:
-    """Somebody sits down at a program on the air."""
+    """A person at a program on the air."""
     people: list[Person] = []
 
     def sit(role: str, name: str, address: str, *arguments: str, **terminal: int | str) -> Person:
@@ -40,7 +40,7 @@ def sit(binary: Path, air: Path, tmp_path: Path) -> Iterator[Sit]:
 
 @pytest.fixture
 def ana(host: Program, sit: Sit) -> Person:
-    """She has joined, and sees the queue: Mile 1 and the others."""
+    """Ana has joined, and sees the queue: Mile 1 and the others."""
     person = sit("guest", "Ana", "ana")
     person.see('Connected to "Dad\'s Car"', "Now playing: Mile 0", " 1. Mile 1 ", timeout=START)
     return person
@@ -50,7 +50,7 @@ def test_a_number_votes_for_that_line_of_the_queue_and_the_vote_is_marked_as_her
     ana.enter("vote 3")
     host.expect("intent", kind="vote", songID="n3")
     ana.see('Your vote for "Mile 3" counts.', f" 1. Mile 3 {BY}  1 vote (yours)")
-    # What she has typed stays above, where it was answered.
+    # Typed commands stay above, with their answers.
     assert ana.lines.index("> vote 3") < ana.lines.index('Your vote for "Mile 3" counts.')
     ana.enter("unvote mile 3")
     host.expect("intent", kind="takeBackVote", songID="n3")
@@ -60,7 +60,7 @@ def test_a_number_votes_for_that_line_of_the_queue_and_the_vote_is_marked_as_her
 def test_a_person_is_spoken_to_in_the_language_of_the_environment(
     host: Program, sit: Sit, variables: dict[str, str]
 ) -> None:
-    # It need not be installed: how letters are written is another matter.
+    # The locale does not have to be installed; it only selects the language.
     person = sit("guest", "Ana", "ana", **{"LC_ALL": "", "LC_MESSAGES": "", **variables})
     person.see("Verbunden mit „Dad's Car“", "Jetzt läuft: Mile 0", " 1. Mile 1 ", timeout=START)
     person.enter("vote 1")
@@ -185,7 +185,7 @@ def test_ctrl_backslash_does_nothing_and_leaves_no_broken_terminal(host: Program
 
 
 def test_even_when_it_is_killed_the_keyboard_works(host: Program, binary: Path, shell: Person, place: Place) -> None:
-    """No program can undo what it did to the terminal when it is killed. The shell does."""
+    """A killed program cannot restore the terminal. The shell does."""
     del host
     shell.type(f"clear; {binary} guest Ana {' '.join(place('ana'))}\n")
     shell.see('Connected to "Dad\'s Car"', timeout=START)
@@ -200,7 +200,7 @@ def test_even_when_it_is_killed_the_keyboard_works(host: Program, binary: Path, 
 def test_what_is_drawn_leaves_no_mode_behind(ana: Person) -> None:
     ana.enter("vote 1")
     ana.see("1 vote (yours)")
-    # No mode that a dead program could leave behind: scroll regions, the alternate screen, hidden cursors.
+    # The program uses no mode that could stay after its death: scroll regions, the alternate screen, hidden cursors.
     assert b"\x1b[?" not in ana.written and b"r" not in {code[-1:] for code in _codes(bytes(ana.written))}
 
 
@@ -254,7 +254,7 @@ def test_a_line_that_is_wider_than_the_window_stays_in_its_row(host: Program, an
     ana.type("\n")
     ana.look(lambda: ana.prompt == ">", "an empty prompt")
     ana.see("! ")
-    # What was entered stands above, all of it, and then the answer.
+    # The complete input stands above, then the answer.
     above = " ".join(ana.lines[: ana.row])
     entered = above[above.index("> vote mile") : above.index("! ")]
     assert entered.count("mile") == 12
@@ -273,7 +273,7 @@ def test_stopped_and_woken_it_draws_everything_anew(host: Program, ana: Person) 
 def test_ctrl_z_gives_the_shell_a_clean_screen_and_fg_brings_everything_back(
     host: Program, binary: Path, air: Path, tmp_path: Path
 ) -> None:
-    """With a shell that has job control: a program without one is never stopped."""
+    """In a shell with job control: without job control, a program is never stopped."""
     del host
     shell = Person(Path("/bin/bash"), "--norc", "-i", PS1="$ ")
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What other versions say: a newer minor one is understood, another major one is refused by name."""
+"""Other protocol versions: a newer minor version is understood, another major version is refused with its number."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_guest_of_a_newer_minor_version_joins_and_votes(
     talk.say(UNKNOWN, with_more(ping(1)), Frame(0xFF), message(Unit(newer_vote, 1)), UNKNOWN)
     assert host.expect("intent", songID="n5", accepted=True)["peer"]["name"] == "Eve"
     assert talk.hear_of(Kind.ACK)[:1] == b"\x01"
-    # A rejection, so that there is something to acknowledge with more bytes than there are today.
+    # A rejection, so that there is something to acknowledge, with more bytes than today's.
     talk.say(message(Unit(democracy_dj.vote("no"), 2)))
     while Unit.read(talk.hear_of(Kind.MESSAGE)).latest:
         pass
@@ -90,7 +90,7 @@ def test_a_handshake_that_was_made_for_a_circuit_gets_nobody_in_on_a_channel(cal
 
 def test_a_version_that_was_changed_on_the_way_gets_nobody_in(call: Call) -> None:
     talk = call()
-    # The packet says 2, the guest's prologue another.
+    # The packet says version 2, the guest's prologue another.
     handshake = Handshake(talk.key, prologue=prologue(version=3))
     talk.send_packet(handshake.write(Packet.XX_1))
     with pytest.raises(Forged):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The view of a node: a program that asks for it is told the same as the node's page."""
+"""The view of a node: a program that asks for it receives the same as the node's page."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def told(program: Program, fits: Callable[[View], bool] = lambda _: True) -> Vie
 
 
 def becomes(program: Program, fits: Callable[[View], bool]) -> View:
-    """Asks for the view until it fits: for changes that the program makes without an event of their own."""
+    """Asks for the view until it matches: for changes without an event of their own."""
     deadline = monotonic() + START
     while not fits(view := told(program)):
         assert monotonic() < deadline, view
@@ -38,7 +38,7 @@ def becomes(program: Program, fits: Callable[[View], bool]) -> View:
 
 
 def stream(url: str, opener: urllib.request.OpenerDirector | None = None) -> tuple[HTTPResponse, View]:
-    """An open page, and the first view that it is sent."""
+    """An open page, and the first view that it receives."""
     page = (opener or urllib.request.build_opener()).open(url + "events", timeout=START)
     while not (line := page.readline()).startswith(b"data: "):
         assert line, "the stream has ended"
@@ -46,20 +46,20 @@ def stream(url: str, opener: urllib.request.OpenerDirector | None = None) -> tup
 
 
 def browser(invitation: str) -> tuple[str, urllib.request.OpenerDirector]:
-    """A passenger's browser that has opened an invitation: where the page is, and what keeps the cookies."""
+    """A passenger's browser that has opened an invitation: the page's address, and an opener with the cookies."""
     opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
     opener.open(invitation, timeout=START).close()
     return invitation.split("join?")[0], opener
 
 
 def request(opener: urllib.request.OpenerDirector, base: str, path: str, **fields: str) -> None:
-    """What a page posts."""
+    """Posts a request of the page."""
     headers = {"Content-Type": "application/json", "Origin": base.rstrip("/")}
     opener.open(urllib.request.Request(f"{base}api/{path}", json.dumps(fields).encode(), headers), timeout=START).close()
 
 
 def lasting(view: View) -> View:
-    """What does not change by the second."""
+    """The parts of a view that do not change every second."""
     guests = [{**guest, "roundTrip": None, "hops": None} for guest in view["guests"]]
     return {**view, "version": 0, "elapsed": 0, "guests": guests}
 
@@ -74,7 +74,7 @@ def test_a_program_is_told_the_view_that_the_page_shows(host: Program, bob: Prog
         page.close()
         assert view.keys() == shown.keys() and view["connection"] == connection
         assert view["queue"][0]["id"] == "n3" and view["queue"][0]["mine"] == (program is bob)
-        # What has become of the vote is marked for some seconds only.
+        # The result of a vote is marked for some seconds only.
         for one in (view, shown):
             one["queue"][0]["wish"] = None
         assert lasting(view) == lasting(shown)
@@ -82,7 +82,7 @@ def test_a_program_is_told_the_view_that_the_page_shows(host: Program, bob: Prog
 
 def test_a_view_has_another_version_where_it_has_changed_and_only_there(start: Start) -> None:
     host = start("host", "Car", "car", "--http", "none")
-    # These are the events of a start. The view no longer changes when all of them have come, in whatever order.
+    # These are a start's events. The view is stable when all have come, in any order.
     for event in ("snapshot", "playback", "steering"):
         host.expect_seen(event)
     before = told(host)
@@ -91,7 +91,7 @@ def test_a_view_has_another_version_where_it_has_changed_and_only_there(start: S
     host.expect("notice")
     noticed = told(host)
     assert noticed["notices"] and noticed["version"] > before["version"]
-    # A notice that passes is no event when it goes.
+    # A notice that ends automatically causes no event.
     deadline = monotonic() + START
     while (later := told(host))["notices"]:
         assert later["version"] == noticed["version"] and monotonic() < deadline
@@ -128,7 +128,7 @@ def test_one_key_by_page_and_by_radio_is_one_guest_and_is_kicked_on_both(start: 
     mia.key = Key(key)
     mia.join()
     becomes(host, lambda view: [guest["name"] for guest in view["guests"]] == ["Mia"])
-    # She leaves the page, and is there all the same.
+    # She leaves the page, and is still a guest.
     page.close()
     request(opener, base, "command", command="leave")
     becomes(host, lambda view: [guest["name"] for guest in view["guests"]] == ["Mia"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The folder that stands for the air, as docs/protocol.md describes it: stale files, and the PSM."""
+"""The folder that represents the air, as docs/protocol.md describes it: stale files, and the PSM."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ NAME = "Dad's Car"
 
 
 def leave_behind(path: Path, kind: socket.SocketKind) -> None:
-    """A socket as a program that was killed leaves it: its file is there, and nobody has it open."""
+    """A socket as a killed program leaves it: the file exists, and no process has it open."""
     with socket.socket(socket.AF_UNIX, kind) as left:
         left.bind(str(path))
     assert path.is_socket()
 
 
 def comes_to_be(socket_file: Path) -> bool:
-    """Looks for it at each advertisement, of which a host sends some thirty a second."""
+    """Checks at each advertisement, of which a host sends some thirty a second."""
     listening = Radio(socket_file.parent, "watcher")
     return any(socket_file.is_socket() or not listening.listen() for _ in range(150))
 
@@ -37,13 +37,13 @@ def comes_to_be(socket_file: Path) -> bool:
 def test_an_ear_that_nobody_listens_with_is_removed_and_the_others_stay(host: Program, bob: Program, air: Path) -> None:
     stale = air / "ghost.ear"
     leave_behind(stale, socket.SOCK_DGRAM)
-    # An advertisement goes to one ear after the other. The first that is heard here may have begun before the stale ear
-    # was there, and the last may not have come to it yet; the one between them went to all.
+    # An advertisement goes to one ear after the other. The first one received here may have begun before the stale ear
+    # existed, and the last may not have reached it yet. Those in between went to all ears.
     listening = Radio(air, "listener")
     for _ in range(3):
         listening.listen()
     assert not stale.exists()
-    # A host hears nothing, nor does a guest that is linked.
+    # A host does not listen, and neither does a linked guest.
     assert comes_to_be(air / "car.deaf") and comes_to_be(air / "bob.deaf")
 
 

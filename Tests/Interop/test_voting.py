@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Votes and the queue: what is sent is small, counts once however the links break, and everybody sees the same."""
+"""Votes and the queue: messages are small, votes count once however links break, and all nodes see the same."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from roadmesh_peer.wire import Kind, Unit, ack, message, ping
 from roadmesh_program.fixtures import MakeGuest, StartHost
 from roadmesh_program.program import Program
 
-# Of an SDU, tag included.
+# Sizes of an SDU, with its tag.
 VOTE, ACKNOWLEDGEMENT = 48, 24
 
-# In a queue of fifty songs: what everybody is told of a vote, and the whole state.
+# With a queue of fifty songs: the update about a vote, and the full state.
 NEWS, WHOLE = 96, 5 * 1024
 
 
@@ -40,7 +40,7 @@ def test_a_program_votes_by_the_number_of_the_list(bob: Program) -> None:
 
 
 def shown(state: State) -> dict[str, Any]:
-    """A state in the words of the program's own output."""
+    """A state in the form of the program's output."""
     return {
         "epoch": state.epoch,
         "revision": state.revision,
@@ -80,7 +80,7 @@ def revision_of(guest: Guest) -> int:
 
 
 def see_the_same(host: Program, *guests: Guest) -> None:
-    """Waits until guests have the host's next state or a later one, and compares what they show of it."""
+    """Waits until guests have the host's next state or a later one, and compares what they show."""
     revision = host.expect("snapshot")["revision"]
     for guest in guests:
         guest.until(lambda guest=guest: revision_of(guest) >= revision, f"revision {revision}")  # type: ignore[misc]
@@ -89,7 +89,7 @@ def see_the_same(host: Program, *guests: Guest) -> None:
 
 
 def see_the_same_now(host: Program, guests: list[Guest]) -> None:
-    """Waits until everybody has the host's present state."""
+    """Waits until all guests have the host's current state."""
     shown_last = host.expect("snapshot", lambda one: len(one["connectedPeers"]) == len(guests))
     for guest in guests:
         guest.until(lambda guest=guest: revision_of(guest) >= shown_last["revision"], "the present state")  # type: ignore[misc]
@@ -100,7 +100,7 @@ def cast_count(host: Program, song: str) -> int:
 
 
 def next_reliable(guest: Guest) -> Unit:
-    """The next reliable message, which is not acknowledged."""
+    """The next reliable message. It is not acknowledged."""
     assert guest.talk
     while (unit := Unit.read(guest.talk.hear_of(Kind.MESSAGE))).latest:
         pass
@@ -108,7 +108,7 @@ def next_reliable(guest: Guest) -> Unit:
 
 
 def bytes_alone(records: list[tuple[int, list[int]]], kind: Kind) -> list[int]:
-    """Of the records that hold one frame of a type and nothing else."""
+    """Sizes of the records that hold exactly one frame of this type."""
     return [count for count, kinds in records if kinds == [kind]]
 
 
@@ -117,7 +117,7 @@ def test_a_vote_and_its_acknowledgement_are_small(ana: Guest, measured: list[str
     ana.until_shown("n7")
     ana.vote("no")
     ana.until(lambda: bool(ana.view.rejections), "the rejection")
-    # What no application reads is acknowledged too, and brings no state along.
+    # A message that no application reads is acknowledged too, and causes no state update.
     ana.send(ana.conversation.write(b"\xff"))
     ana.until_acknowledged()
     votes, acks = bytes_alone(ana.said, Kind.MESSAGE)[:2], bytes_alone(ana.said, Kind.ACK)
@@ -171,7 +171,7 @@ def test_a_vote_can_be_taken_back(ana: Guest, host: Program) -> None:
     ana.until_shown("n5")
     ana.send(ana.conversation.write(take_back("n5")))
     ana.until(lambda: bool(ana.view.state and ana.view.state.voters("n5") == ()), "no vote")
-    # Once more changes nothing, and is no error.
+    # Taking back again changes nothing, and is not an error.
     ana.send(ana.conversation.write(take_back("n5")))
     ana.until_acknowledged()
     ana.vote("n5")
@@ -207,7 +207,7 @@ def test_guests_are_told_now_and_then_which_state_is_the_present_one(ana: Guest)
     ana.until(lambda: ana.view.heartbeats == 2, "two heartbeats")
     before = ana.view.snapshots
     assert ana.view.state
-    # It believes to be somewhere else: the next heartbeat mends that.
+    # The guest's revision is wrong. The next heartbeat corrects that.
     ana.view.state = replace(ana.view.state, revision=ana.view.state.revision + 7)
     ana.until(lambda: ana.view.snapshots > before, "the whole")
 
@@ -216,7 +216,7 @@ def test_votes_that_are_cast_in_a_gap_count_once(ana: Guest, host: Program) -> N
     ana.vote("n1")
     ana.until_shown("n1")
     with ana.radio.dead_zone():
-        # One leaves before anybody notices, the others wait.
+        # One guest leaves before the outage is detected, the others wait.
         ana.vote("n2")
         ana.until_lost()
         assert host.expect("peerDisconnected")["reason"] == "linkLost"
@@ -238,7 +238,7 @@ def test_a_message_that_comes_again_after_a_reconnection_is_dropped(ana: Guest, 
     ana.until_acknowledged()
     ana.lose_link()
     host.expect("peerDisconnected")
-    # A guest that has not heard the ack, and does not believe the hello, sends both again.
+    # A guest that missed the ack, and does not use the hello's numbers, sends both again.
     ana.join()
     ana.send(first)
     ana.send(second)
@@ -249,7 +249,7 @@ def test_a_message_that_comes_again_after_a_reconnection_is_dropped(ana: Guest, 
 
 def test_what_the_hello_acknowledges_is_not_sent_again(ana: Guest, host: Program) -> None:
     assert ana.talk
-    # It votes, and is gone before it has heard of it.
+    # It votes, and leaves before it receives the answer.
     ana.vote("n5")
     host.expect("intent", songID="n5")
     ana.lose_link()
@@ -264,7 +264,7 @@ def test_what_the_hello_acknowledges_is_not_sent_again(ana: Guest, host: Program
 
 def test_what_a_guest_has_not_acknowledged_comes_again_with_its_number(ana: Guest, host: Program) -> None:
     assert ana.talk
-    # It reads the rejection, and is gone before it has said so.
+    # It reads the rejection, and leaves before it acknowledges it.
     ana.talk.say(message(ana.conversation.write(vote("no"))))
     unit = next_reliable(ana)
     ana.lose_link()
@@ -274,7 +274,7 @@ def test_what_a_guest_has_not_acknowledged_comes_again_with_its_number(ana: Gues
     assert next_reliable(ana) == unit
     ana.talk.say(ack(1))
     ana.conversation.delivered = 1
-    # The next rejection has the next number: nothing is in between.
+    # The next rejection has the next number: no message is in between.
     ana.talk.say(message(ana.conversation.write(vote("no"))))
     assert next_reliable(ana).number == 2
 
@@ -330,7 +330,7 @@ def test_in_a_queue_of_fifty_a_vote_costs_every_link_little_and_the_whole_is_sma
     for guest in guests:
         guest.join()
     see_the_same_now(host, guests)
-    # The last one to come has got the state once, and nothing else of that size.
+    # The last guest that joined received the state once, and nothing else of that size.
     whole = sum(count for count, kinds in guests[-1].heard if Kind.FRAGMENT in kinds or Kind.MESSAGE in kinds)
     costs: list[int] = []
     for number, voter in enumerate(guests):
@@ -351,7 +351,7 @@ def test_in_a_queue_of_fifty_a_vote_costs_every_link_little_and_the_whole_is_sma
 
 
 def test_a_guest_that_asks_gets_the_whole(ana: Guest, host: Program) -> None:
-    # After a change: a request that comes while a snapshot leaves is answered by that one.
+    # After a change: a request that arrives while a snapshot is being sent is answered by that snapshot.
     ana.until(lambda: ana.view.changes == 1, "the change that its own joining is")
     ana.vote("n2")
     ana.until_shown("n2")

@@ -25,7 +25,7 @@ SONGS = 40
 
 @dataclass
 class Convoy:
-    """The car that has the music, with Ana in it, and the car behind it, in which a relay has Ben as its guest."""
+    """The car with the music and its guest Ana, and the car behind it, with a relay and its guest Ben."""
 
     broker: Mosquitto
     host: Program

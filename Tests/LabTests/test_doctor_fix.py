@@ -225,7 +225,7 @@ def test_undo_leaves_the_files_byte_for_byte_as_they_were(road: Lab, head_unit: 
         assert box.run(f"stat -c '%a %u' {CONFIGURATION}").split() == ["644", "0"]
         box.run(f"test ! -e $(dirname {JOURNAL}) && test $(ls -A /run | grep -c roadmesh-new) = 0")
         assert not run_doctor(box, "--undo", restarts=False).seen("change")
-        # bluetoothd leaves its own values in the kernel.
+        # bluetoothd leaves the values that it has set in the kernel, so undo must reset them.
         assert "every 1280 ms" in timing(box) and "every 30 to 50 ms" in timing(box)
 
 

@@ -85,7 +85,7 @@ def parent(lab: Lab, node: Program, among: Sequence[str] | None = None) -> str:
     controller = node.controller
 
     def upwards() -> dict[str, int]:
-        """Frames sent upwards on each link."""
+        """Channel bytes sent upwards on each link."""
         sent = {}
         for link in links_of(lab, controller):
             is_central = link["central"] == controller.name
