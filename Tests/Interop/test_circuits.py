@@ -267,7 +267,7 @@ def test_who_sends_more_than_it_may_loses_the_circuit_at_both_ends_and_no_more(
     wrong: str, net: Net, eve: Eve, ana: Client, car: Host
 ) -> None:
     if wrong == "before it is open":
-        # One goes along with the opening; the second is too many.
+        # One SDU may come with the opening; the second is too many.
         eve.say(opening(car), circuit_data(2, bytes(40)), circuit_data(2, bytes(40)))
     else:
         eve.say(opening(car, mtu=600 if wrong == "too long" else MTU), circuit_credit(2, CREDITS))

@@ -36,26 +36,28 @@ from .wire import LARGEST_SDU, SERVICE, Advertisement, Malformed, Tail, service_
 
 SILENCE = 20
 UNANSWERED = 4.0
-"""A call that nobody answers in so many seconds is over, and so is one after which nothing comes."""
+"""A call without an answer ends after this many seconds, and so does one that is followed by no value."""
 UNFINISHED = 10.0
-"""So is a channel on which an SDU is not whole so many seconds after its first chunk."""
+"""A channel ends if an SDU is incomplete this many seconds after its first chunk."""
 FIRST_REST, LONGEST_REST = 0.1, 2.0
-"""Between two connections that fail."""
+"""Pauses between two connections that fail."""
 QUIET, UNHEARD = 40.0, 5.0
-"""Who has heard nothing for so many seconds says something to itself, which comes back in so many."""
+"""After this many seconds without a message, a node publishes one to itself, which must arrive within the second
+time."""
 CHANNELS_OF_OTHERS, CALLS_OF_OTHERS = 40, 256
 HOSTS = 256
 AGAIN = 1.0
-"""An advertisement that somebody else has overwritten is published again so many seconds after the last time."""
+"""If another client overwrites an advertisement, it is published again at the earliest this many seconds after the
+last time."""
 
 
 class BrokerChannel:
-    """A channel of this connection to the broker, and who speaks over it."""
+    """A channel of this connection to the broker, and the link on it."""
 
     mtu = LARGEST_SDU
 
     def __init__(self, radio: BrokerRadio, them: str, channel: str, speaker: Speaker, run: bytes = b"") -> None:
-        """To a node that was called when its run was this, or that has called."""
+        """A channel to a node that was called while this was its run, or to a node that has called (no run)."""
         self._radio = radio
         self.them = them
         self.channel = channel
@@ -64,7 +66,7 @@ class BrokerChannel:
         self._chunks = Chunks()
         self._unsent: bytes | None = None
         self._due: float | None = None
-        """Until then something has to come: the answer to the call, or the rest of an SDU."""
+        """Deadline of the next message: the answer to the call, or the rest of an SDU."""
         self._is_answered = not self.is_caller
         self._is_open = True
         if self.is_caller:
@@ -75,7 +77,7 @@ class BrokerChannel:
 
     @property
     def is_caller(self) -> bool:
-        """This node has called the other one."""
+        """This node is the caller."""
         return bool(self.run)
 
     def take(self, value: bytes) -> None:
@@ -91,7 +93,7 @@ class BrokerChannel:
         if not self._is_answered:
             self._is_answered, self._due = True, None
             self.speaker.begun_at = self._radio.net.now
-            # It was heard.
+            # The call was received.
             self._say(ANSWER)
         if not self._chunks.is_within_sdu:
             self._due = None
@@ -126,13 +128,13 @@ class BrokerChannel:
         self.speaker.lost()
 
     def close(self) -> None:
-        """Says that it is over."""
+        """Publishes the end of the channel."""
         if self._is_open:
             self._say(self._chunks.end)
             self._forget()
 
     def lost(self) -> None:
-        """The other side has closed it, or its end at the broker is gone."""
+        """The other side has closed the channel, or the broker has lost that side."""
         if self._is_open:
             self._forget()
             self.speaker.lost()
@@ -144,7 +146,7 @@ class BrokerChannel:
 
 
 class BrokerRadio:
-    """A node's place at a broker, with the shape of a radio: it hears and dials, advertises and is dialled."""
+    """A node's connection to a broker, with a radio's interface: it scans and dials, advertises and accepts dials."""
 
     INTERVAL = 0.025
     silence = SILENCE
@@ -157,24 +159,24 @@ class BrokerRadio:
         self.topics = Topics(prefix, service_uuid(service))
         self.channels: dict[str, BrokerChannel] = {}
         self._run = b""
-        """Of this connection; nothing where there is none."""
+        """The run of this connection; empty without one."""
         self._connection: Connection | None = None
         self._is_granted = False
         self._heard_at = 0.0
         self._asked_at: float | None = None
-        """When it has said something to itself of which nothing has been heard."""
+        """When it has published a message to itself that has not arrived yet."""
         self._rest, self._connect_at = FIRST_REST, 0.0
         self._listener: Callable[[Heard], None] | None = None
         self._is_looking = False
         self._present: dict[str, tuple[Heard, bytes]] = {}
-        """Who is there, and the run."""
+        """The advertised nodes, each with its run."""
         self._told_at = 0.0
         self._calls: dict[str, tuple[str, float]] = {}
-        """Channels on which nothing has come yet: who has called, and until when something is due."""
+        """Calls without a value so far: the caller, and the deadline of the first value."""
         self._answer: Callable[[], Speaker] | None = None
         self._advertised: tuple[Advertisement, str] | None = None
         self._published = b""
-        """The advertisement that is at the broker, as far as is known here."""
+        """The advertisement that the broker has, as far as this node knows."""
         self._published_at = -math.inf
         self._is_echoed = False
         self._is_closed = False
@@ -186,12 +188,12 @@ class BrokerRadio:
 
     @property
     def is_advertised(self) -> bool:
-        """The broker has passed its advertisement on, to itself as well."""
+        """The broker has sent this node its own advertisement."""
         return self._is_echoed
 
     @property
     def present(self) -> list[Heard]:
-        """Whose advertisements are at the broker, beside its own."""
+        """Advertisements that the broker has, without this node's own."""
         return [heard for heard, _ in self._present.values()]
 
     def tick(self) -> None:
@@ -210,7 +212,7 @@ class BrokerRadio:
         if self._is_granted:
             self._ask()
 
-    # The connection
+    # Connection
 
     def _connect(self) -> None:
         will = self.topics.here(self.address) if self._answer else None
@@ -232,7 +234,7 @@ class BrokerRadio:
             self._tell()
 
     def disconnected(self, why: str) -> None:
-        """Nothing is carried over into the next connection."""
+        """The next connection starts without any state of this one."""
         self._connection, self._run = None, b""
         self._is_granted = self._is_looking = self._is_echoed = False
         self._published, self._published_at = b"", -math.inf
@@ -248,7 +250,7 @@ class BrokerRadio:
             self._connection.publish(topic, payload, retain=retain)
 
     def _ask(self) -> None:
-        """A broker may have forgotten what this node listens to."""
+        """Checks the subscriptions: a broker may have forgotten them."""
         if self._asked_at is not None and self.net.now >= self._asked_at + UNHEARD:
             assert self._connection
             self._connection.close()
@@ -267,14 +269,15 @@ class BrokerRadio:
         elif channel := self.channels.get(place) or self._opened(place):
             channel.take(payload)
 
-    # Others
+    # Other nodes
 
     def listen(self, heard: Callable[[Heard], None]) -> None:
         self._listener = heard
         self._look()
 
     def _look(self) -> None:
-        """Who has looked for hosts goes on, to see other runs of them. Who is looked for looks for itself."""
+        """A node that has looked for hosts keeps its subscription, to see new runs of them. A node that advertises
+        subscribes to its own address."""
         if self._connection and self._run and not self._is_looking and (self._listener or self._answer):
             self._is_looking = True
             self._connection.subscribe(self.topics.here() if self._listener else self.topics.here(self.address))
@@ -292,7 +295,7 @@ class BrokerRadio:
             heard = presence.heard(address)
         except Malformed:
             return
-        # Nobody is heard again, so whoever comes when it is full is not remembered.
+        # No node is heard twice, so when the table is full, a new one is not stored.
         if was_present or len(self._present) < HOSTS:
             self._present[address] = heard, presence.run
         for channel in list(self.channels.values()):
@@ -307,7 +310,7 @@ class BrokerRadio:
         self.publish(self.topics.call(heard.address), bytes(Call(self.topics.service, self.address, channel)))
         return BrokerChannel(self, heard.address, channel, speaker, run)
 
-    # Being called
+    # Incoming calls
 
     def accept(self, answer: Callable[[], Speaker]) -> None:
         self._answer = answer
@@ -331,7 +334,7 @@ class BrokerRadio:
         self._calls = {channel: call for channel, call in self._calls.items() if call[1] > self.net.now}
 
     def _opened(self, channel: str) -> BrokerChannel | None:
-        """The channel of a call, where this is one: who has called speaks."""
+        """The channel of a call, if this is one. The caller speaks first."""
         caller, _ = self._calls.pop(channel, ("", 0.0))
         if not caller or self._answer is None:
             return None
@@ -344,7 +347,7 @@ class BrokerRadio:
         self._advertised = (advertisement, f"{name}{tail}")
 
     def _tell(self) -> None:
-        """Publishes the advertisement where the broker has another one, or none."""
+        """Publishes the advertisement if the broker has another one, or none."""
         if not self._is_granted or not self._advertised:
             return
         wanted = bytes(Presence(self._run, *self._advertised))
@@ -361,7 +364,7 @@ class BrokerRadio:
         self._leave(says_so=True)
 
     def vanish(self) -> None:
-        """As somebody who is killed."""
+        """Disappears as a killed program does."""
         self._leave(says_so=False)
 
     def _leave(self, *, says_so: bool) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One connection to an MQTT broker, which lives in a net beside everything else there. The MQTT is a library's."""
+"""One connection to an MQTT broker, which runs in a net with other nodes. The MQTT comes from a library."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from paho.mqtt.enums import CallbackAPIVersion
 from .net import Net
 
 QOS = 0
-"""Nobody acknowledges a message but who it is for."""
+"""Only the receiving node acknowledges messages."""
 KEEP_ALIVE = 10
-"""A broker that says nothing for so many seconds is asked, and after as many again it is lost."""
+"""A broker that is silent for this many seconds is asked, and after as many again it counts as lost."""
 
 CONNECTING = 1.0
-"""For so many seconds everybody in the net waits for a connection at most."""
+"""The entire net waits at most this many seconds for a connection."""
 
 
 class Subscriber(Protocol):
-    """Whose connection it is."""
+    """The owner of a connection."""
 
     def connected(self) -> None: ...
 
@@ -33,12 +33,12 @@ class Subscriber(Protocol):
     def came(self, topic: str, payload: bytes) -> None: ...
 
     def disconnected(self, why: str) -> None:
-        """Nothing comes after this, and nothing of this connection goes on in another one."""
+        """No event follows this one. The next connection starts without any state of this one."""
 
 
 class Connection:
     def __init__(self, net: Net, host: str, port: int, name: str, owner: Subscriber, will: str | None = None) -> None:
-        """Connects. As the last will, nothing is said to be at that topic any more."""
+        """Connects. The last will removes the message at the topic `will`."""
         self._net = net
         self._owner = owner
         self._topics: dict[int | None, str] = {}
@@ -78,7 +78,7 @@ class Connection:
         with suppress(KeyError, ValueError):
             self._net.rewatch(waiting, selectors.EVENT_READ | writing, self._ready)
 
-    # Saying
+    # Sending
 
     def subscribe(self, topic: str) -> None:
         self._topics[self._client.subscribe(topic, QOS)[1]] = topic
@@ -87,7 +87,8 @@ class Connection:
         self._client.publish(topic, payload, QOS, retain)
 
     def close(self, *, says_so: bool = True) -> None:
-        """Ends it: says everything that is still to be said, as far as the broker takes it, or nothing at all."""
+        """Ends the connection. First sends everything that is queued, as far as the broker accepts it, or nothing at
+        all."""
         self._is_over = True
         if says_so:
             self._client.disconnect()
@@ -96,7 +97,7 @@ class Connection:
             self._unwatch(socket)
             socket.close()
 
-    # Hearing
+    # Receiving
 
     def _ready(self, mask: int) -> None:
         if mask & selectors.EVENT_WRITE:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a hostile broker does with messages: each is made of chance with a seed, and of the topics that it is for."""
+"""What a hostile broker does with messages. Each fault has a share of messages (random, with a seed), and topics."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Passed = list[tuple[float, Publish]]
 
 EVERYTHING = "#"
 REORDERED_WITHIN = 0.2
-"""A message that waits for the next one, to come after it, waits for so many seconds at most."""
+"""A message that is held back until after the next one waits at most this many seconds."""
 
 
 def sometimes(share: float, what: Callable[[Publish], Passed], topics: str = EVERYTHING, seed: int = 1) -> Fault:
-    """Does something to this share of the messages of some topics, and passes the others on."""
+    """Applies a fault to this share of the messages of some topics, and passes the others on."""
     chance = random.Random(seed)
 
     def fault(message: Publish) -> Passed:
@@ -38,7 +38,7 @@ def doubled(message: Publish) -> Passed:
 
 
 def late(message: Publish) -> Passed:
-    """Behind those that come in the meantime."""
+    """Sends the message after those that arrive in the meantime."""
     return [(REORDERED_WITHIN, message)]
 
 
@@ -47,7 +47,7 @@ def delayed(seconds: float) -> Callable[[Publish], Passed]:
 
 
 def altered(message: Publish) -> Passed:
-    """One bit of the last byte is another one."""
+    """Flips one bit of the last byte."""
     payload = message.payload
     changed = payload[:-1] + bytes((payload[-1] ^ 1,)) if payload else payload
     return [(0.0, replace(message, payload=changed))]

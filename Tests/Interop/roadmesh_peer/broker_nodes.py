@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes of this implementation at brokers, side by side in one net."""
+"""Nodes of this implementation at brokers, in one net."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .noise_link import Key
 
 CAR = "Dad's Car"
 PATIENCE = 60.0
-"""Until a link is back, in seconds: its silence is found out after 30 s, and a cluster takes as long for a leader."""
+"""Seconds until a link is back: its silence is detected after 30 s, and a cluster needs as long for a new leader."""
 
 
 class BrokerNodes:
@@ -28,7 +28,7 @@ class BrokerNodes:
         return self.net.do(lambda: Host(self.net, self._radio(name, url, key), name, songs=songs, key=key))
 
     def calling(self, name: str, url: str, *, host_name: str | None = CAR, key: Key | None = None) -> Client:
-        """A guest, which is not linked yet."""
+        """A guest that is not linked yet."""
         own = key or Key()
         return self.net.do(lambda: Client(self.net, self._radio(name, url, own), name, host_name=host_name, key=own))
 
@@ -44,7 +44,7 @@ class BrokerNodes:
         self.net.until(are_in, "the guests' links", timeout=PATIENCE)
 
     def until_lost(self, guest: Client) -> None:
-        """Waits until a link has ended that the guest has now, or has had."""
+        """Waits until a link of the guest has ended, a present or an earlier one."""
         ended = self.net.do(lambda: len(guest.ends) + guest.is_connected)
         self.net.until(lambda: len(guest.ends) >= ended, "the end of a link", timeout=PATIENCE)
 

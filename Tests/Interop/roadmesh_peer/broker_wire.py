@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What nodes publish at an MQTT broker (docs/protocol.md, "Broker"): topics, advertisements and calls."""
+"""Messages that nodes publish at an MQTT broker (docs/protocol.md, "Broker"): topics, advertisements and calls."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ CALL_VERSION = 1
 LARGEST_VALUE = 3 + LARGEST_SDU
 """An SDU in one chunk."""
 ANSWER = b"\x7f"
-"""To a call: an acknowledgement of nothing."""
+"""Answer to a call: an acknowledgement of nothing."""
 OTHERS = "+"
-"""In a topic that is subscribed to: whatever is in this place."""
+"""In a subscription's topic: any value at this level."""
 
 
 def address_of(identifier: bytes) -> str:
-    """A node's place at the broker."""
+    """A node's address at the broker."""
     return identifier[:ADDRESS_BYTES].hex()
 
 
@@ -49,7 +49,7 @@ class Presence:
     """A node's advertisement at a broker."""
 
     run: bytes
-    """Others with each connection."""
+    """Random for each connection."""
     advertisement: Advertisement
     scan_response: str
 
@@ -68,7 +68,7 @@ class Presence:
             raise Malformed("no UTF-8") from error
 
     def heard(self, address: str) -> Heard:
-        """As if it were heard on the air. The head and the address are of one identifier."""
+        """The advertisement as a scan result. Head and address are parts of the same identifier."""
         heard = Heard(self.advertisement, address, *Tail.read(self.scan_response))
         if not address.startswith(heard.head[:ADDRESS_BYTES].hex()):
             raise Malformed("an advertisement at another address than its own")

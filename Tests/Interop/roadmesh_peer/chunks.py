@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SDUs over streams and in chunks, of GATT and of brokers (docs/protocol.md, "Other ways to a host")."""
+"""SDUs over streams and in chunks, for GATT and for brokers (docs/protocol.md, "Other ways to a host")."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ LENGTH_BYTES = 2
 
 
 class BrokenFraming(Exception):
-    """The link ends: what has come is no continuation of what was there."""
+    """Bytes that do not continue the SDU. The link ends."""
 
 
 def framed(sdu: bytes) -> bytes:
-    """An SDU in a stream."""
+    """An SDU in a stream, with its length in front."""
     return len(sdu).to_bytes(LENGTH_BYTES, "big") + sdu
 
 
 class StreamReader:
-    """Takes SDUs out of a stream."""
+    """Reads SDUs from a stream."""
 
     def __init__(self) -> None:
         self._waiting = b""
@@ -42,7 +42,7 @@ class StreamReader:
 
 
 class Chunks:
-    """One side of a link in chunks: what it sends, what it reads, and how much is under way."""
+    """One side of a link in chunks: what it sends and reads, and how much is unacknowledged."""
 
     def __init__(self) -> None:
         self._sent = 0
@@ -51,11 +51,11 @@ class Chunks:
         self._sdu = b""
         self._length = 0
         self.has_ended = False
-        """The other side has said that it has closed the link."""
+        """The other side has reported that it closed the link."""
 
     @property
     def is_within_sdu(self) -> bool:
-        """The rest of an SDU is due."""
+        """An SDU is incomplete."""
         return self._length > 0
 
     # Sending
@@ -66,11 +66,11 @@ class Chunks:
 
     @property
     def may_leave(self) -> bool:
-        """Whether the chunk that was cut last may leave."""
+        """Whether the latest chunk may be sent."""
         return self._sent - self._acknowledged <= WINDOW
 
     def cut(self, sdu: bytes, room: int) -> Iterator[bytes]:
-        """The chunks of an SDU, each to be sent before the next is asked for, and when it may leave."""
+        """The chunks of an SDU. Send each when it may be sent, then ask for the next."""
         rest, is_first = sdu, True
         while rest:
             head = len(sdu).to_bytes(LENGTH_BYTES, "big") if is_first else b""
@@ -81,10 +81,10 @@ class Chunks:
             is_first = False
             yield chunk
 
-    # Reading
+    # Receiving
 
     def take(self, chunk: bytes) -> tuple[bytes | None, bytes | None]:
-        """What a chunk completes, and what is to be sent back for it; nothing where there is nothing."""
+        """Returns the SDU that a chunk completes, and the answer to send; None for either if there is nothing."""
         if not chunk:
             raise BrokenFraming("an empty value")
         header, data = chunk[0], chunk[1:]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bytes of circuits, by docs/protocol.md: what asks for one, what flows in it, and what ends it."""
+"""The bytes of circuits, by docs/protocol.md: frames that open a circuit, carry data in it, and close it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from enum import IntEnum
 from .wire import HEAD_BYTES, IDENTIFIER_BYTES, TAG_BYTES, Frame, Kind, Reader, varint
 
 HOPS = 64
-"""How many relays a circuit may pass."""
+"""Most relays on a circuit's path."""
 CREDITS = 4
-"""What each side gives at first, so what waits for a circuit in a relay."""
+"""Credits that each side gives at first, so most SDUs that wait for a circuit in a relay."""
 LEAST_INNER_MTU = 512
 
-# Around an SDU in a record of its own: the tag, the frame's type, its length, and a number of up to seven bytes.
+# The overhead of an SDU in its own record: the tag, the frame's type, its length, and a number of up to seven bytes.
 AROUND_INNER_SDU = TAG_BYTES + 1 + 2 + 7
 
 
@@ -34,7 +34,7 @@ class CloseReason(IntEnum):
 
 
 def inner_mtu(outer: int) -> int:
-    """The largest SDU of a circuit over a channel on which SDUs have so many bytes."""
+    """The largest SDU in a circuit over a channel with SDUs of this size."""
     return outer - AROUND_INNER_SDU
 
 
@@ -47,7 +47,7 @@ class CircuitOpen:
     hops_left: int
     inner_mtu: int
     passed: tuple[bytes, ...] = ()
-    """The heads of the relays that have passed it on."""
+    """Heads of the relays that have forwarded the request."""
 
     def frame(self) -> Frame:
         heads = bytes((len(self.passed),)) + b"".join(self.passed)
@@ -67,7 +67,7 @@ class CircuitCredit:
     circuit: int
     credits: int
     inner_mtu: int | None = None
-    """In the first of the side that was asked: the largest SDU that it accepts."""
+    """Only in the first frame of the side that accepts: the largest SDU that it accepts."""
 
     def frame(self) -> Frame:
         mtu = b"" if self.inner_mtu is None else varint(self.inner_mtu)

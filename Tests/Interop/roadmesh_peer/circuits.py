@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The circuits of one link, by docs/protocol.md: their numbers, credits and ends. What is behind is its owner's."""
+"""The circuits of one link, by docs/protocol.md: their numbers, credits and ends. The owner handles what they carry."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ from .circuit_frames import (
 from .wire import Frame, Kind, Malformed, Reader
 
 CIRCUITS_OF_A_GUEST, CIRCUITS_OF_A_RELAY = 8, 1_024
-"""How many there may be on a link whose other end opens them."""
+"""Most circuits on a link whose other end opens them: a guest's, and a relay's."""
 REFUSALS_THAT_WAIT = 8
 MOST_CREDITS = 65_536
 NUMBERS = 1 << 49
-"""What a circuit's number is less than: it has seven bytes at most."""
+"""Circuit numbers are less than this: they have seven bytes at most."""
 CLOSING = 3.0
-"""For so long a circuit that was closed waits for credits for what was sent before."""
+"""Seconds that a closed circuit waits for credits for SDUs that were queued before."""
 
 
 class CircuitEnd(Protocol):
-    """What is at this side's end of a circuit: an inner link, or the next part of the way."""
+    """This side's end of a circuit: an inner link, or the next part of the path."""
 
     def opened(self, mtu: int) -> None:
-        """The other side has opened it, and accepts SDUs of so many bytes."""
+        """The other side has opened the circuit, and accepts SDUs of this size."""
 
     def came(self, sdu: bytes) -> None: ...
 
     def next_sdu(self) -> bytes | None: ...
 
     def closed(self, reason: CloseReason) -> None:
-        """By the other side, or with the link."""
+        """Closed by the other side, or with the link."""
 
     @property
     def is_over(self) -> bool:
-        """It has nothing to say any more: the circuit may be closed."""
+        """Nothing is left to send: the circuit may be closed."""
 
 
 class Circuit:
@@ -52,7 +52,7 @@ class Circuit:
         self.number = number
         self.accepted_mtu = accepted
         self.mtu = sendable
-        """The largest SDU that the other side accepts."""
+        """Largest SDU that the other side accepts."""
         self.end: CircuitEnd | None = None
         self.is_open = False
         self.credits = 0
@@ -62,13 +62,13 @@ class Circuit:
         self.is_ahead = False
         """One SDU has left before them, and counts as one of them."""
         self.given = 0
-        """How many may still come."""
+        """SDUs that may still arrive."""
         self.owed = 0
         self.closing: CloseReason | None = None
         self.closing_until = 0.0
 
     def accept(self, end: CircuitEnd, mtu: int, credits: int = CREDITS) -> None:
-        """Of the side that was asked."""
+        """Accepts a circuit that the other side has opened."""
         self.end = end
         self.is_open = True
         self.accepted_mtu = mtu
@@ -76,19 +76,19 @@ class Circuit:
         self._table.control.append(circuit_credit(self.number, credits, mtu))
 
     def passed_on(self) -> None:
-        """What came was handled: one more may come."""
+        """An SDU was handled, so one more may arrive."""
         if self.closing is None:
             self.given += 1
             self.owed += 1
 
     def close(self, reason: CloseReason) -> None:
-        """What its end has yet to say is said first, where there are credits for it."""
+        """Closes the circuit when its end's SDUs have been sent, if there are credits for them."""
         if self.closing is None:
             self.closing = reason
             self.closing_until = self._table.now() + CLOSING
 
     def drop(self, reason: CloseReason) -> None:
-        """Closes it at once."""
+        """Closes the circuit at once."""
         self._table.remove(self)
         self._table.control.append(circuit_close(self.number, reason))
 
@@ -122,7 +122,7 @@ class Circuits:
         self._open: dict[int, Circuit] = {}
         self._refused: list[Frame] = []
         self.control: list[Frame] = []
-        """What is to be said of circuits, in order."""
+        """Frames about circuits to send, in order."""
         self.refused: dict[CloseReason, int] = {}
         self.misused = 0
 
@@ -142,7 +142,7 @@ class Circuits:
         credits: int = CREDITS,
     ) -> Circuit:
         circuit = Circuit(self, self._next, accepted=mtu, sendable=LEAST_INNER_MTU)
-        # The first SDU goes along with the opening, before there are credits: a round trip over all hops less.
+        # The first SDU comes with the opening, before there are credits. That saves a round trip over all hops.
         circuit.credits = 1
         self._next += 2
         circuit.end = end
@@ -153,15 +153,15 @@ class Circuits:
         return circuit
 
     def skipped_numbers(self, count: int) -> range:
-        """Numbers that this side will not give out itself: a test says what it likes with them."""
+        """Reserves numbers that this side will not use itself. A test sends what it wants with them."""
         skipped = range(self._next, self._next + 2 * count, 2)
         self._next += 2 * count
         return skipped
 
-    # Saying
+    # Sending
 
     def frames(self) -> list[Frame]:
-        """What is to be said now. Credits are gathered until then."""
+        """The frames to send now. Credits are collected until then."""
         if not self._open and not self.control and not self._refused:
             return []
         said, self.control = self._refused + self.control, []
@@ -173,7 +173,7 @@ class Circuits:
         return said
 
     def next_data(self) -> Frame | None:
-        """Of the circuit that has waited longest: each is the last after its turn."""
+        """An SDU of the circuit that has waited longest. The circuits take turns."""
         for circuit in self:
             sdu = circuit.next_answer()
             if sdu is None and (sdu := circuit.next_data()) is not None:
@@ -211,7 +211,7 @@ class Circuits:
         if len(self._refused) < REFUSALS_THAT_WAIT:
             self._refused.append(circuit_close(circuit.number, reason))
 
-    # Hearing
+    # Receiving
 
     def take(self, frame: Frame) -> None:
         if frame.kind == Kind.CIRCUIT_OPEN:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What one node remembers of a conversation with another, across links: epochs, numbers, and what is not acknowledged.
+"""The state of a conversation with another node, across links: epochs, numbers, and unacknowledged messages.
 
-A message counts as safe here as soon as it has been delivered: the application makes nothing of it that could be lost.
+A message counts as stored here once it is delivered, because the application stores nothing that could be lost.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from .wire import Hello, Unit
 
 
 class Impossible(Exception):
-    """The other side acknowledges what was never sent, or leaves a message out."""
+    """The other side acknowledges a message that was never sent, or skips one."""
 
 
 def new_epoch() -> int:
@@ -24,7 +24,7 @@ def new_epoch() -> int:
 class Conversation:
     epoch: int = field(default_factory=new_epoch)
     last: int = 0
-    """The number of the last reliable message."""
+    """Number of the last reliable message."""
     outbox: list[Unit] = field(default_factory=list)
     their_epoch: int = 0
     delivered: int = 0
@@ -36,7 +36,7 @@ class Conversation:
         return Hello(self.epoch, name, *standing, silence=silence, signing_key=signing_key, relays=relays)
 
     def meet(self, other: Hello) -> None:
-        """Reads the other side's hello. What is left in the outbox then has to be sent again."""
+        """Reads the other side's hello. Messages that are then still in the outbox must be sent again."""
         if other.their_epoch == self.epoch:
             if other.delivered > self.last:
                 self.outbox.clear()
@@ -60,7 +60,7 @@ class Conversation:
         self.outbox = [unit for unit in self.outbox if unit.number > number]
 
     def take(self, unit: Unit) -> bool:
-        """Whether a reliable unit is new, rather than one that comes again."""
+        """Whether a reliable unit is new, not a repetition."""
         if unit.number <= self.delivered:
             self.duplicates += 1
             return False

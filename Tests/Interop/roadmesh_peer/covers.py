@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said about covers by docs/protocol.md."""
+"""The messages about covers, by docs/protocol.md."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from . import protobuf as pb
 from .protobuf import Fields
 from .wire import Malformed
 
-# The longest cover, and the longest piece of it.
+# Largest cover, and largest piece of it, in bytes.
 COVER_BYTES, COVER_PIECE = 12_288, 1_024
 
 
@@ -25,7 +25,7 @@ class CoverRequest(NamedTuple):
 
 
 def read_cover_request(body: bytes) -> CoverRequest | None:
-    """What is asked for; nothing where a message is another."""
+    """Reads a request for a cover. None for other messages."""
     envelope = Fields(body)
     if 9 not in envelope:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a guest of Democracy DJ says and hears by docs/protocol.md: intents, snapshots, changes, rejections."""
+"""The messages of a Democracy DJ guest, by docs/protocol.md: intents, snapshots, changes, rejections."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .wire import Malformed
 
 
 class Why(IntEnum):
-    """Why an intent is not followed."""
+    """Why an intent is rejected."""
 
     UNKNOWN_SONG = 1
     NOT_QUEUED = 2
@@ -35,10 +35,10 @@ class Why(IntEnum):
 
 
 class DoesNotFit(Exception):
-    """A change that does not build on the state at hand."""
+    """A change for another state than the current one."""
 
 
-# What a guest says
+# Messages of a guest
 
 
 def vote(song: str) -> bytes:
@@ -57,7 +57,7 @@ def skip(song: str) -> bytes:
     return pb.message(1, pb.data(4, song, always=True))
 
 
-# What a driver's device says
+# Messages of a co-host
 
 
 def skip_now(song: str) -> bytes:
@@ -92,7 +92,7 @@ def search(number: int, words: str, *, snapshot: bool = False, shelf: Shelf = Sh
 
 
 def read_heartbeat(body: bytes) -> tuple[int, int] | None:
-    """The epoch and revision that a heartbeat tells; nothing where a message is another."""
+    """The epoch and revision in a heartbeat. None for other messages."""
     envelope = Fields(body)
     if 8 not in envelope:
         return None
@@ -101,7 +101,7 @@ def read_heartbeat(body: bytes) -> tuple[int, int] | None:
 
 
 def state_name(epoch: int, revision: int) -> bytes:
-    """What a state is called in updates that are for everybody, and in hellos."""
+    """The name of a state in shared updates and in hellos."""
     return struct.pack(">II", epoch, revision & 0xFFFFFFFF)
 
 
@@ -109,7 +109,7 @@ def heartbeat(epoch: int, revision: int) -> bytes:
     return pb.message(8, pb.fixed32(1, epoch) + pb.number(2, revision))
 
 
-# What it sees. Peers are the 16 bytes of their identifiers here; their places in tables stay on the wire.
+# What a guest sees. Here, a peer is the 16 bytes of its identifier; indices into tables appear only on the wire.
 
 
 @dataclass(frozen=True)
@@ -171,16 +171,16 @@ class State:
     no_sound: bool = False
     drivers: tuple[bytes, ...] = ()
     unnamed_guests: int = 0
-    """How many guests are linked beside those."""
+    """Number of linked guests that are not in the list."""
 
     def voters(self, song: str) -> tuple[bytes, ...] | None:
-        """Who has voted for a song that plays or is queued; nothing where it does neither."""
+        """The voters of a song that plays or is queued. None for other songs."""
         items = (*self.queue, *([self.now_playing] if self.now_playing else []))
         return next((item.voters for item in items if item.song.id == song), None)
 
 
 class Table:
-    """The peers that a message names, by their places."""
+    """The table of peers in a message, by index."""
 
     def __init__(self, peers: bytes, others: Sequence[bytes] = ()) -> None:
         if len(peers) % 16:
@@ -220,7 +220,7 @@ def read_snapshot(body: bytes) -> State:
 
 
 class WritingTable:
-    """The peers that a message names, in the order in which they first occur."""
+    """The table of peers for a message, in the order of their first use."""
 
     def __init__(self) -> None:
         self.peers: list[bytes] = []
@@ -239,7 +239,7 @@ class WritingTable:
 
 
 def snapshot(state: State) -> bytes:
-    """A snapshot as a host writes it: guests first in the table of peers, then whom the songs name."""
+    """A snapshot as a host writes it. Its table has the guests first, then other peers of songs."""
     table = WritingTable()
     guests = [pb.message(6, pb.number(1, table.place(one.peer)) + pb.data(2, one.name)) for one in state.guests]
     playing = pb.message(9, table.item(state.now_playing)) if state.now_playing else b""
@@ -263,7 +263,7 @@ def snapshot(state: State) -> bytes:
 
 
 def new_voter(state: State, place: int, peer: bytes) -> bytes:
-    """The change by which a queued song has one voter more."""
+    """The change that adds one voter to a queued song."""
     voters = pb.message(10, pb.number(1, place) + pb.packed(3, [0]))
     return pb.message(3, pb.fixed32(1, state.epoch) + pb.number(2, state.revision) + voters + pb.data(13, peer))
 
@@ -274,9 +274,9 @@ Listed = TypeVar("Listed")
 def changed(
     base: Sequence[Listed], removed: Sequence[int], inserted: Sequence[tuple[int, int | Listed]]
 ) -> list[Listed]:
-    """A list after a change: places that are taken out of the base, then what is put in, in order.
+    """A list after a change: entries are removed from the base, then others are inserted, in order.
 
-    What is put in is a place in the base, or something new.
+    An insertion is an index of the base, or a new entry.
     """
     leaving = [*removed, *(source for _, source in inserted if isinstance(source, int))]
     if len(set(leaving)) != len(leaving) or any(place >= len(base) for place in leaving):
@@ -291,7 +291,7 @@ def changed(
 
 
 class Change:
-    """What leads from one state to a later one."""
+    """The difference between a state and a later one."""
 
     def __init__(self, body: bytes) -> None:
         self._fields = fields = Fields(body)
@@ -332,7 +332,7 @@ class Change:
         return replace(item, voters=kept + tuple(self._table[peer] for peer in voters.numbers(3)))
 
     def _named(self, number: int, before: tuple[bytes, ...]) -> tuple[bytes, ...]:
-        """Peers that a field of this number names; without it, those of before."""
+        """Peers in the field with this number; without it, the peers of before."""
         if number not in self._fields:
             return before
         return tuple(self._table[place] for place in Fields(self._fields.data(number)).numbers(1))
@@ -391,7 +391,7 @@ class Rejection:
 
 
 class View:
-    """What a guest has on view of its host, and how messages change it."""
+    """A guest's current view of its host, and how messages change it."""
 
     def __init__(self) -> None:
         self.state: State | None = None
@@ -400,7 +400,7 @@ class View:
         self.changes = 0
         self.heartbeats = 0
         self.found: dict[int, list[Song]] = {}
-        # By number of the search: the artists or albums, and how many there are in all.
+        # By the number of the search: the artists or albums, and their total count.
         self.groups: dict[int, list[Group]] = {}
         self.totals: dict[int, int] = {}
         self.pieces: list[CoverPiece] = []
@@ -408,12 +408,12 @@ class View:
         self._asked = False
 
     def begin_link(self) -> None:
-        """The first snapshot on a link always takes the place of what is on view."""
+        """The first snapshot on a link always replaces the current state."""
         self._fresh = True
         self._asked = False
 
     def hear(self, body: bytes) -> bytes | None:
-        """Takes a message. Returns what has to be said to it, of class latest."""
+        """Handles a message. Returns the reply to send, of class latest."""
         envelope = Fields(body)
         if 2 in envelope:
             self._show(read_snapshot(envelope.data(2)))
@@ -432,10 +432,10 @@ class View:
             self.pieces.append(CoverPiece.read(envelope.data(10)))
         return None
 
-    # Behind a relay the state comes apart from what the host says to this guest alone
+    # Behind a relay, shared updates come separately from the host's messages to this guest alone.
 
     def hear_shared(self, body: bytes) -> bytes | None:
-        """Takes an update that everybody gets. It may be an old one: only what is newer than what is on view counts."""
+        """Handles a shared update. It may be old: it only counts if it is newer than the current state."""
         envelope = Fields(body)
         if 2 in envelope:
             state = read_snapshot(envelope.data(2))
@@ -448,7 +448,7 @@ class View:
         return None
 
     def lacks(self, epoch: int, revision: int) -> bool:
-        """Whether this is a state that is not on view yet. What is on view may be newer than a heartbeat on its way."""
+        """Whether this is a state that the guest lacks. The current state may be newer than a delayed heartbeat."""
         return self.state is None or self.state.epoch != epoch or self.state.revision < revision
 
     def ask(self) -> bytes:
@@ -456,11 +456,11 @@ class View:
         return snapshot_request()
 
     def forget(self) -> None:
-        """It is another host's."""
+        """Drops the state, which is another host's."""
         self.state = None
 
     def _heartbeat(self, beat: Fields) -> bytes | None:
-        """The host's present state: whoever has another asks for the whole."""
+        """Compares the host's current state with the guest's. If they differ, the guest requests a snapshot."""
         self.heartbeats += 1
         if self._asked or self._fresh or self.state is None:
             return None
@@ -485,7 +485,7 @@ class View:
             try:
                 self.state = change.applied(self.state)
                 self.changes += 1
-                # What was missed was only late.
+                # The missed update was only late.
                 self._asked = False
                 return None
             except DoesNotFit:

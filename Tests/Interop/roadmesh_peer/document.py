@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The hexadecimal examples of docs/protocol.md, and the two nodes that they are about."""
+"""The hexadecimal examples of docs/protocol.md, and their two nodes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .noise_link import Key
 
 PATH = Path(__file__).parents[3] / "docs" / "protocol.md"
 
-# The private keys of RFC 7748, 6.1, whose public ones the document names.
+# The private keys of RFC 7748, 6.1. The document states their public keys.
 ANA = Key(bytes.fromhex("77076d0a7318a57d3c16c17251b26645df4c2f87ebc0992ab177fba51db92c2a"))
 CAR = Key(bytes.fromhex("5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb"))
 
@@ -33,12 +33,12 @@ def text() -> str:
 
 
 def blocks() -> list[str]:
-    """What stands between fences."""
+    """The contents of fenced blocks."""
     return re.findall(r"^```\n(.*?)^```$", text(), re.MULTILINE | re.DOTALL)
 
 
 def hexadecimal(line: str) -> bytes:
-    """The bytes that a line begins with, after the name of what they are, up to the remark behind them."""
+    """The bytes at the start of a line, between their name and the remark after them."""
     found = re.match(
         r"(?:[A-Za-z][\w-]*(?: [a-z]+)? +)??((?:[0-9a-f]{2})+(?: +(?:[0-9a-f]{2})+\b(?![\w…]))*)(?: |$)", line.strip()
     )
@@ -46,7 +46,7 @@ def hexadecimal(line: str) -> bytes:
 
 
 def examples() -> list[bytes]:
-    """The bytes of every block, line after line in one."""
+    """The bytes of every block, its lines joined."""
     return [b"".join(map(hexadecimal, block.splitlines())) for block in blocks()]
 
 

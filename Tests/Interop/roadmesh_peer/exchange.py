@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The exchange in docs/protocol.md, byte by byte: Ana meets Dad's Car, and comes back to vote.
 
-    python -m roadmesh_peer.exchange            prints it
-    python -m roadmesh_peer.exchange --write    puts it into the document
+python -m roadmesh_peer.exchange            prints it
+python -m roadmesh_peer.exchange --write    puts it into the document
 
-Everything in it is fixed: the keys of both, the ephemeral keys, the epochs. Both sides are this implementation here;
-Tests/MeshProtocolTests/ExchangeTests.swift replays it against the other one.
+Everything in it is fixed: both nodes' keys, the ephemeral keys, the epochs. Both sides are this implementation.
+Tests/MeshProtocolTests/ExchangeTests.swift replays it against the Swift implementation.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from .wire import (
 
 ANA_NAME, CAR_NAME = "Ana", "Dad's Car"
 
-# By link: Ana's ephemeral private key, and that of Dad's Car.
+# For each link: Ana's ephemeral private key, and that of Dad's Car.
 EPHEMERAL = {1: (bytes([0xA1] * 32), bytes([0xC1] * 32)), 2: (bytes([0xA2] * 32), bytes([0xC2] * 32))}
 
 BEGIN, END = "<!-- exchange -->\n", "<!-- end of the exchange -->\n"
@@ -44,7 +44,7 @@ BYTES_A_LINE = 32
 
 @dataclass(frozen=True)
 class Step:
-    """One SDU: who sends it, what it is, what is sealed in it, and what it makes the other side know."""
+    """One SDU: its sender, its kind, its sealed contents, and what the other side learns from it."""
 
     sender: str
     what: str
@@ -71,7 +71,7 @@ def payload(*frames: Frame) -> bytes:
 
 
 class Link:
-    """Both ends of a link. Whatever one writes, the other reads."""
+    """Both ends of a link. Each reads what the other writes."""
 
     def __init__(self, number: int) -> None:
         self._ephemeral = EPHEMERAL[number]
@@ -162,7 +162,7 @@ def block(steps: list[Step]) -> str:
 
 
 def section() -> str:
-    """What stands between the marks in the document."""
+    """The section between the document's marks."""
     first, second = links()
     keys = {
         "Ana, static": ANA.private,
@@ -194,7 +194,7 @@ those of [Democracy DJ](#messages-of-democracy-dj).
 
 
 def written(text: str) -> str:
-    """The document with the exchange in its place."""
+    """The document with the new exchange."""
     found = re.search(re.escape(BEGIN) + f"(?:.*?{re.escape(END)})?", text, re.DOTALL)
     assert found, "the document has no place for the exchange"
     return text[: found.start()] + BEGIN + section() + END + text[found.end() :]

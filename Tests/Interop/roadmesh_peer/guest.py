@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A guest of RoadMesh that shares no code with RoadMesh: it joins a host, votes, sees the queue, and comes back.
 
-`Talk` is one sealed link, on which anything may be said; `Guest` is on it what docs/protocol.md asks of a guest.
+`Talk` is one sealed link, on which a test can send anything. `Guest` uses it as docs/protocol.md requires of a guest.
 
-    python -m roadmesh_peer.guest AIR NAME [SONG…]    joins a host on the virtual radio, votes, shows the queue, and leaves
+python -m roadmesh_peer.guest AIR NAME [SONG…]    joins a host on the virtual radio, votes, shows the queue, and leaves
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Refused(Exception):
 
 
 class LinkEnded(Exception):
-    """The other side has said goodbye, and maybe what becomes of its session."""
+    """The other side has said goodbye, perhaps with what happens to its session."""
 
     def __init__(self, frame: Frame) -> None:
         super().__init__(f"goodbye, reason {frame.body.hex()}")
@@ -62,10 +62,10 @@ class LinkEnded(Exception):
 
 @dataclass
 class Joining:
-    """What a joining took."""
+    """The messages of a join."""
 
     packets: list[bytes]
-    """Those of the guest and of the host, one after another, without records."""
+    """The guest's and the host's packets in turn, without records."""
     answer: Hello
 
     @property
@@ -74,7 +74,7 @@ class Joining:
 
 
 class Talk:
-    """A channel with a handshake on it, and then records."""
+    """A channel with a handshake, and then records."""
 
     def __init__(self, channel: Channel, key: Key, service: str = SERVICE) -> None:
         self.channel = channel
@@ -86,7 +86,7 @@ class Talk:
         self._prologue = prologue(service)
         self._frames: list[Frame] = []
 
-    # Packets
+    # Handshake
 
     def send_packet(self, packet: bytes) -> None:
         self.packets.append(packet)
@@ -103,7 +103,8 @@ class Talk:
         return sdu
 
     def greet(self, head: bytes = b"", ephemeral: bytes | None = None) -> Handshake:
-        """The first two packets of XX. The host has proved its key then, and it has to begin with the head."""
+        """The first two packets of XX. After them the host has proved its key, whose identifier must begin with the
+        head."""
         handshake = Handshake(self.key, ephemeral=ephemeral, prologue=self._prologue)
         self.send_packet(handshake.write(Packet.XX_1))
         handshake.read(Packet.XX_2, self.receive_packet())
@@ -112,7 +113,7 @@ class Talk:
         return handshake
 
     def introduce(self, handshake: Handshake, payload: bytes) -> None:
-        """XX-3; the answer comes in the first record."""
+        """Sends XX-3. The answer comes in the first record."""
         self.send_packet(handshake.write(Packet.XX_3, payload))
         self.begin_records(handshake)
 
@@ -137,7 +138,7 @@ class Talk:
         return proof.Run(secret.known, ci, self.handshake_hash, is_initiator=True)
 
     def _prove(self, secret: proof.Secret, run: proof.Run | None, number: int, data: bytes) -> tuple[proof.Run, bytes]:
-        """Answers a challenge. The tag is the one that the host has to know."""
+        """Answers a challenge. Returns the tag that the host must know."""
         if run is None:
             run = self.begin_run(secret)
             self.say(proof.frame(number, run.share + secret.invitation))
@@ -154,10 +155,10 @@ class Talk:
         secret: proof.Secret | None = None,
         proved: Collection[bytes] = (),
     ) -> Joining:
-        """The whole handshake: by IK where the host's key is known, else by XX.
+        """The complete handshake: IK if the host's key is known, else XX.
 
-        How the guest introduces itself depends on whom it has met: it is asked for by the host's key. With a secret it
-        joins no host that does not know it as well, but those whose keys have proved it before and the one that it is for.
+        The hello depends on the host, so it is requested by the host's key. With a secret, the guest joins only hosts
+        that know the secret too: those that have proved it before, and the one that it is for.
         """
         if known is None:
             handshake = self.greet(head)
@@ -183,7 +184,7 @@ class Talk:
     # Records
 
     def say(self, *said: Frame | bytes) -> int:
-        """Says frames in one record. Returns the bytes of its SDU."""
+        """Sends frames in one record. Returns the size of its SDU."""
         assert self.records is not None
         record = self.records.seal(b"".join(map(bytes, said)))
         self.channel.send(record)
@@ -198,7 +199,7 @@ class Talk:
         return self._frames.pop(0)
 
     def hear_record(self, timeout: float) -> tuple[int, list[Frame]] | None:
-        """The bytes of the next record and its frames; or what is left of the record with the answer, of 0 bytes."""
+        """The size of the next record and its frames. The rest of the record with the answer has size 0."""
         assert self.records is not None
         if self._frames:
             left, self._frames = self._frames, []
@@ -208,7 +209,7 @@ class Talk:
         return len(record), list(frames(self.records.open(record)))
 
     def hear_any(self, *kinds: Kind, timeout: float = PATIENCE) -> Frame:
-        """The next frame of one of these types; others are passed over."""
+        """The next frame of one of these types. Other frames are dropped."""
         deadline = monotonic() + timeout
         while (frame := self.hear(deadline - monotonic())).kind not in kinds:
             pass
@@ -218,7 +219,7 @@ class Talk:
         return self.hear_any(kind, timeout=timeout).body
 
     def closed(self, timeout: float = PATIENCE) -> None:
-        """Waits until the other side has closed the channel; what it still says is passed over."""
+        """Waits until the other side has closed the channel. Frames before that are dropped."""
         deadline = monotonic() + timeout
         try:
             while (left := deadline - monotonic()) > 0:
@@ -228,7 +229,7 @@ class Talk:
         raise TimeoutError(f"the channel is still open after {timeout:g} s")
 
     def clearly_refused(self, timeout: float = PATIENCE) -> tuple[int, int]:
-        """Waits for a clear refusal: its version and reason."""
+        """Waits for a clear refusal. Returns its version and reason."""
         packet = self._receive(timeout)
         refused = read_clear_refusal(packet)
         assert refused, f"no clear refusal: {packet.hex()}"
@@ -237,7 +238,7 @@ class Talk:
 
 @dataclass
 class Guest:
-    """A guest with a memory. It has a link after `join`, and is of use while something waits in `until`."""
+    """A guest with a memory. It has a link after `join`, and handles messages while a test waits in `until`."""
 
     name: str
     radio: Radio
@@ -248,12 +249,12 @@ class Guest:
     talk: Talk | None = None
     host: bytes = b""
     secret: proof.Secret | None = None
-    """What it was told: it joins no host that does not know it as well."""
+    """The secret. The guest joins no host that does not know it too."""
     proved: set[bytes] = field(default_factory=set)
-    """The keys of the hosts that have proved it."""
+    """Keys of the hosts that have proved it."""
 
     def join(self, host_name: str | None = None, timeout: float = PATIENCE) -> Joining:
-        """Finds a host, dials it and is let in. What is not acknowledged is sent again."""
+        """Finds a host, dials it and joins. Sends unacknowledged messages again."""
         heard = self.radio.listen(host_name, timeout)
         head = heard.head
         candidates = [key for key in self.known_hosts if identifier(key).startswith(head)]
@@ -275,7 +276,7 @@ class Guest:
         self.host = identifier(talk.host_key)
         self.view.begin_link()
         self._begin_link()
-        # The host takes nobody for connected before this record.
+        # The guest counts as connected from this record on.
         talk.say(self._next_ping())
         for unit in conversation.outbox:
             self.send(unit)
@@ -288,7 +289,7 @@ class Guest:
         self._latest_sent = 0
         self._latest_heard = 0
         self._lanes = {True: Assembly(), False: Assembly()}
-        # The bytes of each record, and the types of the frames in it.
+        # The size of each record, and the types of its frames.
         self.said: list[tuple[int, list[int]]] = []
         self.heard: list[tuple[int, list[int]]] = []
 
@@ -299,10 +300,10 @@ class Guest:
     def conversation(self) -> Conversation:
         return self.conversations[self.host]
 
-    # Saying
+    # Sending
 
     def vote(self, song: str) -> Unit:
-        """Casts a vote: now, or with the next link where there is none."""
+        """Casts a vote: now, or with the next link."""
         unit = self.conversation.write(democracy_dj.vote(song))
         if self.talk:
             self.send(unit)
@@ -342,10 +343,10 @@ class Guest:
         self._pinged = monotonic()
         return ping(self._ping_number)
 
-    # Hearing
+    # Receiving
 
     def until(self, come: Callable[[], bool], what: str = "what was waited for", timeout: float = PATIENCE) -> None:
-        """Does what a guest does until something has come about."""
+        """Handles messages until a condition holds."""
         deadline = monotonic() + timeout
         while not come():
             if monotonic() > deadline:
@@ -359,7 +360,7 @@ class Guest:
             self.lose_link()
 
     def until_shown(self, song: str, timeout: float = PATIENCE) -> None:
-        """Waits until the state on view has this guest's vote."""
+        """Waits until the current state has this guest's vote."""
 
         def shown() -> bool:
             return self.view.state is not None and self.key.identifier in (self.view.state.voters(song) or ())
@@ -370,7 +371,7 @@ class Guest:
         self.until(lambda: not self.conversation.outbox, "the acknowledgement", timeout)
 
     def serve(self, timeout: float) -> None:
-        """Takes the next record, where one comes in time, and pings when it is time to."""
+        """Handles the next record, if one arrives in time, and sends a ping when it is due."""
         assert self.talk
         record = self.talk.hear_record(max(timeout, 0.0))
         if record is not None:

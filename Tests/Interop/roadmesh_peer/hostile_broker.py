@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An MQTT broker that keeps what it has seen, and does with it what no broker should, once it is told to.
+"""An MQTT broker that records all messages, and misbehaves with them when a test switches a fault on.
 
-It lives in a thread of its own. It is correct as long as nothing is switched on: MQTT 3.1.1 with clean sessions, QoS 0
-and 1, retained messages, last wills, and one connection for each client identifier.
+It runs in its own thread. Without faults it is correct: MQTT 3.1.1 with clean sessions, QoS 0 and 1, retained messages,
+last wills, and one connection for each client identifier.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ PATIENCE = 10.0
 Done = TypeVar("Done")
 
 Fault = Callable[[Publish], Iterable[tuple[float, Publish]]]
-"""What is passed on instead of a message, and after how many seconds each."""
+"""The messages that replace a message, each with its delay in seconds."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What a client has published. The will of one that is gone counts as well."""
+    """A published message. The last will of a lost client counts too."""
 
     client: str
     message: Publish
 
 
 class Session:
-    """A client that is connected."""
+    """A connected client."""
 
     def __init__(self, connect: Connect, writer: asyncio.StreamWriter) -> None:
         self.client = connect.client
@@ -71,17 +71,17 @@ class Session:
 class HostileBroker:
     def __init__(self) -> None:
         self.fault: Fault | None = None
-        """What happens to messages, those that are to be retained among them."""
+        """The fault that is applied to messages, including those to be retained."""
         self.refusal = 0
-        """The code with which every connection is refused: 4, a bad password; 5, not authorized."""
+        """The code that refuses every connection: 4, a bad password; 5, not authorized."""
         self.is_mute = False
-        """It takes everything, and answers nothing."""
+        """It accepts everything, and answers nothing."""
         self.seen: list[Seen] = []
         self.heard = bytearray()
         """Every byte of every packet that clients have sent."""
         self.connects: list[Connect] = []
         self.subscribed: list[tuple[str, str, int]] = []
-        """Who has subscribed to what, and with which quality of service."""
+        """Each client's subscriptions, with their quality of service."""
         self.retained: dict[str, Publish] = {}
         self._sessions: dict[str, Session] = {}
         self._writers: set[asyncio.StreamWriter] = set()
@@ -102,23 +102,23 @@ class HostileBroker:
 
     @property
     def connections(self) -> int:
-        """Those that there have been, also those that were refused."""
+        """The number of connections so far, including refused ones."""
         return len(self.connects)
 
     def published(self, pattern: str) -> list[Seen]:
-        """What has been published to such topics, the oldest first."""
+        """Messages published to such topics, the oldest first."""
         return [one for one in list(self.seen) if matches(pattern, one.message.topic)]
 
     def until(self, holds: Callable[[], bool], what: str = "what was waited for", timeout: float = PATIENCE) -> None:
-        """Waits for what clients do."""
+        """Waits for clients to do something."""
         with self._changed:
             if not self._changed.wait_for(holds, timeout):
                 raise TimeoutError(f"{what} did not come about within {timeout:g} s")
 
-    # What no broker does
+    # Faults
 
     def forge(self, *messages: Publish) -> None:
-        """Passes on what nobody has published."""
+        """Delivers messages that no client has published."""
 
         def forge() -> None:
             for message in messages:
@@ -127,7 +127,7 @@ class HostileBroker:
         self._do(forge)
 
     def forget(self, client: str | None = None) -> None:
-        """Passes nothing on any more to a client, or to all, until it is connected anew."""
+        """Stops delivering to a client, or to all, until it connects again."""
 
         def forget() -> None:
             for session in list(self._sessions.values()):
@@ -137,7 +137,7 @@ class HostileBroker:
         self._do(forget)
 
     def cut(self, client: str | None = None) -> None:
-        """Ends the connection of a client, or of all, without a word."""
+        """Ends the connection of a client, or of all, without a message."""
 
         def cut() -> None:
             for session in list(self._sessions.values()):
@@ -159,7 +159,7 @@ class HostileBroker:
         self._loop.close()
 
     def _do(self, act: Callable[[], Done]) -> Done:
-        """Does something in the broker's own thread."""
+        """Runs something in the broker's own thread."""
 
         async def done() -> Done:
             return act()
@@ -169,7 +169,7 @@ class HostileBroker:
     def _run_async(self, what: Coroutine[Any, Any, Done]) -> Done:
         return asyncio.run_coroutine_threadsafe(what, self._loop).result(PATIENCE)
 
-    # What every broker does
+    # Normal operation
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._writers.add(writer)
@@ -209,7 +209,7 @@ class HostileBroker:
         return session
 
     async def _follow(self, session: Session, reader: asyncio.StreamReader) -> bool:
-        """Does what the next packet asks for. Whether more may come."""
+        """Handles the next packet. Returns whether more may follow."""
         packet = await self._read(reader, session.patience)
         if packet.type == Type.PUBLISH:
             message = Publish.read(packet)
@@ -267,7 +267,7 @@ class HostileBroker:
         elif message.retain:
             self.retained.pop(message.topic, None)
         for session in [] if self.is_mute else list(self._sessions.values()):
-            # Who has subscribed already is told that it is new (3.3.1.3).
+            # To existing subscribers it is a new message, without the retain flag (3.3.1.3).
             session.deliver(replace(message, retain=False))
 
     def _notify(self) -> None:

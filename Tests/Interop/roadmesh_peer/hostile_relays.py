@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Relays that do what docs/protocol.md does not allow, one thing each. They are honest until they are armed."""
+"""Relays that each break one rule of docs/protocol.md. They are honest until they are armed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Hostile(Relay):
 
 
 class Dropping(Hostile):
-    """Takes everything, gives credits for it, and passes nothing on; or only what goes down; or every other SDU."""
+    """Accepts all SDUs, gives credits for them, and forwards none; or only those from the host; or every other one."""
 
     keeps_every_other = False
     passes_down = False
@@ -68,7 +68,7 @@ class Delaying(Hostile):
 
 
 class Reordering(Hostile):
-    """Keeps an SDU until the next one has gone before it."""
+    """Holds an SDU back until the next one has been forwarded."""
 
     _kept: tuple[bytes, PassageSide] | None = None
 
@@ -81,14 +81,14 @@ class Reordering(Hostile):
 
 
 class Replaying(Hostile):
-    """Passes each SDU on twice."""
+    """Forwards each SDU twice."""
 
     def do(self, sdu: bytes, here: PassageSide, there: PassageSide) -> None:
         there.leaving.extend([(sdu, True), (sdu, False)])
 
 
 class Recording(Hostile):
-    """Keeps what was said in circuits, and says it again in one of its own; and shows old state as new."""
+    """Records circuits, and replays them in a circuit of its own. Also shows old state as new."""
 
     def prepare(self) -> None:
         self.recorded: list[bytes] = []
@@ -110,7 +110,7 @@ class Recording(Hostile):
         return super().next_latest(link)
 
     def replay(self, sdus: list[bytes]) -> Answers:
-        """Says to the host in a new circuit what somebody else has said."""
+        """Sends another node's SDUs to the host in a new circuit."""
         assert self.up
         end = Answers(sdus)
         end.circuit = self.up.circuits.open(end, self.wanted, HOPS, inner_mtu(LARGEST_SDU))
@@ -118,7 +118,7 @@ class Recording(Hostile):
 
 
 class Answers:
-    """The end of a circuit in which fixed SDUs are said."""
+    """The end of a circuit that sends fixed SDUs."""
 
     def __init__(self, sdus: list[bytes]) -> None:
         self.said = list(sdus)
@@ -141,7 +141,7 @@ class Answers:
 
 
 class Altering(Hostile):
-    """Changes one bit of each SDU that goes up, or down."""
+    """Flips one bit of each SDU to the host, or from it."""
 
     downwards = False
 
@@ -152,7 +152,7 @@ class Altering(Hostile):
 
 
 class Inventing(Hostile):
-    """Says what it has made up: state that it has signed itself, and SDUs in other people's circuits."""
+    """Sends forged messages: state that it has signed itself, and SDUs in other nodes' circuits."""
 
     def prepare(self) -> None:
         self.invented: list[Unit] = []
@@ -173,7 +173,7 @@ class Inventing(Hostile):
 
 
 class Flooding(Hostile):
-    """Opens circuits to its host without end, each with nothing in it."""
+    """Opens empty circuits to its host without end."""
 
     a_tick = 50
 
@@ -184,13 +184,13 @@ class Flooding(Hostile):
                 self.up.say(CircuitOpen(number, self.wanted, HOPS, inner_mtu(LARGEST_SDU)).frame())
 
     def told_of_circuits(self) -> set[CloseReason]:
-        """Why circuits were closed."""
+        """The reasons of closed circuits."""
         closed = self.up.heard_of(Kind.CIRCUIT_CLOSE) if self.up else []
         return {CloseReason.of(frame.body[-1]) for frame in closed}
 
 
 class LyingAboutHops(Hostile):
-    """Says that its host is next to it, also where it has no way at all."""
+    """Claims that its host is next to it, even without a route."""
 
     claimed = 1
 
@@ -209,7 +209,7 @@ class LyingAboutHops(Hostile):
 
 
 class LyingAboutItsHost(Hostile):
-    """Has a link to one host, and says that it leads to another: circuits to that one end at its own."""
+    """Has a link to one host, and claims a route to another. Circuits to that one end at its own host."""
 
     claimed_host = b""
     claimed_name = ""
@@ -230,7 +230,7 @@ class LyingAboutItsHost(Hostile):
 
 
 class ContradictingItself(LyingAboutItsHost):
-    """Advertises one host, and says in its hello that it leads to another."""
+    """Advertises one host, and claims another in its hello."""
 
     advertised_host = b""
 

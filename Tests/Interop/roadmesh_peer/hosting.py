@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The host's side of a link by docs/protocol.md: as much of one as it takes to see what a guest says."""
+"""The host's side of a link, by docs/protocol.md, as far as it is needed to see what a guest sends."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def clear_refusal(reason: ClearReason, version: int = MAJOR_VERSION) -> bytes:
 
 @dataclass(frozen=True)
 class Caller:
-    """Who has called, and how it has introduced itself."""
+    """A guest that has called, and its hello."""
 
     key: bytes
     hello: Hello
@@ -33,7 +33,7 @@ class HostTalk(Talk):
         self._answer: Handshake | None = None
 
     def meet(self) -> Caller:
-        """Hears the guest out, up to its hello. The answer is due then."""
+        """Reads the guest's packets up to its hello. The answer is due then."""
         packet = self.receive_packet()
         known = packet[0] == Packet.IK_1
         handshake = Handshake(self.key, known=known, initiator=False)
@@ -51,7 +51,7 @@ class HostTalk(Talk):
         return Caller(handshake.their_key, Hello.read(first.body), known)
 
     def answer(self, frame: Frame) -> None:
-        """In IK-2, or in the first record."""
+        """Answers in IK-2, or in the first record."""
         if self._answer is None:
             self.say(frame)
             return
@@ -59,7 +59,8 @@ class HostTalk(Talk):
         self.begin_records(self._answer)
 
     def challenge(self, secret: proof.Secret, caller: Caller) -> bytes | None:
-        """Has the guest prove that it knows a secret. Returns what proves this host then; nothing where it is wrong."""
+        """Makes the guest prove that it knows a secret. Returns this host's own proof, or None if the guest's is
+        wrong."""
         self.answer(Frame(Kind.CHALLENGE, bytes((proof.KIND, 1))))
         claimed = self.hear_of(Kind.PROOF)
         assert claimed[:2] == bytes((proof.KIND, 1)), claimed.hex()
@@ -75,10 +76,11 @@ class HostTalk(Talk):
         self.answer(self_info(hello))
         return caller
 
-    # After that
+    # After the answer
 
     def hear_message(self, latest: bool = False, timeout: float = PATIENCE) -> Unit:
-        """The next message of a class but for requests for covers, which come when nothing else does. Pings are answered meanwhile."""
+        """The next message of a class, except requests for covers, which a guest sends when it is idle. Answers
+        pings meanwhile."""
         while True:
             unit = self._hear_unit(timeout)
             if unit.latest == latest and covers.read_cover_request(unit.body) is None:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The LAN of docs/protocol.md: hosts are found by multicast DNS, and a channel is a TCP connection.
+"""The LAN bearer of docs/protocol.md: hosts are found by multicast DNS, and a channel is a TCP connection.
 
-It asks as a one-shot querier does (RFC 6762, 5.1 and 6.7): from a port of its own, so that the answer comes back to it.
+It queries as a one-shot querier (RFC 6762, 5.1 and 6.7): from its own port, so that the answer comes back to it.
 
-    python -m roadmesh_peer.lan ADDRESS NAME [SONG…]    joins a host from the interface with this address, votes,
-                                                        shows the queue, and leaves
+python -m roadmesh_peer.lan ADDRESS NAME [SONG…]    joins a host from the interface with this address, votes, shows the
+queue, and leaves
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from .wire import LARGEST_SDU, SERVICE, Advertisement, Malformed, Tail, service_
 GROUP = ("224.0.0.251", 5353)
 TYPE = "_roadmesh._tcp.local"
 A, PTR, TXT, SRV = 1, 12, 16, 33
-# A question may be lost, and its answer as well: it is asked again after so many seconds.
+# A question or its answer may be lost, so it is repeated after this many seconds.
 AGAIN = 1.0
 
 
 @dataclass(frozen=True)
 class Found:
-    """A host, or a relay, in the network, and where it listens."""
+    """A host or a relay in the network, and where it listens."""
 
     advertisement: Advertisement
     name: str
@@ -40,12 +40,12 @@ class Found:
 
     @property
     def head(self) -> bytes:
-        """As much of the identifier as was found."""
+        """The known part of the identifier."""
         return self.advertisement.head + (self.tail.more_head if self.tail else b"")
 
 
 class TCPChannel:
-    """SDUs in a stream, each behind its length."""
+    """SDUs in a stream, each with its length in front."""
 
     def __init__(self, connected: socket.socket) -> None:
         self._socket = connected
@@ -89,14 +89,14 @@ class TCPChannel:
 
 
 class Network:
-    """A guest's radio: it looks for hosts and dials them. `address` is this device's, in the network that is meant."""
+    """A guest's radio: it looks for hosts and dials them. `address` is this device's address in the network to use."""
 
     def __init__(self, address: str, service: str = SERVICE) -> None:
         self._address = address
         self._service = service_uuid(service)
 
     def listen(self, name: str | None = None, timeout: float = 10.0, *, relays: bool = False) -> Found:
-        """Waits for a host of this name, or for any."""
+        """Waits for a host with this name, or for any."""
         deadline = monotonic() + timeout
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
             asking.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(self._address))
@@ -147,7 +147,7 @@ class Network:
 
 @dataclass(frozen=True)
 class Record:
-    """A resource record (RFC 1035, 4.1.3), with the message that it is in: names refer to one another."""
+    """A resource record (RFC 1035, 4.1.3), with its message, because names refer to other places in it."""
 
     message: bytes
     name: str
@@ -165,7 +165,7 @@ def question(name: str, kind: int) -> bytes:
 
 
 def read_name(message: bytes, at: int) -> tuple[str, int]:
-    """A name, and where it ends. A pointer leads further to the front each time."""
+    """A name, and where it ends. Each pointer must point further to the front."""
     labels: list[str] = []
     end = None
     limit = at
@@ -205,7 +205,7 @@ def records(message: bytes) -> list[Record]:
 
 
 def main(address: str, name: str, *songs: str) -> None:
-    # A guest asks no more of a radio than what both have.
+    # A guest needs only the methods that both kinds of radio have.
     show_votes(Guest(name, cast(Radio, Network(address))), *songs)
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A link that lives by itself, by docs/protocol.md: what it is told comes in, and whoever sends asks it what is next.
+"""A link that runs on its own, by docs/protocol.md: it receives SDUs, and is asked for the next one to send.
 
-It is the same on a channel and inside a circuit. `Talk` in `guest` is for tests that say every packet themselves.
+It works the same on a channel and inside a circuit. `Talk` in `guest` is for tests that send every packet themselves.
 """
 
 from __future__ import annotations
@@ -41,19 +41,19 @@ FINAL_FRAME = 0.3
 
 
 class Misbehaviour(Exception):
-    """What ends a link without a final frame, by the document's name of it."""
+    """An error of the other side that ends a link without a final frame. It has the document's name."""
 
 
 class Owner(Protocol):
-    """The node of a link."""
+    """The node that a link belongs to."""
 
     def now(self) -> float: ...
 
     def admitted(self, link: Link) -> Hello | int:
-        """A responder's: its hello, or the reason of its refusal."""
+        """For a responder: its hello, or the reason of its refusal."""
 
     def kept(self, identifier: bytes) -> Kept | None:
-        """A responder's: what it has kept of a handshake."""
+        """For a responder: what it has kept of a handshake."""
 
     def connected(self, link: Link) -> None: ...
 
@@ -66,13 +66,13 @@ class Owner(Protocol):
     def routed(self, link: Link, route: Route) -> None: ...
 
     def knows(self, link: Link, names: list[bytes]) -> None:
-        """The other side has these states, the newest first, or goes on behind one of them."""
+        """The other side has these states, the newest first, or continues after one of them."""
 
     def asked(self, link: Link, opening: CircuitOpen, circuit: Circuit) -> None:
-        """For a circuit."""
+        """A circuit is requested."""
 
     def next_latest(self, link: Link) -> Unit | None:
-        """What is to be said of class latest when there is room for it, still without its number."""
+        """The next message of class latest, if the link has room for it. It has no number yet."""
 
 
 class Link:
@@ -87,7 +87,7 @@ class Link:
         self.their_hello: Hello | None = None
         self.circuits = Circuits(is_initiator, owner.now, lambda opening, circuit: owner.asked(self, opening, circuit))
         self.why: str | None = None
-        """Why it is over."""
+        """Why the link has ended."""
         self.refused = 0
         self.is_connected = False
         self.is_over = False
@@ -106,7 +106,7 @@ class Link:
         self._ack: int | None = None
         self.ping_number = 0
         self.answered = 0
-        """The last of its pings to which a pong has come."""
+        """The latest ping that was answered."""
         self._pinged_at = 0.0
         self._final: Frame | None = None
         self._closing_at: float | None = None
@@ -118,7 +118,7 @@ class Link:
     def heard_of(self, kind: Kind) -> list[Frame]:
         return [frame for frame in self.heard if frame.kind == kind]
 
-    # Saying
+    # Sending
 
     def say(self, frame: Frame) -> None:
         self._first_frames.append(frame)
@@ -132,11 +132,11 @@ class Link:
         self.say(ping(self.ping_number))
 
     def send(self, unit: Unit) -> None:
-        """A reliable message."""
+        """Queues a reliable message."""
         self._reliable.append(unit)
 
     def finish(self, frame: Frame, why: str) -> None:
-        """Says a final frame and closes."""
+        """Sends a final frame and closes."""
         if self.why is None:
             self._final = frame
             self._closing_at = self._owner.now() + FINAL_FRAME
@@ -190,7 +190,7 @@ class Link:
             return bytes(said)
         self._fill_lane(False, said, room)
         if self.is_connected and not self._first_frames:
-            # One SDU of a circuit fills a record, or nearly.
+            # One SDU of a circuit nearly fills a record.
             while not said and (data := self.circuits.next_data()):
                 said.extend(bytes(data))
             self._first_frames += self.circuits.frames()
@@ -222,7 +222,7 @@ class Link:
         self._latest_sent += 1
         return Unit(unit.body, self._latest_sent, latest=True, shared=unit.shared)
 
-    # Hearing
+    # Receiving
 
     def take(self, sdu: bytes) -> None:
         self.heard_at = self._owner.now()
@@ -260,7 +260,7 @@ class Link:
         self._take_frames(plaintext)
 
     def _confirmed(self) -> None:
-        """A record of the other side has opened."""
+        """A record of the other side was opened."""
 
     def _take_frames(self, plaintext: bytes) -> None:
         for frame in frames(plaintext):
@@ -280,7 +280,7 @@ class Link:
         kind = frame.kind
         if kind == Kind.PING:
             self._pong = frame.number()
-            # As RoadMesh does: the next ping is due soon, so it goes along.
+            # RoadMesh does the same: the next ping is due soon, so it is sent along.
             if self.is_initiator and self._owner.now() >= self._pinged_at + self._ping_every / 2:
                 self.say_ping()
         elif kind == Kind.PONG:

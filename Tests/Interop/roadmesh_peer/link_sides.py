@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The two sides of a link's handshake, by docs/protocol.md: who dials, and who is dialled."""
+"""The two sides of a link's handshake, by docs/protocol.md: the initiator and the responder."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Initiator(Link):
         in_circuit: bool = False,
         hops: int = 0,
     ) -> None:
-        """The other side's identifier has to begin with what is wanted. `critical` are the flags that were heard. What is `kept` of the
-        last handshake is tried first, and what is known of its key then."""
+        """The other side's identifier must begin with `wanted`. `critical` are the flags of its advertisement. What
+        is `kept` of the last handshake is tried first, then the known key."""
         super().__init__(owner, key, mtu, is_initiator=True, in_circuit=in_circuit)
         self._hello = hello
         self._wanted = wanted
@@ -57,13 +57,13 @@ class Initiator(Link):
         elif refused.reason != ClearReason.UNKNOWN_KEY:
             raise refused
         else:
-            # The host has forgotten it, and is told who this is as if nothing had been kept here either.
+            # The host has forgotten the handshake, so this side sends its full hello again.
             hello = self._hello(self.their_key)
             self.kept = self._records = None
             self.packets_to_send.append(self._handshake.write(Packet.IK_1, bytes(app_start(hello))))
 
     def keeps(self) -> Kept | None:
-        """What is kept of this handshake, where there was one and the host keeps it too."""
+        """What this side keeps of this handshake, if there was one and the host keeps it too."""
         hello = self.their_hello
         if not self.in_circuit or self.kept or hello is None or not hello.rejoins:
             return None
@@ -90,12 +90,12 @@ class Initiator(Link):
         if frame.kind == Kind.SELF_INFO:
             hello = Hello.read(frame.body)
             self.their_hello = self.kept.completed(hello) if self.kept else hello
-            # In a circuit nothing was advertised that this could be compared with.
+            # For a circuit there is no advertisement to compare this with.
             if self.their_hello.critical & ~self._critical and not self.in_circuit:
                 raise Misbehaviour("strippedAdvertisement")
             self._connect()
             if self.why is None:
-                # Nobody is taken for connected before this record.
+                # This side counts as connected from this record on.
                 self.say_ping()
         elif frame.kind == Kind.REFUSAL:
             self.refused = frame.body[0]
@@ -121,11 +121,11 @@ class Responder(Link):
         self._end("busy")
 
     def _may_say(self) -> bool:
-        """After an IK-1 only to somebody who has shown that it is no replay."""
+        """After an IK-1, waits for a record, which proves that the packet was no replay."""
         return not self._awaits_record
 
     def _take_rejoin(self, rejoin: Rejoin) -> None:
-        """Who is known by what was kept of it says who it is again, if this attempt is new."""
+        """A guest that resumes a kept handshake counts if this attempt is new."""
         kept = self._owner.kept(rejoin.identifier) if self.in_circuit else None
         payload = None
         if kept and rejoin.attempt > kept.attempt:
@@ -149,7 +149,7 @@ class Responder(Link):
             self.finish(refusal(answer), f"refused {answer}")
 
     def keeps(self) -> Kept | None:
-        """What is kept of this handshake, where there was one in a circuit."""
+        """What this side keeps of this handshake, if there was one in a circuit."""
         if not self.in_circuit or self.kept or self._handshake is None or self.their_hello is None:
             return None
         return Kept(self._handshake.secret, self.their_key, self.their_hello.name, b"", self._owner.now() + KEPT_FOR)

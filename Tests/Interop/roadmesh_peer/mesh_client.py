@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A guest that lives by itself, and joins its host directly or through a relay, by docs/protocol.md."""
+"""A guest that runs on its own, and joins its host directly or through a relay, by docs/protocol.md."""
 
 from __future__ import annotations
 
@@ -32,14 +32,15 @@ from .wire import (
 )
 
 LOOKING = 0.1
-"""For so long a guest hears who is there before it chooses."""
+"""Seconds for which a guest listens before it chooses."""
 FRESH = 0.5
 HOLD = 5.0
-"""For so long whoever has failed or refused is left alone."""
+"""Seconds for which a guest avoids a node that has failed or refused."""
 NO_STATE = 10.0
 WAITS_FOR_ROUTE = 1.0
 TOO_OFTEN, OFTEN = 2, 10.0
-"""A relay through which more circuits than this end in so many seconds is left: one that alters records ends them."""
+"""A guest leaves a relay if more circuits than this end within so many seconds. A relay that alters records ends
+them."""
 UNACKNOWLEDGED, UNANSWERED = 2.0, 4.0
 
 
@@ -55,7 +56,7 @@ class Client:
         self.key = key or Key()
         self.host_name = host_name
         self.wanted = b""
-        """The whole identifier of the host, once one was joined or a person has named it."""
+        """The full identifier of the host, once it was joined or the user has named it."""
         self.known_hosts: list[bytes] = []
         self.kept_hosts: dict[bytes, Kept] = {}
         """What is kept of the last handshake in a circuit with each host, by its key."""
@@ -67,15 +68,16 @@ class Client:
         """The link to the host: the same, or one in a circuit."""
         self.parent: Candidate | None = None
         self.route: Route | None = None
-        """Where the carrier leads, as the relay says."""
+        """The carrier's route, as the relay reports it."""
         self.signing_key = b""
         self.waiting = Waiting()
         self.ends: list[str] = []
-        """Why links have ended: those on channels by their reason, those in circuits with `circuit: ` before it."""
+        """Why links have ended. For links on channels this is the reason, for those in circuits `circuit: ` and the
+        reason."""
         self.refused_by_relay: CloseReason | None = None
-        """Why the last circuit was closed that somebody else has closed."""
+        """Why another node has closed the latest circuit that it closed."""
         self._links: list[Link] = []
-        """Those that are not over, also where only their final frame is left."""
+        """Links that have not ended, including those that only have a final frame to send."""
         self._is_leaving = False
         self._inner: InnerEnd | None = None
         self._circuits_ended: list[float] = []
@@ -100,7 +102,7 @@ class Client:
 
     @property
     def hops(self) -> int:
-        """Links from here to the host; 0 where there is no way."""
+        """Links from here to the host; 0 without a route."""
         if not self.is_connected:
             return 0
         return self.route.hops + 1 if self.route else 1
@@ -119,7 +121,8 @@ class Client:
 
     @property
     def told_alone(self) -> list[bytes]:
-        """What the host has said on this link to this guest, but for heartbeats: in a circuit, nothing of the state."""
+        """What the host has sent on this link to this guest alone, except heartbeats. In a circuit this includes no
+        state."""
         frames = self.session.heard_of(Kind.MESSAGE) if self.session else []
         bodies = [Unit.read(frame.body).body for frame in frames]
         return [body for body in bodies if democracy_dj.read_heartbeat(body) is None]
@@ -132,7 +135,7 @@ class Client:
         elif self.up:
             self.up.finish(goodbye(), "left")
 
-    # Finding a way
+    # Choosing a route
 
     def tick(self) -> None:
         for link in self._links:
@@ -159,7 +162,7 @@ class Client:
             self._dial(min(there, key=lambda one: (self._is_for_others(one), one.hops)))
 
     def _is_for_others(self, one: Candidate) -> bool:
-        """What it has left is for nodes that relay, and this one does not."""
+        """Its remaining slots are for nodes that relay, and this one does not."""
         return not self.relays and bool(one.heard.tail and one.heard.tail.ignorable & PLACES_FOR_RELAYS)
 
     @property
@@ -185,13 +188,13 @@ class Client:
             return False
         if not one.is_relay:
             return not self.wanted or self.wanted.startswith(heard.head)
-        # Without the tail nobody knows whose relay it is.
+        # Without the tail, the relay's host is unknown.
         if heard.tail is None or not heard.tail.hops or heard.tail.ignorable & NO_ROOM:
             return False
         return not self.wanted or self.wanted.startswith(heard.tail.host_head)
 
     def _is_known(self, host_head: bytes) -> bool:
-        """This client has nothing to prove, so a host that asks for something takes it only as one that it knows."""
+        """This client has no secret, so a host that requires a proof admits it only if it knows it."""
         return any(identifier(key).startswith(host_head) for key in self.known_hosts)
 
     def _dial(self, one: Candidate) -> None:
@@ -227,7 +230,7 @@ class Client:
         return conversation.hello(self.name, silence=self.radio.silence, relays=self.relays)
 
     def _await_route(self) -> None:
-        """On a carrier without a circuit: its relay has no way at present, and may find one."""
+        """On a carrier without a circuit: the relay has no route at present, and may find one."""
         if self._no_route_since is not None and self.now() > self._no_route_since + WAITS_FOR_ROUTE:
             self._give_up("noHost")
 
@@ -253,13 +256,13 @@ class Client:
         self._inner.circuit = self.up.circuits.open(self._inner, host, HOPS, inner_mtu(self.up.mtu))
 
     def _give_up(self, why: str) -> None:
-        """Leaves this way, and leaves it alone for a while."""
+        """Leaves this route, and avoids it for some time."""
         assert self.up
         if self.parent:
             self._held[self.parent.heard.advertisement.head] = self.now() + HOLD
         self.up.finish(goodbye(), why)
 
-    # What links say
+    # Events of links
 
     def admitted(self, link: Link) -> Hello | int:
         return Reason.UNSPECIFIED
@@ -336,7 +339,7 @@ class Client:
 
     def _link_up_ended(self, link: Link, why: str) -> None:
         self.ends.append(why)
-        # A forged state is the relay's doing, and so is a route to nowhere.
+        # Forged state and wrong routes are the relay's fault.
         if self.parent and why not in ("lost", "goodbye", "left", "no way"):
             self._held[self.parent.heard.advertisement.head] = self.now() + HOLD
         inner = self.session if self.session is not link else None
@@ -363,7 +366,7 @@ class Client:
             self._give_up(f"circuit {why}")
 
     def knows(self, link: Link, names: list[bytes]) -> None:
-        """A guest that says of no state that it has it is told of none."""
+        """A guest that names no states receives no such list."""
 
     def asked(self, link: Link, opening: CircuitOpen, circuit: Circuit) -> None:
         link.circuits.refuse(circuit, CloseReason.NO_RELAY)
@@ -394,7 +397,7 @@ class Client:
             if beat:
                 self.view.heartbeats += 1
                 self._lacked = beat if self.view.lacks(*beat) else None
-                # The first heartbeat of a state that is not there counts: further ones come before its time is over.
+                # The first heartbeat of a missing state starts the time: later ones arrive before it is over.
                 if self._lacked and self._ask_at is None:
                     self._ask_at = self.now() + NO_STATE
             else:
@@ -418,7 +421,7 @@ class Client:
         self.keep_shared(unit)
 
     def keep_shared(self, unit: Unit) -> None:
-        """A relay does."""
+        """A relay overrides this."""
 
     def _say(self, body: bytes | None) -> None:
         self._to_say = body or self._to_say
@@ -430,7 +433,8 @@ class Client:
         return Unit(body, 1, latest=True)
 
     def _keep_state(self) -> None:
-        """In a circuit: asks the host for the state where ten seconds have brought none, or not the one of a heartbeat."""
+        """In a circuit: requests the state if none has arrived within ten seconds, or not the one that a heartbeat
+        names."""
         if self._ask_at is None or self.now() < self._ask_at or not self.is_connected:
             return
         self._ask_at = None
@@ -438,8 +442,8 @@ class Client:
             self._say(self.view.ask())
 
     def _keep_alive(self) -> None:
-        """In a circuit and over a broker nobody is pinged for long. What is not acknowledged makes it ask, and only an
-        answer counts."""
+        """In a circuit and over a broker, pings are rare. An unacknowledged message triggers one, and only an answer
+        counts."""
         session = self.session
         if session is None or not session.is_connected or self._unacknowledged_since is None:
             return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A host that lives by itself, and has guests on channels and on circuits, by docs/protocol.md."""
+"""A host that runs on its own, with guests on channels and in circuits, by docs/protocol.md."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ from .wire import (
 PSM = 0x80
 GUESTS, GUESTS_ON_CIRCUITS = 16, 1_024
 HALF_OPEN_ON_CIRCUITS, HALF_OPEN_OF_A_LINK = 1_792, 256
-"""So many circuits may be half open: in all, and behind one link, so that nobody takes all places."""
+"""Most half-open circuits: in total, and behind one link, so that one link cannot use all slots."""
 HEARTBEAT = 5.0
 
 
 @dataclass
 class HostGuest:
-    """A guest that is linked."""
+    """A linked guest."""
 
     link: Link
     is_relay: bool
     updates: deque[Unit] = field(default_factory=deque)
-    """State that waits for its link."""
+    """State that waits for room on its link."""
     answer: Unit | None = None
-    """A snapshot that it has asked for, or a heartbeat."""
+    """A requested snapshot, or a heartbeat."""
     since_whole: int = 0
     whole: int = 0
     beat_at: float = 0.0
@@ -65,14 +65,14 @@ class Host:
         self.kept_guests: dict[bytes, Kept] = {}
         """What is kept of handshakes in circuits, by its identifier."""
         self.intents: list[tuple[bytes, str]] = []
-        """The votes that have counted: who, and for what."""
+        """The votes that have counted: voter and song."""
         self.ends: list[str] = []
         self.circuits_asked = 0
         self.critical = 0
         """The critical flags that it advertises."""
         self._links: list[Link] = []
         self._carriers: dict[Link, Link] = {}
-        """The link over which each link in a circuit has come."""
+        """The link that carries each link in a circuit."""
         self._names: dict[bytes, str] = {}
         queue = [
             QueueItem(Song(f"n{number}", f"Mile {number}", "The Milestones", 3_600_000), self.key.identifier)
@@ -169,7 +169,7 @@ class Host:
         if guest.is_relay:
             link.circuits.most = CIRCUITS_OF_A_RELAY
         if link.in_circuit:
-            # The state comes by another way. A relay that is behind is found out.
+            # The state comes over the carrier. The heartbeat shows whether the relay is behind.
             guest.answer = self._heartbeat()
         self.guests[link.them] = guest
         self._names[link.them] = link.their_hello.name
@@ -182,10 +182,10 @@ class Host:
             self._guests_changed()
 
     def routed(self, link: Link, route: Route) -> None:
-        """Nobody is above a host."""
+        """A host has no parent."""
 
     def knows(self, link: Link, names: list[bytes]) -> None:
-        """On a link of a conversation that says nothing."""
+        """On a link to a host this has no effect."""
 
     # Messages
 
@@ -228,7 +228,7 @@ class Host:
         self._changed(replace(self.state, guests=guests), None)
 
     def _changed(self, state: State, change: bytes | None) -> None:
-        """Everybody gets an update: the change where it is one and they have what it applies to, else the whole."""
+        """Sends all guests an update: the change if they have its base, else the full state."""
         self.state = replace(state, revision=self.state.revision + 1)
         snapshot = democracy_dj.snapshot(self.state)
         for guest in self.guests.values():

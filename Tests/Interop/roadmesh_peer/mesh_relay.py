@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A relay that lives by itself, by docs/protocol.md: a guest that takes others along.
+"""A relay that runs on its own, by docs/protocol.md: a guest that also forwards circuits.
 
 python -m roadmesh_peer.mesh_relay AIR NAME    relays on the virtual radio, until it is interrupted
 """
@@ -41,14 +41,14 @@ from .wire import (
 PSM = 0x80
 CHILDREN = 7
 PLACES, PLACES_KEPT = 6, 2
-"""Of the links that a radio holds, those that a relay has for others, and the last of them, which are for relays."""
+"""A relay's slots for other nodes, of the links that a radio can hold; and how many of them are reserved for relays."""
 CIRCUITS_THAT_PASS = 1_024
 WITHOUT_PARENT = 0.5
-"""For so long a relay looks for another parent before it tells its children."""
+"""Seconds for which a relay looks for another parent before it tells its children."""
 
 
 class PassageSide:
-    """One half of a circuit that passes a relay: what comes in here goes out at the other."""
+    """One half of a forwarded circuit. SDUs that arrive on it leave on the other half."""
 
     def __init__(self, relay: Relay, link: Link, circuit: Circuit, *, is_up: bool) -> None:
         self.relay = relay
@@ -57,10 +57,10 @@ class PassageSide:
         self.is_up = is_up
         self.other: PassageSide | None = None
         self.leaving: deque[tuple[bytes, bool]] = deque()
-        """What waits to be sent on this half, and whether a credit of the other half is due for it."""
+        """SDUs to send on this half, and whether each returns a credit on the other half."""
 
     def opened(self, mtu: int) -> None:
-        """Only the upper half is opened by its other side; the lower one is then accepted."""
+        """Only the upper half is opened by its other side. Then the lower half is accepted."""
         assert self.other
         self.relay.passage_opened(self, self.other, mtu)
 
@@ -98,19 +98,19 @@ class Relay(Client):
         self.children: dict[bytes, Responder] = {}
         self.followers: dict[Link, Follower] = {}
         self.known: dict[Link, list[bytes]] = {}
-        """The names of states that children have, as they say, until their next circuit is open."""
+        """Names of states that children say they have, until their next circuit opens."""
         self.log = SharedLog()
         self.circuits_passing = 0
         self.most_circuits = CIRCUITS_THAT_PASS
         self.most_children = CHILDREN
         self.child_ends: list[str] = []
         self.told = Route(0)
-        """What the children know of the way."""
+        """The route that the children know."""
         self._last_hops = 0
         self._orphaned_at: float | None = None
         radio.accept(self._dialled)
 
-    # Being a relay that is heard
+    # Advertising
 
     @property
     def own_route(self) -> Route:
@@ -123,7 +123,7 @@ class Relay(Client):
             self.radio.advertise(*self.advertised())
 
     def advertised(self) -> tuple[Advertisement, str, Tail]:
-        """The host's name, since that is what people look for."""
+        """Advertises the host's name, because people look for that."""
         assert self.session and self.session.their_hello
         full = NO_ROOM if len(self.children) >= self.most_children else 0
         if PLACES - len(self.children) <= PLACES_KEPT:
@@ -139,10 +139,10 @@ class Relay(Client):
     def route_to_tell(self) -> Route:
         return self.own_route
 
-    # The way up
+    # The route to the host
 
     def _tell_the_way(self) -> None:
-        """At once where there is one, and not before another parent was looked for where there is none."""
+        """Reports a new route at once, and the loss of one only after looking for another parent."""
         if self.is_connected:
             self._orphaned_at = None
             self._last_hops = self.hops
@@ -169,12 +169,13 @@ class Relay(Client):
             return
         super().connected(link)
         if link is self.session and link.why is None:
-            # It may be as many hops as before: whoever waits is told that there is a way again.
+            # The hop count may be unchanged, but waiting children must learn that a route exists again.
             self.told = self.own_route
             self._tell(self.route_to_tell())
 
     def fits(self, one: Candidate) -> bool:
-        """While children rely on this relay its parent has fewer hops than it has: none of them can be above it."""
+        """While this relay has children, a new parent must have fewer hops than this relay. So it cannot be below
+        this relay."""
         if self.children and self.told.hops and one.hops >= self._last_hops:
             return False
         return super().fits(one)
@@ -248,7 +249,7 @@ class Relay(Client):
         down.circuit.accept(down, min(mtu, inner_mtu(LARGEST_SDU)))
         known = self.known.pop(link, [])
         if link in self.followers and len(link.circuits) > 1:
-            # It has been sent all that has come meanwhile.
+            # The child has been sent everything meanwhile.
             if known and self.followers[link].next is not None:
                 link.say(Frame(Kind.STATE, known[0]))
             return
@@ -275,7 +276,7 @@ class Relay(Client):
         return super().next_latest(link)
 
     def close(self) -> None:
-        """Is gone, as a program that was killed."""
+        """Disappears as a killed program does."""
         self.net.nodes.remove(self)
         self.radio.close()
         for channel in [one for one in self.net.channels if one.speaker in self._links]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The packets of MQTT 3.1.1 (OASIS, chapters 2 and 3), as far as a broker of tests reads and writes them."""
+"""The packets of MQTT 3.1.1 (OASIS, chapters 2 and 3), as far as the tests' broker reads and writes them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from enum import IntEnum
 from .wire import Malformed, Reader
 
 LARGEST_REMAINDER = 1 << 16
-"""Nobody here says more in one packet."""
+"""Clients here send no larger packet."""
 REFUSED_SUBSCRIPTION = 0x80
 
 
@@ -44,7 +44,7 @@ class Packet:
 
 
 async def read_packet(reader: asyncio.StreamReader) -> Packet:
-    """The next packet. Raises `IncompleteReadError` where there will be none."""
+    """The next packet. Raises `IncompleteReadError` at the end."""
     [first] = await reader.readexactly(1)
     length = 0
     for place in range(4):
@@ -85,7 +85,7 @@ class Publish:
     qos: int = 0
     retain: bool = False
     number: int = 0
-    """Of the packet, where it is to be acknowledged."""
+    """The packet's number, if it must be acknowledged."""
 
     def packet(self) -> Packet:
         number = two_bytes(self.number) if self.qos else b""
@@ -125,7 +125,7 @@ class Connect:
 class Subscribe:
     number: int
     topics: list[tuple[str, int]]
-    """What is subscribed to, and with which quality of service; 0 where a subscription ends."""
+    """The topics, each with its quality of service; 0 for the end of a subscription."""
 
     @classmethod
     def read(cls, packet: Packet) -> Subscribe:
@@ -138,7 +138,7 @@ class Subscribe:
 
 
 def matches(pattern: str, topic: str) -> bool:
-    """Whether a topic is one of those that a subscription names."""
+    """Whether a subscription's pattern matches a topic."""
     levels, wanted = topic.split("/"), pattern.split("/")
     if wanted[-1] == "#":
         wanted.pop()

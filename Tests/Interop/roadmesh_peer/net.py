@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes that live side by side in one thread on the virtual radio, in a time of their own or in the machine's.
+"""Nodes on the virtual radio, in one thread, on simulated time or on the machine's.
 
-Where everybody is in this process, time is a number that moves when nothing is left to read: a test takes as long as it
-computes, and no machine is too busy for it. Beside real programs `Net(real=True)` takes the machine's time.
+If all nodes are in this process, time is a number that advances when nothing is left to read. A test then takes only
+its computing time, and passes on a busy machine too. With real programs, `Net(real=True)` uses the machine's time.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ PATIENCE, REAL_PATIENCE = 10.0, 30.0
 
 
 class Speaker(Protocol):
-    """What is spoken over a channel: a link. It is asked for what it has to say when the channel can take it."""
+    """The link on a channel. It is asked for its next SDU when the channel has room."""
 
     @property
     def owner(self) -> object:
-        """Whose it is. What one of its channels brings is passed on over its others."""
+        """The node of the link. Data from one of a node's channels is forwarded over its others."""
 
     begun_at: float
-    """When its channel has opened: an answer is due some time after that."""
+    """When the channel opened: an answer is due some time after that."""
 
     @property
     def is_over(self) -> bool:
@@ -51,32 +51,32 @@ class Speaker(Protocol):
 
 
 class Carrier(Protocol):
-    """A channel of any bearer, and who speaks over it."""
+    """A channel of any bearer, and the link on it."""
 
     speaker: Speaker
 
     def flush(self) -> None:
-        """Sends what is to be said, as far as there is room for it."""
+        """Sends SDUs as far as there is room."""
 
     def close(self) -> None: ...
 
 
 class Bearer(Protocol):
-    """What a node hears others by, and dials and is dialled on."""
+    """A node scans, dials, and accepts dials with it."""
 
     address: str
     silence: int
-    """For how many seconds a node asks to be allowed to be silent on it."""
+    """How many seconds of silence a node asks for on it."""
 
     def listen(self, heard: Callable[[Heard], None]) -> None: ...
 
     def stop_listening(self) -> None: ...
 
     def dial(self, heard: Heard, speaker: Speaker) -> Carrier | None:
-        """Nothing where nobody is there any more."""
+        """Returns None if the node is gone."""
 
     def accept(self, answer: Callable[[], Speaker]) -> None:
-        """Lets others dial, and has somebody speak with each who does."""
+        """Accepts dials, and creates a link for each."""
 
     def advertise(self, advertisement: Advertisement, name: str, tail: Tail) -> None: ...
 
@@ -85,7 +85,7 @@ class Bearer(Protocol):
 
 class Living(Protocol):
     def tick(self) -> None:
-        """Does what is due by now."""
+        """Does what is due now."""
 
 
 class Net:
@@ -96,10 +96,10 @@ class Net:
         self.nodes: list[Living] = []
         self.channels: list[Carrier] = []
         self.touched: set[object] = set()
-        """Nodes to which something has come in this step."""
+        """Nodes that have received something in this step."""
         self._ticked = 0.0
         self.changed = threading.Condition(threading.RLock())
-        """Held while a node does something. A test that runs the net beside itself holds it to look or to act."""
+        """Held while a node works. A test that runs the net in a thread holds it to look or to act."""
         self._beside: threading.Thread | None = None
         self._failure: BaseException | None = None
         self._ended = False
@@ -115,7 +115,7 @@ class Net:
     # Time
 
     def step(self) -> None:
-        """Reads what there is. In a time of its own it moves that when there is nothing."""
+        """Reads what has arrived. On simulated time, advances the time if nothing has."""
         ready = self._selector.select(STEP if self._real else 0)
         with self.changed:
             for key, mask in ready:
@@ -136,7 +136,7 @@ class Net:
             self.changed.notify_all()
 
     def until(self, come: Callable[[], bool], what: str = "what was waited for", timeout: float | None = None) -> None:
-        """Lets everybody live until something has come about."""
+        """Runs all nodes until a condition holds."""
         timeout = timeout or (REAL_PATIENCE if self._real else PATIENCE)
         deadline = self.now + timeout
         with self.changed:
@@ -156,7 +156,7 @@ class Net:
 
     @contextmanager
     def beside(self) -> Iterator[None]:
-        """Lives on by itself in a thread, while the test waits for somebody else."""
+        """Runs in a thread, while the test waits for another program."""
         self._beside = threading.Thread(target=self._run, daemon=True)
         self._beside.start()
         try:
@@ -178,7 +178,7 @@ class Net:
                 self.changed.notify_all()
 
     def do(self, act: Callable[[], Done]) -> Done:
-        """Has a node do something while the net may be living beside the test."""
+        """Runs an action of a node, also while the net runs in a thread."""
         with self.changed:
             return act()
 
@@ -196,7 +196,7 @@ class Net:
 
 
 class NetChannel:
-    """A channel of the virtual radio, and who speaks over it."""
+    """A channel of the virtual radio, and the link on it."""
 
     mtu = LARGEST_SDU
 
@@ -239,7 +239,7 @@ class NetChannel:
                 self._net.rewatch(self._socket, selectors.EVENT_READ | selectors.EVENT_WRITE, self._ready)
                 return
             except OSError:
-                # What the other side has said before it closed is still to be read.
+                # SDUs that the other side sent before it closed can still be read.
                 break
         if self._is_open and self.speaker.is_over:
             self.close()
@@ -253,7 +253,7 @@ class NetChannel:
 
 
 class NetRadio:
-    """One radio: it hears and dials, advertises and is dialled. Its folder may have its neighbours' files only."""
+    """One radio: it scans and dials, advertises and accepts dials. Its folder may have only its neighbours' files."""
 
     INTERVAL = 0.025
     silence = SILENCE
@@ -285,14 +285,14 @@ class NetRadio:
 
     def stop_listening(self) -> None:
         if self._ear:
-            # In this order: a file of a socket that is closed counts as stale, and who advertises removes it.
+            # In this order: the file of a closed socket counts as stale, and advertisers remove it.
             self._path("ear").unlink(missing_ok=True)
             self._net.unwatch(self._ear)
             self._ear.close()
             self._ear = None
 
     def dial(self, heard: Heard, speaker: Speaker) -> NetChannel | None:
-        """Nothing where nobody is there any more."""
+        """Returns None if the node is gone."""
         dialling = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         dialling.bind(f"\0roadmesh/{self.address}/{secrets.randbits(31)}")
         dialling.setblocking(False)
@@ -304,7 +304,7 @@ class NetRadio:
         return NetChannel(self._net, dialling, speaker)
 
     def accept(self, answer: Callable[[], Speaker]) -> None:
-        """Lets others dial, and has somebody speak with each who does."""
+        """Accepts dials, and creates a link for each."""
         listening = self._listening = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         listening.setblocking(False)
         self._path("psm").unlink(missing_ok=True)
@@ -318,13 +318,13 @@ class NetRadio:
         self._net.watch(listening, selectors.EVENT_READ, ready)
 
     def advertise(self, advertisement: Advertisement, name: str, tail: Tail) -> None:
-        """Where it is time to."""
+        """Advertises if the interval has passed."""
         if self._net.now < self._spoken + self.INTERVAL:
             return
         self._spoken = self._net.now
         said = bytes(advertisement) + self._service.bytes + text(self.address) + f"{name}{tail}".encode()
         for ear in self.air.glob("*.ear"):
-            # Whoever has gone or does not keep up hears the next one.
+            # A receiver that is gone or too slow gets the next one.
             with suppress(OSError):
                 self._speaking.sendto(said, str(ear))
 
@@ -342,7 +342,7 @@ class NetRadio:
 
 
 def in_range(one: Path, other: Path, one_address: str, other_address: str) -> None:
-    """Lets two radios with folders of their own hear each other: each has links to the other's files."""
+    """Puts two radios with separate folders in range of each other: each folder gets links to the other's files."""
     for here, there, address in ((one, other, other_address), (other, one, one_address)):
         for kind in ("ear", "psm"):
             link = here / f"{address}.{kind}"

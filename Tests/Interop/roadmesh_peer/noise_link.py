@@ -32,11 +32,11 @@ class ClearReason(IntEnum):
 
 
 class Forged(Exception):
-    """A packet or record that does not open."""
+    """A packet or record that cannot be opened."""
 
 
 class ClearlyRefused(Exception):
-    """The host has said no before there were keys."""
+    """The host has refused before there were keys."""
 
     def __init__(self, version: int, reason: int) -> None:
         super().__init__(f"clear refusal: version {version}, reason {reason}")
@@ -45,7 +45,7 @@ class ClearlyRefused(Exception):
 
 
 class Key:
-    """A node's key pair, and the identifier that follows from it."""
+    """A node's key pair, and the identifier derived from it."""
 
     def __init__(self, private: bytes | None = None) -> None:
         pair = X25519PrivateKey.from_private_bytes(private) if private else X25519PrivateKey.generate()
@@ -62,12 +62,12 @@ def prologue(service: str = SERVICE, version: int = MAJOR_VERSION, kind: int = D
 
 
 def read_clear_refusal(sdu: bytes) -> ClearlyRefused | None:
-    """What a clear refusal says; nothing where the packet is another."""
+    """Reads a clear refusal. None for other packets."""
     return ClearlyRefused(sdu[1], sdu[2]) if len(sdu) >= 3 and sdu[0] == Packet.CLEAR_REFUSAL else None
 
 
 class Handshake:
-    """One handshake, of a guest (who initiates) or of a host. It writes and reads packets as they travel."""
+    """One handshake, of a guest (the initiator) or of a host. It writes and reads packets in order."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class Handshake:
         ephemeral: bytes | None = None,
         prologue: bytes = prologue(),
     ) -> None:
-        """IK where a guest gives the `host_key`, or a host says that it is `known`; XX otherwise."""
+        """IK if a guest passes the `host_key`, or a host sets `known`; else XX."""
         self.known = known or host_key is not None
         pattern = "IK" if self.known else "XX"
         self._noise = NoiseConnection.from_name(f"Noise_{pattern}_25519_ChaChaPoly_SHA256".encode())
@@ -94,7 +94,7 @@ class Handshake:
         if ephemeral is not None:
             self._noise.set_keypair_from_private_bytes(Keypair.EPHEMERAL, ephemeral)
         with warnings.catch_warnings():
-            # The library warns of ephemeral keys that are given to it, which the document's example needs.
+            # The library warns about ephemeral keys from the caller, which the document's example needs.
             warnings.simplefilter("ignore", UserWarning)
             self._noise.start_handshake()
         self._state = self._noise.noise_protocol.handshake_state
@@ -104,7 +104,7 @@ class Handshake:
         try:
             return head + bytes(self._noise.write_message(payload))
         except ValueError as error:
-            # The agreement with a point of low order, that the message before this one has brought.
+            # The key agreement failed with a point of low order from the previous message.
             raise Forged(packet.name) from error
 
     def read(self, packet: Packet, sdu: bytes) -> bytes:
@@ -117,22 +117,22 @@ class Handshake:
         try:
             return bytes(self._noise.read_message(message))
         except (InvalidTag, ValueError, NoiseValueError) as error:
-            # A ValueError is the agreement with a point of low order, the library's own a key that is cut off.
+            # ValueError: a key agreement with a point of low order. The library's own error: a key that is cut short.
             raise Forged(packet.name) from error
 
     @property
     def their_key(self) -> bytes:
-        """The public key that the other side has proved, or is about to."""
+        """The public key that the other side has proved, or will prove."""
         return bytes(self._state.rs.public_bytes)
 
     @property
     def hash(self) -> bytes:
-        """Of everything that was said, after the last message."""
+        """The handshake hash after the last message."""
         return bytes(self._noise.get_handshake_hash())
 
     @property
     def secret(self) -> bytes:
-        """The third output of the HKDF that gives the keys of the records, for who comes back."""
+        """The third output of the HKDF that derives the records' keys. It is kept for resuming."""
         chaining_key = self._state.symmetric_state.ck
         return bytes(self._noise.noise_protocol.hkdf(chaining_key, b"", 3)[2])
 
@@ -147,12 +147,12 @@ REKEY_EVERY = 1 << 16
 
 
 def rekeyed(key: bytes) -> bytes:
-    """REKEY of Noise (11.3): what the key makes of 32 zeros with the last nonce there is."""
+    """REKEY of Noise (11.3): encrypts 32 zeros with the largest nonce."""
     return ChaCha20Poly1305(key).encrypt(bytes(4) + b"\xff" * 8, bytes(32), None)[:32]
 
 
 class Direction:
-    """The records of one direction: a key, and how many there were."""
+    """The records of one direction: a key, and their count."""
 
     def __init__(self, key: bytes, count: int = 0) -> None:
         self._key = key
@@ -181,7 +181,7 @@ class Direction:
 
 
 class Records:
-    """The sealed part of a link: one record is one SDU."""
+    """The sealed part of a link. One record is one SDU."""
 
     def __init__(self, sending: Direction, receiving: Direction) -> None:
         self._sending = sending

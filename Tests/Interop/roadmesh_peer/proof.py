@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is proved before a guest is let in, by docs/protocol.md, "Challenges", kind 1."""
+"""The proof before a guest is admitted, by docs/protocol.md, "Challenges", kind 1."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Unproven(Exception):
 
 
 class BadShare(Exception):
-    """Bytes that are no element, or one that agrees on the identity."""
+    """Bytes that are not an element, or an element whose agreement is the identity."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,12 @@ def generator_string(secret: bytes, ci: bytes, sid: bytes) -> bytes:
 
 
 def channel(initiator: bytes, responder: bytes, invitation: bytes = b"") -> bytes:
-    """CI."""
+    """The channel identifier, CI."""
     return lv(b"RoadMesh", initiator, responder, invitation)
 
 
 class Run:
-    """One side of one run."""
+    """One side of one run of the protocol."""
 
     def __init__(self, secret: bytes, ci: bytes, sid: bytes, *, is_initiator: bool, scalar: int | None = None) -> None:
         self._sid = sid
@@ -58,7 +58,7 @@ class Run:
         self.share = bytes(self._scalar * generator)
 
     def agree(self, their_share: bytes, ada: bytes = b"", adb: bytes = b"") -> tuple[bytes, bytes, bytes]:
-        """The key, the initiator's tag and the responder's."""
+        """The key, the initiator's tag and the responder's tag."""
         try:
             k = self._scalar * decode(their_share)
         except NoElement as error:
@@ -78,5 +78,5 @@ def share_of(body: bytes) -> bytes:
 
 
 def frame(number: int, data: bytes) -> Frame:
-    """The proof of a round."""
+    """The proof frame of a round."""
     return Frame(Kind.PROOF, bytes((KIND, number)) + data)

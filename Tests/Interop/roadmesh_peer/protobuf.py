@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""As much of Protocol Buffers as docs/protocol.md describes: writing fields, and reading a message into its fields."""
+"""The part of Protocol Buffers that docs/protocol.md describes: writing fields, and reading a message into its
+fields."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ VARINT, EIGHT_BYTES, BYTES, FOUR_BYTES = 0, 1, 2, 5
 
 
 def number(field: int, value: int, *, always: bool = False) -> bytes:
-    """A field of a number; one of 0 is left out, unless it is optional or one of several."""
+    """A field with a number. A 0 is left out, unless the field is optional or one of several."""
     return varint(field << 3 | VARINT) + varint(value) if value or always else b""
 
 
@@ -27,7 +28,7 @@ def data(field: int, value: bytes | str, *, always: bool = False) -> bytes:
 
 
 def message(field: int, value: bytes) -> bytes:
-    """A field of a message, which is there even where nothing is in it."""
+    """A field with a message, which is written even if it is empty."""
     return data(field, value, always=True)
 
 
@@ -36,7 +37,7 @@ def packed(field: int, values: Iterable[int]) -> bytes:
 
 
 class Fields:
-    """The fields of a message, by their numbers. Those that nobody asks for are passed over."""
+    """The fields of a message, by number. Unknown fields are ignored."""
 
     def __init__(self, body: bytes) -> None:
         self._fields: dict[int, list[int | bytes]] = defaultdict(list)
@@ -81,7 +82,7 @@ class Fields:
         return [value for value in values if isinstance(value, bytes)]
 
     def numbers(self, field: int) -> list[int]:
-        """Repeated numbers: packed, or one by one."""
+        """Repeated numbers: packed or single."""
         found: list[int] = []
         for value in self._fields[field] if field in self else []:
             if isinstance(value, int):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What both sides of a circuit keep of their handshake, so that the next one needs no agreement of keys, by docs/protocol.md."""
+"""What both sides of a circuit keep of their handshake. With it, the next handshake needs no key agreement, by
+docs/protocol.md."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ def expand(secret: bytes, info: bytes, length: int) -> bytes:
 
 @dataclass
 class Kept:
-    """Of the last handshake with somebody."""
+    """What is kept of the last handshake with a node."""
 
     secret: bytes
     their_key: bytes
@@ -30,14 +31,14 @@ class Kept:
     signing_key: bytes
     until: float
     attempt: int = 0
-    """The last one that was made, or taken."""
+    """The last attempt that was made or accepted."""
     identifier: bytes = field(init=False)
 
     def __post_init__(self) -> None:
         self.identifier = expand(self.secret, b"RoadMesh rejoin id", IDENTIFIER)
 
     def keys(self, attempt: int) -> tuple[bytes, bytes, bytes]:
-        """Of the initiator's records, of the responder's, and what stands for the hash of a handshake."""
+        """The keys of the initiator's and the responder's records, and a replacement for the handshake hash."""
         keys = expand(self.secret, b"RoadMesh rejoin" + struct.pack(">Q", attempt), 96)
         return keys[:32], keys[32:64], keys[64:]
 
@@ -48,13 +49,13 @@ class Kept:
         return Records(Direction(responder), Direction(initiator))
 
     def completed(self, hello: Hello) -> Hello:
-        """What the other side does not say again."""
+        """The hello with the parts that are not sent again."""
         return hello.called(self.name, self.signing_key)
 
 
 @dataclass(frozen=True)
 class Rejoin:
-    """The packet."""
+    """The Rejoin packet."""
 
     identifier: bytes
     attempt: int

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The group ristretto255, by RFC 9496. Not in constant time: good for tests, and for nothing else."""
+"""The group ristretto255, by RFC 9496. It is not constant-time: use it for tests only."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _absolute(number: int) -> int:
 
 
 def _sqrt_ratio(u: int, v: int) -> tuple[bool, int]:
-    """Whether u/v is a square, and the root that is not negative of it, or of its product with the root of -1 (4.2)."""
+    """Whether u/v is a square, and the non-negative root of it, or of its product with the root of -1 (4.2)."""
     root = u * pow(v, 3, P) * pow(u * pow(v, 7, P), (P - 5) // 8, P) % P
     check = v * root * root % P
     u %= P
@@ -44,7 +44,7 @@ _INVSQRT_A_MINUS_D = _sqrt_ratio(1, -1 - D)[1]
 
 @dataclass(frozen=True)
 class Element:
-    """In extended coordinates."""
+    """A point in extended coordinates."""
 
     x: int
     y: int
@@ -106,7 +106,7 @@ def decode(encoded: bytes) -> Element:
 
 
 def from_uniform(uniform: bytes) -> Element:
-    """The element that 64 bytes stand for (4.3.4)."""
+    """The element that 64 bytes map to (4.3.4)."""
     halves = uniform[:32], uniform[32:]
     one, other = (_map(int.from_bytes(half, "little") % 2**255) for half in halves)
     return one + other

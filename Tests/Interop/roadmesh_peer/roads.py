@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who hears whom: each node's radio has a folder of its own, in which are the files of its neighbours."""
+"""The ranges of radios: each node's radio has its own folder, with the files of its neighbours."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Roads:
         return path
 
     def radio(self, address: str, *neighbours: str) -> NetRadio:
-        """A radio that hears these, which may come later."""
+        """A radio in range of these neighbours, which may be added later."""
         self.radios[address] = NetRadio(self.net, self.air(address), address)
         self.join(address, *neighbours)
         return self.radios[address]
@@ -30,7 +30,7 @@ class Roads:
             in_range(self.air(address), self.air(other), address, other)
 
     def part(self, address: str, *neighbours: str) -> None:
-        """They do not hear each other any more. The channels that are there stay."""
+        """Puts radios out of each other's range. Existing channels stay."""
         for other in neighbours:
             out_of_range(self.air(address), self.air(other), address, other)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""State that a host signs once for everybody, by docs/protocol.md: the signature, and what a relay keeps of it."""
+"""State that a host signs once for all guests, by docs/protocol.md: the signature, and what a relay keeps of it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .wire import CHECKPOINT, LATEST, MAJOR_VERSION, SERVICE, SHARED, WHOLE, Uni
 
 SIGNATURE_BYTES = 64
 NAME_BYTES = 8
-"""Of the name of the state that an update leads to, between the signature and the application's bytes."""
+"""Size of the name of an update's resulting state. The name is between the signature and the application's bytes."""
 MOST_NAMES = 16
 LARGEST_LOG = 256 << 10
 MOST_WAITING = 128 << 10
@@ -29,7 +29,7 @@ def signed_bytes(flags: int, body: bytes, service: str = SERVICE) -> bytes:
 
 
 class SigningKey:
-    """What a host signs its state with. It follows from its identity."""
+    """The key that a host signs its state with. It is derived from the host's identity."""
 
     def __init__(self, identity: bytes) -> None:
         derived = HKDF(SHA256(), 32, salt=None, info=b"RoadMesh state signing").derive(identity)
@@ -37,19 +37,19 @@ class SigningKey:
         self.public = self._private.public_key().public_bytes_raw()
 
     def sign(self, body: bytes, name: bytes, *, whole: bool = False, checkpoint: bool = False) -> Unit:
-        """A shared unit that leads to the state of this name, still without the number that each link gives it."""
+        """A shared unit whose result is the state of this name. Each link assigns its number."""
         shared = SHARED | (WHOLE if whole else 0) | (CHECKPOINT if checkpoint else 0)
         body = name + body
         return Unit(self._private.sign(signed_bytes(LATEST | shared, body)) + body, 1, latest=True, shared=shared)
 
 
 def name_of(unit: Unit) -> bytes:
-    """The name of the state that a shared unit leads to."""
+    """The name of the state that a shared unit results in."""
     return unit.body[SIGNATURE_BYTES : SIGNATURE_BYTES + NAME_BYTES]
 
 
 def checked(unit: Unit, signing_key: bytes) -> bytes:
-    """The application's bytes of a shared unit."""
+    """The application's bytes of a shared unit, after its signature was checked."""
     signature, body = unit.body[:SIGNATURE_BYTES], unit.body[SIGNATURE_BYTES:]
     if len(body) < NAME_BYTES:
         raise ForgedState
@@ -61,7 +61,7 @@ def checked(unit: Unit, signing_key: bytes) -> bytes:
 
 
 class Waiting:
-    """Shared units that came before their signing key was known."""
+    """Shared units that arrived before their signing key was known."""
 
     def __init__(self) -> None:
         self.units: list[Unit] = []
@@ -79,17 +79,17 @@ class Waiting:
 
 
 class SharedLog:
-    """What a relay has of the host's state: the last whole, and what came since. Places count all that ever came.
+    """A relay's copy of the host's state: the last full state, and the updates since. Indices count all units so far.
 
-    What stood before a checkpoint stays until the next whole: a checkpoint often comes in the record of the change that
-    made it due, and who is only that change behind is not to be sent everything.
+    Units before a checkpoint stay until the next full state. A checkpoint often comes in the same record as the change
+    that made it due, and a child that lacks only that change must not be sent everything.
     """
 
     def __init__(self) -> None:
         self._units: list[Unit] = []
         self._first = 0
         self.begin: int | None = None
-        """The place of the last whole, where newcomers begin."""
+        """The index of the last full state, where new children begin."""
 
     @property
     def end(self) -> int:
@@ -97,12 +97,12 @@ class SharedLog:
 
     @property
     def units(self) -> list[Unit]:
-        """From the last whole on."""
+        """The units since the last full state."""
         return [] if self.begin is None else self._units[self.begin - self._first :]
 
     def newest(self, names: list[bytes]) -> int | None:
-        """Where the last update is that leads to one of these states; nothing where none is kept, or where newcomers would
-        get nothing."""
+        """The index of the last update that results in one of these states. None if no such update is kept, or if
+        there is no full state yet."""
         if self.begin is None:
             return None
         places = range(self.end - 1, self._first - 1, -1)
@@ -139,18 +139,18 @@ class SharedLog:
 
 @dataclass
 class Follower:
-    """How far somebody behind a relay has come in its log."""
+    """How far a child of a relay has been sent the log."""
 
     log: SharedLog
     wants_checkpoints: bool
     next: int | None = None
-    """The first unit that has not been sent. Nothing where the log has yet to be sent from its beginning."""
+    """The first unit that has not been sent. None if the log must be sent from its beginning."""
 
     def take(self) -> Unit | None:
-        """What is to be sent next."""
+        """The next unit to send."""
         log = self.log
         if self.next is None or not log.has(self.next):
-            # What is lacking is there no more: once more from the beginning, whatever stands there.
+            # The missing units are no longer kept, so it starts from the beginning again.
             if log.begin is None:
                 return None
             self.next = log.begin

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The virtual radio of docs/protocol.md: a folder of Unix sockets that stands for the air."""
+"""The virtual radio of docs/protocol.md: a folder of Unix sockets represents the air."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ from .wire import (
 
 
 class Channel(Protocol):
-    """What a link is spoken over. `Talk` and `Guest` take any: this radio's, or the lab's."""
+    """The channel below a link. `Talk` and `Guest` accept any: this radio's, or the lab's."""
 
     def send(self, sdu: bytes) -> None: ...
 
     def receive(self, timeout: float) -> bytes | None:
-        """The next SDU; nothing where none came in time. Raises `ChannelClosed` where none will come any more."""
+        """The next SDU. None if none arrives in time. Raises `ChannelClosed` at the end."""
 
     def close(self) -> None: ...
 
 
-# The longest that anybody here is held up by a reader who takes its time, in seconds.
+# Longest time that a slow reader may block a sender here, in seconds.
 SENDING = 60.0
 
 
 class ChannelClosed(Exception):
-    """The other side has closed the channel, or it is lost."""
+    """The other side has closed the channel, or the channel is lost."""
 
 
 @dataclass(frozen=True)
 class Heard:
-    """A host, or a relay, that is on the air. A relay has the name of its host."""
+    """An advertised host or relay. A relay has its host's name."""
 
     advertisement: Advertisement
     address: str
@@ -57,7 +57,7 @@ class Heard:
 
     @property
     def head(self) -> bytes:
-        """As much of the identifier as was heard."""
+        """The received part of the identifier."""
         return self.advertisement.head + (self.tail.more_head if self.tail else b"")
 
     @property
@@ -66,12 +66,12 @@ class Heard:
 
     @property
     def host_head(self) -> bytes:
-        """As much of the identifier of a relay's host as was heard."""
+        """The received part of the identifier of a relay's host."""
         return self.tail.host_head if self.tail else b""
 
     @property
     def hops(self) -> int:
-        """From a relay to its host; 0 where that is not known, and of a host."""
+        """Hops from a relay to its host; 0 if unknown, and for a host."""
         return self.tail.hops if self.tail else 0
 
     @property
@@ -80,7 +80,7 @@ class Heard:
 
 
 def understood(datagram: bytes, service: uuid.UUID) -> Heard | None:
-    """An advertisement, where it is one of this service."""
+    """Reads an advertisement of this service. None for others."""
     reader = Reader(datagram)
     try:
         advertisement = Advertisement.read(reader.take(6))
@@ -93,7 +93,7 @@ def understood(datagram: bytes, service: uuid.UUID) -> Heard | None:
 
 
 class SocketChannel:
-    """Holds back what arrives in a dead zone, as every radio on this air does for itself."""
+    """Holds back data that arrives in a dead zone, as every radio on this air must."""
 
     def __init__(self, connected: socket.socket, is_cut: Callable[[], bool]) -> None:
         self._socket = connected
@@ -101,7 +101,7 @@ class SocketChannel:
         self._held: list[bytes] = []
 
     def send(self, sdu: bytes) -> None:
-        # Not as short as the last `receive` has waited: a channel that is not read holds up who sends.
+        # Longer than the last `receive` timeout: the reader of a full channel may be slow.
         self._socket.settimeout(SENDING)
         try:
             self._socket.send(sdu)
@@ -129,7 +129,7 @@ class SocketChannel:
 
 
 class Radio:
-    """A guest's radio: it listens and dials."""
+    """A guest's radio: it scans and dials."""
 
     def __init__(self, air: Path, address: str, service: str = SERVICE) -> None:
         self.air = air
@@ -137,7 +137,7 @@ class Radio:
         self._service = service_uuid(service)
 
     def listen(self, name: str | None = None, timeout: float = 10.0, *, relays: bool = False) -> Heard:
-        """Waits for a host of this name, or for any; or for a relay to it."""
+        """Waits for a host with this name, or for any; or for a relay to it."""
         ear = self.air / f"{self.address}.ear"
         ear.unlink(missing_ok=True)
         deadline = monotonic() + timeout
@@ -158,7 +158,7 @@ class Radio:
         raise TimeoutError(f"{name or 'a host'} was not heard within {timeout:g} s")
 
     def dial(self, host: Heard) -> SocketChannel:
-        """Opens a channel, which needs no dead zone in between."""
+        """Opens a channel, if there is no dead zone in between."""
         if self._is_cut(host.address):
             raise ChannelClosed
         dialling = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -176,7 +176,7 @@ class Radio:
 
     @contextmanager
     def dead_zone(self) -> Iterator[None]:
-        """Nobody hears this radio, and it hears nobody."""
+        """This radio is out of range of all others."""
         cut = self.air / f"{self.address}.cut"
         cut.touch()
         try:
@@ -186,7 +186,7 @@ class Radio:
 
 
 class HostRadio:
-    """A host's radio: it advertises while it waits to be dialled."""
+    """A host's radio: it advertises while it waits for a dial."""
 
     INTERVAL = 0.025
     PSM = 0x80
@@ -204,7 +204,7 @@ class HostRadio:
     def accept(
         self, identifier: bytes, timeout: float = 10.0, critical: int = 0, tail: Tail | None = None
     ) -> SocketChannel:
-        """Advertises the head of an identifier, or the tail of a relay, until somebody dials."""
+        """Advertises the head of an identifier, or the tail of a relay, until a node dials."""
         payload = bytes(Advertisement(self.PSM, identifier[:4], critical=critical))
         advertisement = payload + self._service.bytes + text(self.address)
         local_name = f"{self._name}{tail or Tail(identifier[4:9])}".encode()
@@ -212,7 +212,7 @@ class HostRadio:
         self._listening.settimeout(self.INTERVAL)
         while monotonic() < deadline:
             for ear in self.air.glob("*.ear"):
-                # Whoever has gone or does not keep up hears the next one.
+                # A receiver that is gone or too slow gets the next one.
                 with suppress(OSError):
                     self._speaking.sendto(advertisement + local_name, socket.MSG_DONTWAIT, str(ear))
             with suppress(TimeoutError):

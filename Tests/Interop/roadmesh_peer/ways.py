@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What may be a way to a host: who was heard, and the end of a circuit in which a link is."""
+"""Possible routes to a host: scan results, and the end of a circuit with a link in it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RELAYED_NAME_BYTES, NAME_BYTES = 12, 20
 
 
 def cut(name: str, limit: int) -> str:
-    """As much of a name as a scan response has room for."""
+    """As much of a name as fits a scan response."""
     while len(name.encode()) > limit:
         name = name[:-1]
     return name
@@ -32,12 +32,12 @@ class Candidate:
 
     @property
     def hops(self) -> int:
-        """From it to the host."""
+        """Hops from this node to the host."""
         return self.heard.tail.hops if self.is_relay and self.heard.tail else 0
 
 
 class InnerEnd:
-    """This side's end of a circuit: a link inside it."""
+    """This side's end of a circuit with a link inside it."""
 
     def __init__(self, link: Link) -> None:
         self.link = link

@@ -27,11 +27,11 @@ SIGNING_KEY_BYTES = 32
 
 
 class Malformed(Exception):
-    """Bytes that cannot be read as what they should be."""
+    """Bytes with the wrong format."""
 
 
 class Kind(IntEnum):
-    """The frames' types."""
+    """The types of frames."""
 
     APP_START = 1
     SELF_INFO = 2
@@ -55,7 +55,7 @@ class Kind(IntEnum):
 
 
 class Reason(IntEnum):
-    """Why a guest is not let in."""
+    """Why a guest is refused."""
 
     UNSPECIFIED = 0
     FULL = 1
@@ -71,7 +71,7 @@ class Reason(IntEnum):
 
 
 class Farewell(IntEnum):
-    """What becomes of the session of a node that says goodbye."""
+    """What happens to the session of a node that says goodbye."""
 
     UNSPECIFIED = 0
     STOPPED = 1
@@ -104,7 +104,7 @@ def text(value: str | bytes) -> bytes:
 
 
 class Reader:
-    """Takes fields off the front of some bytes."""
+    """Reads fields from the front of some bytes."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -165,12 +165,12 @@ class Frame:
         return bytes((self.kind,)) + varint(len(self.body)) + self.body
 
     def number(self) -> int:
-        """What a ping, a pong or an ack says."""
+        """The number in a ping, a pong or an ack."""
         return Reader(self.body).varint()
 
 
 def frames(plaintext: bytes) -> Iterator[Frame]:
-    """The frames of a record or a payload, in order. The types may be unknown ones."""
+    """The frames of a record or a payload, in order. Unknown types are included."""
     reader = Reader(plaintext)
     while not reader.at_end:
         kind = reader.byte()
@@ -198,7 +198,7 @@ def refusal(reason: int) -> Frame:
 
 
 class Part(IntEnum):
-    """The parts of a hello. From 128 on, a reader has to know them."""
+    """The parts of a hello. A reader must know those from 128 on."""
 
     NAME = 1
     MINOR_VERSION = 2
@@ -219,7 +219,7 @@ def part(kind: int, value: bytes) -> bytes:
 
 @dataclass(frozen=True)
 class Route:
-    """Where circuits through a relay lead. With 0 hops: nowhere at present."""
+    """Where circuits through a relay go. 0 hops: no route at present."""
 
     hops: int
     host: bytes = b""
@@ -239,7 +239,7 @@ class Route:
 
 @dataclass(frozen=True)
 class Hello:
-    """What a node tells of itself and of the conversation so far: the body of `appStart` and `selfInfo`."""
+    """What a node reports about itself and the conversation so far: the body of `appStart` and `selfInfo`."""
 
     epoch: int
     name: str
@@ -253,18 +253,18 @@ class Hello:
     ignorable: int = 0
     """The flags that the sender advertises."""
     signing_key: bytes = b""
-    """Of a host: what its state is signed with."""
+    """Of a host: the key that signs its state."""
     relays: bool = False
     route: Route | None = None
     """Of a relay."""
     state: bytes = b""
     """Of an initiator: the name of the last state that it has."""
     proof: bytes = b""
-    """Of a responder: the kind of its challenges, and what proves it."""
+    """Of a responder: the kind of its challenges, and its proof."""
     rejoins: bool = False
-    """Of a responder in a circuit: it keeps something of the handshake for who comes back."""
+    """Of a responder in a circuit: it keeps part of the handshake for resuming."""
     more: bytes = b""
-    """Further parts, as they are."""
+    """Further parts, unchanged."""
 
     def __bytes__(self) -> bytes:
         standing = (
@@ -297,7 +297,7 @@ class Hello:
         return out + self.more
 
     def called(self, name: str, signing_key: bytes = b"") -> Hello:
-        """The same of a sender that is called so: without a name, what is said again to who has kept the rest."""
+        """The same hello with this name. Without a name, it is the short form for a node that has kept the rest."""
         return replace(self, name=name, signing_key=signing_key, rejoins=False)
 
     @classmethod
@@ -370,7 +370,7 @@ class Unit:
     number: int
     latest: bool = False
     shared: int = 0
-    """The flags of a shared unit beside its class: `SHARED`, and what is said of its body. 0 where it is not shared."""
+    """The flags of a shared unit except its class: `SHARED`, and flags about its body. 0 if it is not shared."""
 
     def __bytes__(self) -> bytes:
         return bytes((self.latest | self.shared,)) + varint(self.number) + self.body
@@ -392,7 +392,7 @@ def message(unit: Unit) -> Frame:
 class Fragment:
     latest: bool
     total: int | None
-    """Of the whole unit; in the first fragment only."""
+    """Size of the complete unit; in the first fragment only."""
     offset: int
     data: bytes
 
@@ -410,11 +410,11 @@ class Fragment:
 
 
 def fragments(unit: Unit, room: int = LARGEST_SDU - TAG_BYTES) -> Iterator[Frame]:
-    """A long unit, each fragment in a frame that fills the plaintext of a record of its own."""
+    """Splits a long unit. Each fragment fills the plaintext of its own record."""
     whole, offset = bytes(unit), 0
     while offset < len(whole):
         empty = Fragment(unit.latest, None if offset else len(whole), offset, b"")
-        # The frame's own length takes one byte more than an empty one's says, from 128 bytes on.
+        # From 128 bytes on, the frame's length takes one byte more than an empty frame's.
         size = room - len(bytes(empty.frame())) - (1 if room > 130 else 0)
         piece = replace(empty, data=whole[offset : offset + size])
         yield piece.frame()
@@ -429,7 +429,7 @@ class Assembly:
         self._data = b""
 
     def add(self, fragment: Fragment) -> bytes | None:
-        """The whole unit, when this was its last fragment."""
+        """Returns the complete unit after its last fragment."""
         if fragment.total is not None:
             if self._total:
                 raise Malformed("a first fragment while a unit is unfinished")
@@ -448,7 +448,7 @@ class Assembly:
         return whole
 
 
-# Advertisement
+# Advertisements
 
 HEAD_BYTES = 4
 MORE_HEAD_BYTES = 5
@@ -478,7 +478,7 @@ class Advertisement:
 
 @dataclass(frozen=True)
 class Tail:
-    """What follows the name in the scan response."""
+    """The part of the scan response after the name."""
 
     more_head: bytes
     ignorable: int = 0
@@ -491,7 +491,7 @@ class Tail:
 
     @classmethod
     def read(cls, local_name: str) -> tuple[str, Tail | None]:
-        """A name in a scan response, taken apart."""
+        """Splits a name in a scan response."""
         name, mark, coded = local_name.rpartition(TAIL_MARK)
         if not mark:
             return local_name, None

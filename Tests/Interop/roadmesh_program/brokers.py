@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""MQTT brokers beside a test: Debian's mosquitto, and a cluster of three nats-servers. A pytest plugin."""
+"""MQTT brokers for tests: Debian's mosquitto, and a cluster of three nats-servers. A pytest plugin."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from roadmesh_peer.broker_nodes import BrokerNodes
 from roadmesh_peer.hostile_broker import HostileBroker
 from roadmesh_peer.net import Net
 
-# A cluster agrees on its leaders in some seconds, on a busy machine in some ten.
+# A cluster elects its leaders in some seconds, on a busy machine in some ten.
 READY = 60.0
 LOOK_AGAIN = 0.05
-# Below those that the kernel gives to whoever dials.
+# Below the ports that the kernel assigns to outgoing connections.
 PORTS = range(12_000, 32_000)
 
 MOSQUITTO = """listener {port} 127.0.0.1
@@ -49,7 +49,7 @@ cluster {{
 
 
 def installed(name: str) -> str:
-    """Where a broker is. A daemon's folder is in nobody's search path but root's."""
+    """A broker's path. A daemon's folder is only in root's search path."""
     if path := shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin"):
         return path
     if os.environ.get("ROADMESH_LAB") == "required":
@@ -58,7 +58,7 @@ def installed(name: str) -> str:
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that nobody has at present."""
+    """Ports that are free at present."""
     found: list[int] = []
     while len(found) < count:
         port = random.choice(PORTS)
@@ -77,17 +77,17 @@ def wait(holds: Callable[[], bool], what: str, timeout: float = READY) -> None:
 
 
 def takes_clients(port: int) -> bool:
-    """Whether a client gets a connection, and a subscription of the kind that nodes have."""
+    """Whether a client gets a connection, and a subscription of the kind that nodes use."""
     return answers(port, "probe/+", lambda granted, _: granted)
 
 
 def has_retained(port: int, topic: str) -> bool:
-    """Whether somebody who comes now is told of what was published there before."""
+    """Whether a new subscriber receives a message that was retained before."""
     return answers(port, topic, lambda _, came: came)
 
 
 def answers(port: int, topic: str, enough: Callable[[bool, bool], bool], patience: float = 5.0) -> bool:
-    """Subscribes. What is enough is decided by whether that was granted, and whether something has come."""
+    """Subscribes, and calls `enough` with two facts: whether that was granted, and whether a message has come."""
     granted: list[object] = []
     came: list[object] = []
 
@@ -110,7 +110,7 @@ def answers(port: int, topic: str, enough: Callable[[bool, bool], bool], patienc
 
 
 class Broker:
-    """A broker that is a process, at the same port whenever it runs."""
+    """A broker in a process, which always uses the same port."""
 
     def __init__(self, command: list[str], port: int, log: Path) -> None:
         self._command = command
@@ -140,7 +140,7 @@ class Broker:
         self._process.send_signal(signal.SIGHUP)
 
     def kill(self) -> None:
-        """As power that goes: it says nothing to anybody."""
+        """Like a power cut: the broker sends nothing more."""
         if self._process:
             self._process.kill()
             self._process.wait()
@@ -152,7 +152,7 @@ class Broker:
 
     @contextmanager
     def frozen(self) -> Iterator[None]:
-        """It keeps its connections and does nothing."""
+        """The broker keeps its connections and does nothing."""
         assert self._process
         self._process.send_signal(signal.SIGSTOP)
         try:
@@ -162,11 +162,11 @@ class Broker:
 
 
 class Cluster:
-    """Three nats-servers that store what they are told together. Nodes may be at any of them.
+    """Three nats-servers that store messages together. Nodes may connect to any of them.
 
-    Who subscribes while something is retained at another one may never be told of it, and one that was killed may give
-    retained messages out without their topics (nats-server 2.9), which ends each connection anew: a test waits for the
-    former, and does not kill the broker of who looks for somebody.
+    A client that subscribes while a message is retained at another server may never receive it. A server that was
+    killed may deliver retained messages without their topics (nats-server 2.9), which ends each connection again. A
+    test waits for the former, and does not kill the broker of a node that looks for others.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -189,7 +189,8 @@ class Cluster:
             wait(lambda port=broker.port: takes_clients(port), f"the broker at {broker.url}")  # type: ignore[misc]
 
     def until_told(self, topic: str) -> None:
-        """Waits until all brokers have what was published at one of them: they tell one another when they have time."""
+        """Waits until all servers have a message that was published at one of them. They synchronise when they are
+        idle."""
         for broker in self.brokers:
             wait(lambda port=broker.port: has_retained(port, topic), f"{topic} at {broker.url}")  # type: ignore[misc]
 
@@ -226,7 +227,7 @@ def mosquitto(tmp_path: Path) -> Iterator[Broker]:
 
 @pytest.fixture
 def spare_mosquitto(tmp_path: Path) -> Iterator[Broker]:
-    """Another one, that does not run yet."""
+    """A second broker, which is not started yet."""
     broker = made_mosquitto(tmp_path, "spare")
     yield broker
     broker.kill()
@@ -244,7 +245,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
 
 @pytest.fixture
 def hostile() -> Iterator[HostileBroker]:
-    """Correct, as long as it is not told to do wrong."""
+    """Correct until a test makes it misbehave."""
     made = HostileBroker()
     yield made
     made.close()
@@ -252,7 +253,7 @@ def hostile() -> Iterator[HostileBroker]:
 
 @pytest.fixture
 def nodes() -> Iterator[BrokerNodes]:
-    """Nodes of Python's. They live while the test waits for one of them."""
+    """Python nodes, which run while the test waits for one of them."""
     made = BrokerNodes(Net(real=True))
     yield made
     made.close()
@@ -260,6 +261,6 @@ def nodes() -> Iterator[BrokerNodes]:
 
 @pytest.fixture
 def nodes_beside(nodes: BrokerNodes) -> Iterator[BrokerNodes]:
-    """Nodes of Python's that live on by themselves."""
+    """Python nodes that run on their own."""
     with nodes.net.beside():
         yield nodes

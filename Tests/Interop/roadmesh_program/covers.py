@@ -9,13 +9,13 @@ import zlib
 
 
 def noise(side: int, seed: int = 1) -> bytes:
-    """A square of noise: nothing is harder to make small."""
+    """A square of noise, which compresses worst."""
     dice = random.Random(seed)
     return _png(side, b"".join(b"\0" + dice.randbytes(3 * side) for _ in range(side)))
 
 
 def gradient(side: int, red: int) -> bytes:
-    """A square that goes from one colour to another."""
+    """A square with a gradient between two colours."""
     row = [b"\0" + b"".join(bytes((red, x * 255 // side, y * 255 // side)) for x in range(side)) for y in range(side)]
     return _png(side, b"".join(row))
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What documents name: links, files and tests. Each function gives a sentence for each name of what does not exist."""
+"""Names in documents: links, files and tests. Each function yields a sentence for each name of something that does
+not exist."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ def wrong_links(page: Page) -> Complaints:
 
 
 def resolved(page: Page, path: str) -> Page | Path | None:
-    """What a relative link leads to."""
+    """The target of a relative link."""
     file = (ROOT / page.path).parent / path
     if not file.exists():
         return None
@@ -37,7 +38,7 @@ def resolved(page: Page, path: str) -> Page | Path | None:
 
 # Files.
 
-# A name with one of these endings is a file of this repository, if nothing else says so.
+# A name with one of these endings is a file of this repository, unless the text says otherwise.
 ENDINGS = ("swift", "py", "md", "c", "js", "proto", "supp", "patch")
 PATH = re.compile(r"[\w.*+\-…]+(?:/[\w.*+\-…]+)+/?")
 NAME = re.compile(rf"(?<![\w./\-$~…])[\w+\-]+\.(?:{'|'.join(ENDINGS)})\b(?![\w/])")
@@ -46,7 +47,7 @@ PLACEHOLDER = re.compile(r"[A-Z]{2,}|…|\.\.\.")
 
 @cache
 def tails() -> frozenset[str]:
-    """Every end of a path in the repository: `box.py` and `PowerCuts/box.py` of `Tests/PowerCuts/box.py`."""
+    """Every suffix of a path in the repository: `box.py` and `PowerCuts/box.py` for `Tests/PowerCuts/box.py`."""
     parts = [file.split("/") for file in files()]
     return frozenset("/".join(names[start:]) for names in parts for start in range(len(names)))
 
@@ -68,7 +69,7 @@ def wrong_files(page: Page) -> Complaints:
 
 def is_there(path: str) -> bool:
     path = path.removeprefix("./").rstrip("/.")
-    # FILE and TARGET are for the reader to fill in; what is in front of them exists.
+    # FILE and TARGET are placeholders. The path in front of them must exist.
     names = path.split("/")
     known = next((names[:place] for place, name in enumerate(names) if PLACEHOLDER.fullmatch(name)), names)
     path = "/".join(known)
@@ -105,7 +106,7 @@ def python_tests() -> frozenset[str]:
 
 @cache
 def swift_suites() -> dict[str, str]:
-    """The sources of each suite, and of each target of tests, by its name."""
+    """The sources of each suite and each test target, by name."""
     found: dict[str, str] = {}
     for file in test_files():
         if file.endswith(".swift"):
@@ -141,7 +142,7 @@ def wrong_tests(page: Page) -> Complaints:
 
 
 def is_part(suite: str, test: str) -> bool:
-    """Whether it is a test or a suite in that suite, or a file or a folder of that target."""
+    """Whether it is a test or suite in that suite, or a file or folder of that target."""
     is_declared = re.search(rf"\b(?:func|struct|class|enum) {test}\b", swift_suites()[suite])
     return bool(is_declared) or f"{suite}/{test}" in tails() or f"{suite}/{test}.swift" in tails()
 

@@ -26,15 +26,15 @@ class Code:
     line: int
     text: str
     is_block: bool = False
-    # The first code of the table row that this code is in: it says what the row is about.
+    # The first code of the table row with this code: the subject of the row.
     subject: str = ""
-    # Whether the text calls it a file that somebody has yet to make.
+    # Whether the text calls it a file that the reader must create.
     is_new: bool = False
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a table: its cells by the names in the table's head."""
+    """A row of a table: its cells by the table's column names."""
 
     line: int
     head: tuple[str, ...]
@@ -53,7 +53,7 @@ class Page:
 
     @cached_property
     def lines(self) -> list[tuple[int, str, bool]]:
-        """Each line with its number, and whether it is in a code block. The fences themselves are left out."""
+        """Each line with its number, and whether it is in a code block. Fences are left out."""
         found, is_block = [], False
         for number, line in enumerate(self.text.splitlines(), 1):
             if FENCE.match(line):
@@ -69,7 +69,7 @@ class Page:
 
     @cached_property
     def anchors(self) -> set[str]:
-        """The names that GitHub gives the headings."""
+        """GitHub's anchors of the headings."""
         known: Counter[str] = Counter()
         names = set()
         for _, heading in self.headings:
@@ -88,7 +88,7 @@ class Page:
             yield text.count("\n", 0, link.start(2)), link[2]
 
     def code(self) -> Iterator[Code]:
-        """All that is set as code."""
+        """All text that is marked as code."""
         for number, line, is_block in self.lines:
             if is_block:
                 yield Code(number, line.strip(), is_block=True)
@@ -100,7 +100,8 @@ class Page:
                 yield Code(number, span[1], subject=subject, is_new=shown.startswith(" (new)", span.end()))
 
     def rows(self, section: str = "") -> Iterator[Row]:
-        """The rows of the tables below a heading, up to the next heading of its kind; of the whole page without one."""
+        """The rows of the tables below a heading, up to the next heading of its level. Without a heading: of the
+        entire page."""
         head: tuple[str, ...] = ()
         is_inside, depth = not section, 0
         for number, line, is_block in self.lines:
@@ -119,13 +120,13 @@ class Page:
                 yield Row(number, head, row + ("",) * (len(head) - len(row)))
 
     def changed(self, old: str, new: str) -> Page:
-        """The page with one thing changed, for a test of what reads it."""
+        """The page with one change, to test its readers."""
         assert old in self.text, f"{self.path} no longer has {old!r}: name something else that it has"
         return Page(self.path, self.text.replace(old, new, 1))
 
 
 def anchor(heading: str) -> str:
-    """What GitHub calls a heading."""
+    """GitHub's anchor for a heading."""
     shown = LINK.sub(lambda link: link[1], heading)
     kept = re.sub(r"[^\w\- ]", "", shown.lower())
     return kept.replace(" ", "-")
@@ -139,7 +140,7 @@ def cells(line: str) -> tuple[str, ...]:
 
 @cache
 def pages() -> dict[str, Page]:
-    """Every document for people."""
+    """All documents for people."""
     files = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("**/*.md"))]
     found = (Page(str(file.relative_to(ROOT)), file.read_text()) for file in files if file.exists())
     return {page.path: page for page in found}
@@ -147,7 +148,7 @@ def pages() -> dict[str, Page]:
 
 @cache
 def files() -> frozenset[str]:
-    """The files and folders of the repository, by their paths in it."""
+    """The paths of the repository's files and folders."""
     left_out = {".git", ".build", "__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache"}
     found: set[str] = set()
     for folder, folders, names in os.walk(ROOT):

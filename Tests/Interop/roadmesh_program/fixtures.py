@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the fixtures of Tests/Interop are, for the tests that take them. A test cannot import it from conftest.py: there is
-one in every folder."""
+"""Types of Tests/Interop's fixtures, for tests that use them. Tests cannot import them from conftest.py, because
+every folder has one."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every test of the built program needs: which program it is, and a place for what was measured. A pytest plugin."""
+"""Shared by all tests of the built program: which program it is, and where figures are collected. A pytest plugin."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def binary() -> Path:
 
 @pytest.fixture
 def measured(request: pytest.FixtureRequest) -> Iterator[list[str]]:
-    """Takes down what was measured: it is shown at the end of the run, also when all is well."""
+    """Collects measured figures. The run shows them at its end, also if all tests pass."""
     lines: list[str] = []
     yield lines
-    # A test's properties are in its report, which comes here from another process too.
+    # A test's properties are part of its report, which may come from another process.
     request.node.user_properties += [("measured", line) for line in lines]
 
 
@@ -51,6 +51,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def resident(pid: int) -> int:
-    """Kibibytes of a process that are in memory."""
+    """A process's resident memory, in kibibytes."""
     status = Path(f"/proc/{pid}/status").read_text()
     return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS:"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sticks with music that a test plugs in and pulls out: real mounts, for which a test needs root."""
+"""USB sticks with music that a test plugs in and pulls out: real mounts, which need root."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def run(*command: str | Path) -> None:
 
 
 def needs(*programs: str) -> None:
-    """Skips a test that cannot run here, with the reason."""
+    """Skips a test that cannot run on this machine, with the reason."""
     if os.geteuid() != 0:
         pytest.skip("mounts need root")
     for program in programs:
@@ -41,7 +41,7 @@ def needs(*programs: str) -> None:
 
 
 class Stick:
-    """A file system with music, which is at `path` while it is plugged in."""
+    """A file system with music. It is mounted at `path` while it is plugged in."""
 
     programs: tuple[str, ...] = ()
 
@@ -61,7 +61,7 @@ class Stick:
         raise NotImplementedError
 
     def fill(self, seconds: list[float]) -> None:
-        """Puts songs on it, of these lengths: "Mile 0", "Mile 1"…"""
+        """Writes songs of these lengths to it: "Mile 0", "Mile 1"…"""
         for number, length in enumerate(seconds):
             wav(self.spare / f"{number:02}.wav", length, title=f"Mile {number}", artist="The Milestones", album="Road")
 
@@ -70,7 +70,7 @@ class Stick:
         self._is_plugged = True
 
     def pull(self) -> None:
-        """As udisks does it for a stick that is gone: whoever has a file open keeps the file."""
+        """Unmounts as udisks does for a missing stick: open files stay open."""
         run("umount", "--lazy", self.path)
         self._is_plugged = False
 
@@ -99,7 +99,7 @@ class Memory(Stick):
 
 
 class Image(Stick):
-    """A file system in a file, behind a loop device."""
+    """A file system in a file, on a loop device."""
 
     kind = "ext4"
     programs = ("mkfs.ext4", "losetup")
@@ -121,7 +121,7 @@ class Image(Stick):
 
 class Ext4(Image):
     def fail(self) -> None:
-        """From now on every access to it fails."""
+        """Makes every later access fail."""
         descriptor = os.open(self.path, os.O_RDONLY)
         try:
             fcntl.ioctl(descriptor, SHUTDOWN, struct.pack("I", NO_FLUSH))
@@ -140,7 +140,7 @@ class Vfat(Image):
 
 
 class Fuse(Stick):
-    """A folder that a program shows as a file system."""
+    """A folder that a program provides as a file system."""
 
     programs = ("bindfs",)
 
@@ -155,12 +155,12 @@ class Fuse(Stick):
         self.fail()
 
     def fail(self) -> None:
-        """The program dies: every access fails with ENOTCONN."""
+        """Kills the program: every access fails with ENOTCONN."""
         self._server.kill()
         self._server.wait()
 
     def hang(self) -> None:
-        """The program answers no more: every access waits."""
+        """Stops the program: every access waits."""
         self._server.send_signal(signal.SIGSTOP)
 
     def go_on(self) -> None:

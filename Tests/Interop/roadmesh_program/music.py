@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of music for tests, with tags: a tone, or nothing at all."""
+"""Music files for tests, with tags: a tone, or silence."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _text(text: str) -> bytes:
 
 
 def _id3(title: str, artist: str, picture: bytes) -> bytes:
-    """ID3 2.3."""
+    """A tag in ID3 2.3."""
     bodies = {b"TIT2": b"\0" + title.encode(), b"TPE1": b"\0" + artist.encode(), b"APIC": b"\0image/png\0\3\0" + picture}
     frames = b"".join(name + struct.pack(">IH", len(body), 0) + body for name, body in bodies.items())
     size = bytes(len(frames) >> shift & 127 for shift in (21, 14, 7, 0))
@@ -38,7 +38,7 @@ def wav(path: Path, seconds: float, title: str = "", artist: str = "", album: st
 
 
 def flac_without_sound(path: Path, seconds: int) -> None:
-    """What a copy that was broken off leaves: it says how long it is, and has nothing to play."""
+    """What an interrupted copy leaves: a header with a length, and no sound."""
     samples = RATE * seconds
     packed = (RATE << 44) | (0 << 41) | (15 << 36) | samples
     block = struct.pack(">HH", 4096, 4096) + bytes(6) + packed.to_bytes(8, "big") + bytes(16)

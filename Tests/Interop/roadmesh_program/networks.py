@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Networks of their own for a test: a device whose addresses come and go. It needs root."""
+"""Separate networks for a test: a device whose addresses come and go. It needs root."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .brokers import wait
 
 
 class Device:
-    """A network namespace. A program that is started by `program` is in it."""
+    """A network namespace. Programs started with `program` are in it."""
 
     def __init__(self, folder: Path, binary: Path) -> None:
         if os.geteuid() != 0:
@@ -36,7 +36,7 @@ class Device:
         self.run("ip", *arguments)
 
     def add_interface(self, name: str) -> None:
-        """An interface with a carrier: both ends of a cable are here."""
+        """Adds an interface with a carrier: a cable with both ends here."""
         self.ip("link", "add", name, "type", "veth", "peer", "name", f"{name}-end")
         for end in (name, f"{name}-end"):
             self.ip("link", "set", end, "up")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A person at a `roadmesh` on a terminal: what stands on the screen, and what is typed."""
+"""A person at a `roadmesh` on a terminal: what the screen shows, and what is typed."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class Person:
         self._code: int | None = None
         self.pid, self._terminal = pty.fork()
         if self.pid == 0:
-            # The size has to be there before the program asks for it.
+            # The size must be set before the program reads it.
             _set_size(0, columns, rows)
             os.execve(binary, [str(binary), *arguments], {**os.environ, "TERM": "xterm", **environment})
         self.line_mode = termios.tcgetattr(self._terminal)[3]
 
     @property
     def lines(self) -> list[str]:
-        """What stands on the screen, without the empty lines below."""
+        """The lines on the screen, without empty ones at the end."""
         shown = [line.rstrip() for line in self._screen.display]
         while shown and not shown[-1]:
             shown.pop()
@@ -52,30 +52,30 @@ class Person:
 
     @property
     def prompt(self) -> str:
-        """The line that the cursor is in."""
+        """The line with the cursor."""
         return self._screen.display[self._screen.cursor.y].rstrip()
 
     @property
     def panel(self) -> list[str]:
-        """What stands below the prompt."""
+        """The lines below the prompt."""
         return self.lines[self.row + 1 :]
 
     def look(self, fits: Callable[[], bool], what: str = "", timeout: float = PATIENCE) -> None:
-        """Waits until the screen is as it should be."""
+        """Waits until the screen matches."""
         deadline = monotonic() + timeout
         while not fits():
             if not self._read(deadline - monotonic()):
                 raise NotExpected(f"not seen: {what}; the screen:\n" + "\n".join(self.lines))
 
     def see(self, *texts: str, timeout: float = PATIENCE) -> None:
-        """Waits until all of these stand on the screen."""
+        """Waits until the screen shows all of these."""
         self.look(lambda: all(any(text in line for line in self.lines) for text in texts), f"{texts}", timeout)
 
     def type(self, text: str) -> None:
         os.write(self._terminal, text.encode())
 
     def enter(self, line: str) -> None:
-        """Types a line, when the prompt is ready for it."""
+        """Types a line when the prompt is ready."""
         self.look(lambda: self.prompt == ">", "an empty prompt")
         self.type(line)
         self.look(lambda: self.prompt == f"> {line}", f"{line!r} at the prompt")
@@ -84,7 +84,7 @@ class Person:
     def resize(self, columns: int, rows: int) -> None:
         screen = self._screen
         if (less := screen.lines - rows) > 0:
-            # As terminals do it, and pyte does not: rows below the cursor go first, then the top ones with the cursor.
+            # Terminals do this, and pyte does not: rows below the cursor are dropped first, then the top rows.
             row, column = screen.cursor.y, screen.cursor.x
             below = min(less, screen.lines - 1 - row)
             screen.cursor_position(1, 1)
@@ -100,7 +100,7 @@ class Person:
         os.kill(self.pid, number)
 
     def wait(self, timeout: float = PATIENCE) -> int:
-        """The exit code, or minus the signal that has killed the program. Reads to the end."""
+        """The exit code, or minus the signal that killed the program. Reads its output to the end."""
         deadline = monotonic() + timeout
         while self._read(deadline - monotonic()):
             pass
@@ -110,7 +110,7 @@ class Person:
         return self._code
 
     def stop(self) -> None:
-        """As a debugger does, or a shell's `kill -STOP`. Returns when it stands still."""
+        """Stops the process, as a debugger or `kill -STOP` does. Returns when it has stopped."""
         os.kill(self.pid, signal.SIGSTOP)
         os.waitpid(self.pid, os.WUNTRACED)
 
@@ -122,7 +122,7 @@ class Person:
 
     @property
     def mode(self) -> int:
-        """The terminal's local modes: whether it echoes and edits lines."""
+        """The terminal's local modes, with echo and line editing."""
         return int(termios.tcgetattr(self._terminal)[3])
 
     def _read(self, timeout: float) -> bool:
@@ -131,7 +131,7 @@ class Person:
         try:
             output = os.read(self._terminal, 65_536)
         except OSError:
-            # Nobody has the terminal open any more.
+            # No process has the terminal open any more.
             return False
         self.written += output
         self._stream.feed(output)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A `roadmesh` that runs beside a test: what it prints, and what it is told."""
+"""A `roadmesh` that runs during a test: its output, and its input."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import IO, Any
 
 Event = dict[str, Any]
 
-# Starting a program on a machine that is busy compiling takes its time. No test measures by this.
+# A program starts slowly on a machine that is busy with a build. No test measures a time with this.
 START = 30.0
 
 
@@ -63,7 +63,7 @@ class Program:
     def expect(
         self, event: str, fits: Callable[[Event], bool] = lambda _: True, timeout: float = 10.0, **fields: Any
     ) -> Event:
-        """The next such event, and moves past it."""
+        """Waits for the next such event. Later calls start after it."""
         deadline = monotonic() + timeout
         with self._changed:
             at = self._next
@@ -78,7 +78,8 @@ class Program:
                     raise NotExpected(f"no {event} {fields}; the last events:\n{self.tail()}")
 
     def expect_seen(self, event: str, timeout: float = 10.0, count: int = 1, **fields: Any) -> Event:
-        """The first such event of all, or the one with this number, as soon as there is one. Moves past nothing."""
+        """Waits for the first such event of all, or for the one with this number. Does not change where later calls
+        start."""
         with self._changed:
             self._changed.wait_for(lambda: self._ended or len(self._found(event, fields)) >= count, timeout)
             if len(found := self._found(event, fields)) < count:
@@ -103,13 +104,13 @@ class Program:
         self._process.stdin.flush()
 
     def end(self) -> int:
-        """Stops the program as a person would, and waits for it."""
+        """Stops the program as a person would, and waits for its end."""
         if self._process.poll() is None:
             self._process.terminate()
         return self._awaited()
 
     def ended(self) -> int:
-        """Waits for the end of a program that ends by itself: only then is its state folder free."""
+        """Waits for a program that ends on its own: only then is its state folder free."""
         return self._awaited()
 
     def kill(self) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real programs and Python nodes on the same roads: each hears its neighbours only."""
+"""Real programs and Python nodes on the same roads. Each has only its neighbours in range."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Kind = TypeVar("Kind", bound=Relay)
 
 
 class Town:
-    """Who hears whom, with real programs among them. The Python nodes live beside the test."""
+    """The nodes and their ranges, real programs among them. The Python nodes run in a thread during the test."""
 
     def __init__(self, net: Net, roads: Roads, binary: Path, state: Path) -> None:
         self.net = net

@@ -9,11 +9,11 @@ from .brokers import wait
 from .program import Program
 
 PRINTED = 5.0
-"""A host prints what has come about a moment later than others see it."""
+"""Seconds that a host's output may come later than other nodes see a vote."""
 
 
 def has_counted(car: Program, votes: dict[str, list[str]]) -> None:
-    """Each vote of each guest once, by name: in what the host says of each, and in the queue that it has in the end."""
+    """Each vote of each guest counts once, by name: in the host's events, and in its final queue."""
     cast = Counter((name, song) for name, songs in votes.items() for song in songs)
     wanted = Counter(song for songs in votes.values() for song in songs)
 
