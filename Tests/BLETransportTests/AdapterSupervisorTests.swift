@@ -5,7 +5,7 @@ import Testing
 
 @testable import BLETransport
 
-/// An adapter's story, told in one go: events with their time in seconds, and what must come of each.
+/// A sequence of events at an adapter, each with its time in seconds, and the expected actions.
 private struct Story {
     var supervisor: AdapterSupervisor
     var now = 0.0
@@ -19,7 +19,8 @@ private struct Story {
         return supervisor.handle(event, now: .seconds(seconds))
     }
 
-    /// Lets time pass, tick after tick, and returns what was wanted meanwhile; the routine question is left out.
+    /// Lets time pass, tick after tick, and returns the actions of that time, except the routine probe of the
+    /// controller.
     mutating func until(_ seconds: Double) -> [AdapterSupervisor.Action] {
         var actions: [AdapterSupervisor.Action] = []
         while let deadline = supervisor.deadline, deadline <= .seconds(seconds) {
@@ -31,7 +32,7 @@ private struct Story {
     }
 }
 
-@Suite("What is done about an adapter that does not work")
+@Suite("Recovery of an adapter that does not work")
 struct AdapterSupervisorTests {
     static let off = RadioError(.radioOff, "hci0 is switched off")
     static let blocked = RadioError(.blocked, "rfkill keeps hci0 off")
@@ -41,7 +42,7 @@ struct AdapterSupervisorTests {
     static let dead = RadioError(.adapterDead, "hci0 does not answer")
     static let broken = RadioError(.failed, "Failed")
 
-    @Test("a restarted bluetoothd: told once, registered again, told once that it is over")
+    @Test("a restart of bluetoothd is reported once, the adapter registers again, and the recovery is reported once")
     func restart() {
         var story = Story()
         #expect(story.at(1, .serviceVanished) == [.forget, .tell(Self.stopped)])
@@ -53,7 +54,7 @@ struct AdapterSupervisorTests {
         #expect(story.until(60) == [])
     }
 
-    @Test("a bluetoothd that comes back without the adapter: that is what is told then")
+    @Test("if bluetoothd comes back without the adapter, the missing adapter is reported instead")
     func restartWithoutAdapter() {
         var story = Story()
         _ = story.at(1, .serviceVanished)
@@ -63,7 +64,7 @@ struct AdapterSupervisorTests {
         #expect(story.at(5, .failed(1, Self.gone)) == [.forget, .tell(Self.gone)])
     }
 
-    @Test("an adapter that is pulled out, and then bluetoothd goes: nothing is done until that is back")
+    @Test("after an adapter is unplugged and bluetoothd stops, nothing happens until bluetoothd is back")
     func pulledAndStopped() {
         var story = Story(mayMove: true)
         _ = story.at(1, .adapterRemoved)
@@ -73,7 +74,7 @@ struct AdapterSupervisorTests {
         #expect(story.until(1_003) == [.start(.move, 1)])
     }
 
-    @Test("what a person has switched off stays off, however long that takes")
+    @Test("an adapter that a person has switched off stays off")
     func voluntary() {
         var story = Story(mayMove: true)
         #expect(story.at(1, .poweredOff(Self.off)) == [.forget, .tell(Self.off)])
@@ -82,7 +83,7 @@ struct AdapterSupervisorTests {
         #expect(story.at(100_001, .done(1)) == [.tellRecovered])
     }
 
-    @Test("rfkill: on again when the block is lifted, by bluetoothd or else by us")
+    @Test("after an rfkill block is lifted, the adapter is on again: by bluetoothd, or else by us")
     func rfkill() {
         for isSwitchedOnByOthers in [true, false] {
             var story = Story(mayMove: true)
@@ -114,7 +115,7 @@ struct AdapterSupervisorTests {
         #expect(!story.until(60).contains { if case .start = $0 { true } else { false } })
     }
 
-    @Test("what cannot be registered is tried again, ever later; then the adapter is reset; a refusal is not")
+    @Test("a failed registration is tried again with growing pauses; then the adapter is reset, except after a refusal")
     func unregistrable() {
         var story = Story()
         _ = story.at(0, .serviceVanished)
@@ -125,7 +126,7 @@ struct AdapterSupervisorTests {
         #expect(story.at(1.5, .failed(2, Self.broken)) == [.forget])
         #expect(story.until(2.5) == [.start(.restore, 3)])
         #expect(story.at(2.5, .failed(3, Self.broken)) == [.forget, .start(.powerCycle, 4)])
-        // Its own switching off is no person's.
+        // The adapter goes off during our own reset, so no person has switched it off.
         #expect(story.at(2.6, .poweredOff(Self.off)) == [])
         #expect(story.at(2.7, .poweredOn) == [])
         #expect(story.at(2.8, .done(4)) == [.start(.restore, 5)])
@@ -135,12 +136,12 @@ struct AdapterSupervisorTests {
 
     static let refused = RadioError(.advertisingRefused, "Linux 6.1.175")
 
-    @Test("an advertisement that the kernel refuses is told once and tried once a minute, and resets nothing")
+    @Test("an advertisement that the kernel refuses is reported once, tried once a minute, and causes no reset")
     func refusedByKernel() {
         var story = Story()
         _ = story.at(0, .scanStarted)
         #expect(story.at(1, .advertisingFailed(Self.refused)) == [.tell(Self.refused)])
-        // Scanning goes on, and so do the links.
+        // Scanning continues, and so do the links.
         #expect(story.supervisor.failure == nil)
         for minute in 0..<20 {
             let tried = story.until(Double(61 + minute * 60)).filter { $0 != .scan }
@@ -151,7 +152,7 @@ struct AdapterSupervisorTests {
         #expect(story.at(story.now, .advertised) == [])
     }
 
-    @Test("an advertisement that is refused when bluetoothd is back does not keep the rest from working")
+    @Test("an advertisement that is refused after a restart of bluetoothd does not stop the other functions")
     func refusedAfterRestart() {
         var story = Story()
         _ = story.at(0, .advertisingFailed(Self.refused))
@@ -164,7 +165,7 @@ struct AdapterSupervisorTests {
         #expect(story.at(63, .advertisingStopped) == [.tellRecovered])
     }
 
-    @Test("a refusal is no reason to reset, and is asked again once a minute")
+    @Test("a refusal causes no reset, and the request is repeated once a minute")
     func refused() {
         let refusal = RadioError(.unsupported, "no free slot")
         var story = Story()
@@ -180,7 +181,7 @@ struct AdapterSupervisorTests {
         }
     }
 
-    @Test("a controller that answers nothing is reset, and nobody's links for a moment's delay")
+    @Test("a controller that does not answer is reset, but not after one delayed answer")
     func silence() {
         var story = Story()
         #expect(story.at(5, .controllerSilent) == [])
@@ -194,7 +195,7 @@ struct AdapterSupervisorTests {
         #expect(story.at(22, .done(2)) == [.tellRecovered])
     }
 
-    @Test("one that stops just before its advertisement is renewed is reset as soon as any other")
+    @Test("a controller that stops just before its advertisement is renewed is reset as soon as any other")
     func silentWhileRegistering() {
         var story = Story()
         for _ in 0..<2 { _ = story.at(12, .controllerSilent) }
@@ -204,7 +205,7 @@ struct AdapterSupervisorTests {
         #expect(story.at(20, .failed(1, Self.broken)) == [])
     }
 
-    @Test("one that stays dead: named by a person, it is tried for ever; else another adapter is taken")
+    @Test("a dead adapter that the user has named is tried forever; otherwise another adapter is used")
     func dead() {
         for mayMove in [false, true] {
             var story = Story(mayMove: mayMove)
@@ -231,7 +232,7 @@ struct AdapterSupervisorTests {
         }
     }
 
-    @Test("one that falls silent after each reset is not reset for ever")
+    @Test("a controller that falls silent after each reset is not reset forever")
     func flapping() {
         var story = Story()
         var resets = 0
@@ -247,7 +248,7 @@ struct AdapterSupervisorTests {
         #expect(story.supervisor.failure == Self.dead)
     }
 
-    @Test("one that is pulled out: it may come back within a moment; then another is taken, where none was named")
+    @Test("an unplugged adapter may return within 3 s; after that another is used, unless the user has named one")
     func pulled() {
         var story = Story(mayMove: true)
         #expect(story.at(1, .adapterRemoved) == [.forget, .tell(Self.gone)])
@@ -258,12 +259,12 @@ struct AdapterSupervisorTests {
         _ = story.at(10, .adapterRemoved)
         #expect(story.until(13) == [.start(.move, 2)])
         #expect(story.at(13, .failed(2, Self.gone)) == [])
-        // Somebody puts one in: there is no need to wait for the next try.
+        // A new adapter is plugged in: the next try need not wait.
         #expect(story.at(13.1, .otherAdapterOn) == [])
         #expect(story.until(13.1) == [.start(.move, 3)])
     }
 
-    @Test("a step whose cause was overtaken by another says nothing any more")
+    @Test("the result of a step that another event has overtaken is ignored")
     func overtaken() {
         var story = Story()
         _ = story.at(0, .poweredOff(Self.off))
@@ -274,7 +275,7 @@ struct AdapterSupervisorTests {
         #expect(story.supervisor.failure == Self.stopped)
     }
 
-    @Test("an advertisement is renewed although nobody says that it is gone; one that is gone is told")
+    @Test("an advertisement is renewed even if its end was not reported; a reported end is passed on")
     func advertising() {
         var story = Story()
         _ = story.at(1, .advertised)
@@ -287,7 +288,7 @@ struct AdapterSupervisorTests {
         #expect(story.at(100, .advertisingBack) == [])
     }
 
-    @Test("an advertisement that cannot be renewed is told, and tried again; then the adapter is reset")
+    @Test("an advertisement that cannot be renewed is reported and tried again; then the adapter is reset")
     func notRenewed() {
         var story = Story()
         _ = story.at(0, .advertised)
@@ -300,7 +301,7 @@ struct AdapterSupervisorTests {
         #expect(story.at(11.5, .failed(2, Self.broken)) == [.forget, .start(.powerCycle, 3)])
     }
 
-    @Test("a scan that hears nobody begins anew, soon at first; one that has heard somebody, after a long silence")
+    @Test("a scan without results restarts, soon at first; after results it restarts only after a long silence")
     func scanning() {
         var story = Story()
         _ = story.at(0, .scanWanted)
@@ -315,7 +316,7 @@ struct AdapterSupervisorTests {
         #expect(story.until(100) == [])
     }
 
-    @Test("a discovery that has ended without our word begins anew, unless it was a breath between two scans")
+    @Test("a discovery that ends on its own is started again, unless it only paused between two scans")
     func discoveryEnded() {
         var story = Story()
         _ = story.at(0, .scanStarted)
@@ -327,7 +328,7 @@ struct AdapterSupervisorTests {
         #expect(story.until(22) == [.scan])
     }
 
-    @Test("a scan that could not begin is tried again, until nobody wants it", arguments: [false, true])
+    @Test("a scan that could not start is tried again as long as it is wanted", arguments: [false, true])
     func scanRefused(isWanted: Bool) {
         var story = Story()
         _ = story.at(0, .scanWanted)
@@ -337,7 +338,7 @@ struct AdapterSupervisorTests {
         #expect(story.until(1.25) == (isWanted ? [.scan] : []))
     }
 
-    @Test("a guest scans, though the attempt before, made while its adapter was off, is refused late")
+    @Test("a guest scans even if its earlier attempt, made while the adapter was off, is refused late")
     func attempts() {
         var discovery = Discovery()
         let early = discovery.begin()

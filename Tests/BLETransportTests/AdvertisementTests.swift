@@ -6,7 +6,7 @@ import Testing
 
 @testable import BLETransport
 
-@Suite("What a host says of itself over the air")
+@Suite("Advertisements over the air")
 struct AdvertisementTests {
     static let advertisement = Advertisement(
         service: ServiceType.democracyDJ.uuid, peer: Peer(id: "c0ffee00112233445566778899aabbcc", name: "Dad's Car"))
@@ -18,12 +18,12 @@ struct AdvertisementTests {
         Advertisement(service: ServiceType.democracyDJ.uuid, payload: payload, localName: localName)
     }
 
-    @Test("the payload is as the protocol's document says: version and critical flags, PSM, identifier")
+    @Test("the payload is as in the protocol's document: version and critical flags, PSM, identifier")
     func payload() {
         #expect(Self.advertisement.payload(psm: 0x83) == [0x20, 0x83, 0xC0, 0xFF, 0xEE, 0x00])
     }
 
-    @Test("a host that takes bonded boxes only says so by a flag, and one that asks for what is unknown is not dialled")
+    @Test("a host that requires bonds sets a flag, and a host with an unknown critical flag is not dialled")
     func critical() throws {
         var advertisement = Self.advertisement
         advertisement.flags.critical = [.bond]
@@ -58,7 +58,7 @@ struct AdvertisementTests {
         #expect(relay.name.utf8.count == Limits.relayedNameBytes && Limits.relayedNameBytes == 12)
     }
 
-    @Test("what was advertised is what is read")
+    @Test("an advertisement is read as it was written")
     func roundTrip() throws {
         var advertised = Self.advertisement
         let read = try #require(Self.read(advertised.payload(psm: 0x80), advertised.localName))
@@ -69,12 +69,12 @@ struct AdvertisementTests {
         #expect(Self.read(advertised.payload(psm: 0x80), advertised.localName) == advertised)
     }
 
-    @Test("a relay is who is dialled, and tells the host behind it, whose name people look for, with hops and room")
+    @Test("a relay advertises its own identifier, and its host's name and identifier, hops and free slots")
     func relay() throws {
         let advertised = Advertisement(
             service: Self.advertisement.service, relay: Self.relay, to: Self.host, hops: 2, hasRoom: true)
         #expect(advertised.payload(psm: 0x81) == [0x24, 0x81, 0xF0, 0x0D, 0xF0, 0x0D])
-        // Base64 of: takes circuits; the five bytes after its head; two hops; the host's first five.
+        // Base64 of: accepts circuits; the five bytes after its head; two hops; the host's first five bytes.
         #expect(advertised.localName == "Dad's Car\u{1F}AREiM0RVAsD_7gAR")
         let read = try #require(Self.read(advertised.payload(psm: 0x81), advertised.localName))
         #expect(read == advertised && read.isUnderstood)
@@ -91,7 +91,7 @@ struct AdvertisementTests {
     }
 
     @Test(
-        "the name of a relay's host is cut between characters, and within the first where not even that one fits",
+        "a relay's host's name is cut between characters, or is empty if not even one character fits",
         arguments: [
             ("Großmutters Auto", "Großmutters"), ("Papa's Cars and more", "Papa's Cars"), ("🚗🚌🚎🚑", "🚗🚌🚎"),
             ("👨‍👩‍👧‍👦 at sea", "👨‍👩"),
@@ -105,12 +105,12 @@ struct AdvertisementTests {
         #expect(read.peer.name == NodeName(untrusted: advertised).text && read == relay)
     }
 
-    @Test("a tail that says nothing sensible of a relay leaves one whose host is not known")
+    @Test("a relay whose tail is invalid has an unknown host")
     func hostileTails() throws {
         let payload: [UInt8] = [0x24, 0x80, 0xF0, 0x0D, 0xF0, 0x0D]
         func tail(_ bytes: [UInt8]) -> String { "Dad's Car\u{1F}" + Data(bytes).base64EncodedString() }
         let (own, host) = ([UInt8](repeating: 9, count: 5), [UInt8](repeating: 7, count: 5))
-        // No hops, or half of the host's head.
+        // No hops, or only half of the host's head.
         for bytes in [[1] + own, [1] + own + [0] + host, [1] + own + [2, 7, 7], [1] + own + [2]] {
             let read = try #require(Self.read(payload, tail(bytes)))
             #expect(read.relayed == nil && read.flags.critical == [.circuitsOnly] && read.idRest == own)
@@ -119,12 +119,12 @@ struct AdvertisementTests {
             let read = try #require(Self.read(payload, tail(bytes)))
             #expect(read.relayed == nil && read.idRest.isEmpty && read.name == "Dad's Car")
         }
-        // What a later version adds is ignored.
+        // Bytes that a later version adds are ignored.
         let more = try #require(Self.read(payload, tail([1] + own + [255] + host + [1, 2, 3])))
         #expect(more.relayed == .init(hops: 255, idPrefix: host))
     }
 
-    @Test("before the scan response was heard, and where it holds something else, there are eight digits and the name")
+    @Test("without a valid scan response, an advertisement has eight digits of the identifier and the name")
     func withoutTail() throws {
         let payload = Self.advertisement.payload(psm: 0x80)
         for name in ["", "Dad's Car", "Dad's Car\u{1F}", "Dad's Car\u{1F}AAAA", "Dad's Car\u{1F}no base64"] {
@@ -134,7 +134,7 @@ struct AdvertisementTests {
         }
     }
 
-    @Test("foreign manufacturer data is not ours, and a PSM below the dynamic ones is none")
+    @Test("foreign manufacturer data is ignored, and a PSM below the dynamic range is invalid")
     func foreign() {
         #expect(Self.read([0x20, 0x80, 0, 1, 2], "") == nil)
         #expect(Advertisement.psm(inPayload: [0x20, 0x7F, 0, 1, 2, 3]) == nil)
@@ -154,7 +154,7 @@ struct AdvertisementTests {
         }
     }
 
-    @Test("advertising is fast after a start and a change of links, and slow when nobody is expected")
+    @Test("advertising is fast after a start and after a change of links, and slow after a quiet time")
     func pace() {
         var policy = AdvertisingPolicy(now: .zero)
         #expect(policy.currentPace == .fast)

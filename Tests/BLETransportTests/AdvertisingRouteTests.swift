@@ -5,12 +5,12 @@ import Testing
 
 @testable import BLETransport
 
-@Suite("Who is asked to advertise")
+@Suite("Advertising by bluetoothd or by the kernel")
 struct AdvertisingRouteTests {
     static let failed = RadioError(.failed, "Failed to register advertisement")
     static let off = RadioError(.radioOff, "hci0 is switched off")
 
-    @Test("bluetoothd is asked three times, and then the kernel, which is asked from then on")
+    @Test("after three failures of bluetoothd the kernel advertises, and is used from then on")
     func bypass() {
         var route = AdvertisingRoute()
         for _ in 0..<RadioLimits.registerTries {
@@ -25,7 +25,7 @@ struct AdvertisingRouteTests {
         #expect(route.way == .service)
     }
 
-    @Test("a kernel that does not advertise either leaves a failure that may be worth a reset")
+    @Test("if the kernel does not advertise either, the failure is reported, and may be worth a reset")
     func broken() {
         var route = AdvertisingRoute()
         for _ in 0..<RadioLimits.registerTries { _ = route.failed(Self.failed, mayAskKernel: true) }
@@ -33,7 +33,7 @@ struct AdvertisingRouteTests {
         #expect(route.way == .service)
     }
 
-    @Test("who may not ask the kernel asks bluetoothd alone, and after the first refusal once each time")
+    @Test("without the capability only bluetoothd is asked, and after the first refusal once each time")
     func forbidden() {
         var route = AdvertisingRoute()
         for _ in 1..<RadioLimits.registerTries { #expect(route.failed(Self.failed, mayAskKernel: false) == .retry) }
@@ -44,14 +44,14 @@ struct AdvertisingRouteTests {
         #expect(route.failed(Self.failed, mayAskKernel: false) == .retry)
     }
 
-    @Test("a process that only seems to have the capability is told the same")
+    @Test("a process without the effective capability gets the same report")
     func container() {
         var route = AdvertisingRoute()
         for _ in 0..<RadioLimits.registerTries { _ = route.failed(Self.failed, mayAskKernel: true) }
         #expect(route.failed(RadioError(.notPermitted), mayAskKernel: true) == .reportRefusal)
     }
 
-    @Test("a failure that succeeds at the second try, or has another cause, changes nothing")
+    @Test("a failure that succeeds at the second try, or has another cause, does not change the route")
     func passing() {
         var route = AdvertisingRoute()
         #expect(route.failed(Self.failed, mayAskKernel: true) == .retry)
@@ -62,7 +62,7 @@ struct AdvertisingRouteTests {
         #expect(route.way == .service)
     }
 
-    @Test("a kernel that stops advertising is left for bluetoothd, which is asked again")
+    @Test("if the kernel stops advertising, bluetoothd is used again")
     func back() {
         var route = AdvertisingRoute()
         for _ in 0..<RadioLimits.registerTries { _ = route.failed(Self.failed, mayAskKernel: true) }
@@ -71,7 +71,7 @@ struct AdvertisingRouteTests {
         #expect(route.way == .service)
     }
 
-    @Test("the bytes on the air are those that bluetoothd makes: flags, service and data, and the name")
+    @Test("the kernel gets the same bytes that bluetoothd makes: flags, service and data, and the name")
     func bytes() throws {
         let service = ServiceUUID(bytes: Array(0..<16))
         let peer = Peer(id: "00112233445566778899aabbccddeeff", name: "Dad's Car")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LANRadio
 
-@Suite("What is asked of avahi-daemon, and what is made of its answers")
+@Suite("Requests to avahi-daemon, and its answers")
 struct AvahiMachineTests {
     private static let car = Peer(id: "c0ffee00112233445566778899aabbcc", name: "Dad's Car")
     private let record = ServiceRecord(
@@ -24,7 +24,7 @@ struct AvahiMachineTests {
         return machine
     }
 
-    @Test("a host is registered when the daemon runs, and once")
+    @Test("a host is registered once, when the daemon runs")
     func registers() {
         var machine = registered()
         #expect(machine.publish(record) == [])
@@ -32,7 +32,7 @@ struct AvahiMachineTests {
         #expect(machine.publish(nil) == [.call(.reset(group: "/g"))])
     }
 
-    @Test("what a host says of itself can change without it being gone for a moment")
+    @Test("a host's record can change without a gap")
     func updates() {
         var machine = registered()
         var changed = record
@@ -42,7 +42,7 @@ struct AvahiMachineTests {
         #expect(machine.publish(changed) == [.call(.reset(group: "/g")), .call(.register(group: "/g", changed))])
     }
 
-    @Test("a restart of the daemon is told, and all is registered and looked for again")
+    @Test("a restart of the daemon is reported, and everything is registered and browsed again")
     func restart() {
         var machine = registered()
         #expect(machine.browse() == [.call(.browse)])
@@ -57,7 +57,7 @@ struct AvahiMachineTests {
         #expect(machine.handle(.group("/h", error: "")) == [.call(.register(group: "/h", record))])
     }
 
-    @Test("without a daemon that is told once, and nothing is asked for")
+    @Test("a missing daemon is reported once, and gets no requests")
     func noDaemon() {
         var machine = AvahiMachine()
         _ = machine.connected()
@@ -67,7 +67,7 @@ struct AvahiMachineTests {
         #expect(machine.browse() == [])
     }
 
-    @Test("a name that is taken gets a number, and after some of them it is left")
+    @Test("a name that is taken gets a number, and after some numbers the host gives up")
     func collisions() {
         var machine = registered()
         for number in 2...LANLimits.names {
@@ -82,7 +82,7 @@ struct AvahiMachineTests {
         #expect(machine.handle(.groupState(.collision)) == [])
     }
 
-    @Test("a service that goes while it is asked where it is leaves nothing behind in the daemon")
+    @Test("a service that disappears while it is resolved leaves no resolver in the daemon")
     func resolvers() {
         var machine = registered()
         _ = machine.handle(.new(place))
@@ -96,7 +96,7 @@ struct AvahiMachineTests {
     }
 }
 
-@Suite("Services that were found, and what is told of them")
+@Suite("Services that were found, and their reports")
 struct KnownServicesTests {
     private static let service = ServiceType.democracyDJ.uuid
     private let advertisement = Advertisement(
@@ -118,7 +118,7 @@ struct KnownServicesTests {
 
     private func count(_ events: [RadioEvent]) -> Int { events.count }
 
-    @Test("a TXT record says what an advertisement says, and other records say nothing")
+    @Test("a valid TXT record contains an advertisement, and other records are ignored")
     func records() {
         let txt = ServiceRecord.strings(of: advertisement)
         #expect(ServiceRecord.advertisement(in: txt) == advertisement)
@@ -131,7 +131,7 @@ struct KnownServicesTests {
         }
     }
 
-    @Test("a host is told of when it is looked for, about once a second, and once when it is gone from all its places")
+    @Test("a host is reported during a scan, about once a second, and as gone once all its addresses are gone")
     func places() {
         var services = KnownServices()
         #expect(count(services.found(found(), now: .zero)) == 0)
@@ -146,7 +146,7 @@ struct KnownServicesTests {
         #expect(count(services.scan(for: nil, now: .seconds(2))) == 0)
     }
 
-    @Test("a host that has got another name is dialled there when its old name is gone, and not before")
+    @Test("a renamed host is dialled at its new name only when its old name is gone")
     func renamed() {
         var services = KnownServices()
         _ = services.found(found("a-2"), now: .zero)
@@ -158,7 +158,7 @@ struct KnownServicesTests {
         #expect(services.found("a", helps: "a-2") && !services.found("b", helps: "a-2"))
     }
 
-    @Test("what this node registers itself is not told of")
+    @Test("this node's own service is not reported")
     func own() {
         var services = KnownServices()
         services.own = advertisement.idPrefix
@@ -166,7 +166,7 @@ struct KnownServicesTests {
         #expect(count(services.found(found(), now: .zero)) == 0)
     }
 
-    @Test("a host that nobody has answered for is gone until it says something new, or some time has passed")
+    @Test("a host that does not answer counts as gone until it changes its record, or some time has passed")
     func doubt() {
         var services = KnownServices()
         _ = services.scan(for: Self.service, now: .zero)
@@ -181,7 +181,7 @@ struct KnownServicesTests {
         #expect(heard(services.answered("a", now: .seconds(20))) == ["a"])
     }
 
-    @Test("however many services a network has, a bounded number is remembered, and of each so many addresses")
+    @Test("a bounded number of services is kept, and of each a bounded number of addresses")
     func bounded() {
         var services = KnownServices()
         for number in 0..<LANLimits.services * 2 { _ = services.found(found("\(number)"), now: .zero) }
@@ -191,7 +191,7 @@ struct KnownServicesTests {
         #expect(services.addresses(of: "a").count <= LANLimits.addresses)
     }
 
-    @Test("no more callers are let in than there may be, in all, of one address, and at once")
+    @Test("callers are limited in total, for each address, and at once")
     func callers() {
         var callers = Callers()
         let now = MeshInstant.seconds(100)
@@ -205,7 +205,7 @@ struct KnownServicesTests {
         #expect(callers.admits([201], now: now) == false)
     }
 
-    @Test("who is in none of this device's networks is neither let in nor dialled")
+    @Test("an address outside this device's networks is neither accepted nor dialled")
     func networks() throws {
         let networks = LocalNetworks([
             ([10, 0, 0, 5], [255, 255, 255, 0]), ([192, 168, 1, 1], [255, 255, 0, 0]),

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BLETransport
 
-@Suite("A host's radio that works, and does not", .timeLimit(.minutes(1)))
+@Suite("Notices about a host's radio", .timeLimit(.minutes(1)))
 struct BLEManagerTests {
     private let radio = MoodyRadio()
     private let manager: BLEManager
@@ -28,7 +28,7 @@ struct BLEManagerTests {
         _ = try await attempts.first { _ in true }
     }
 
-    @Test("a host that cannot be seen any more is told so once, and told when it can")
+    @Test("a host that cannot advertise any more is notified once, and again when it can")
     func unseen() async throws {
         try await manager.startHosting()
         _ = try await attempts.first { _ in true }
@@ -42,7 +42,7 @@ struct BLEManagerTests {
         await manager.close()
     }
 
-    @Test("what fails while the radio is out is no news: its own word stands until it is back")
+    @Test("further failures during an outage are not reported: the first report is valid until the radio is back")
     func out() async throws {
         try await manager.startHosting()
         _ = try await attempts.first { _ in true }
@@ -58,7 +58,7 @@ struct BLEManagerTests {
         await manager.close()
     }
 
-    @Test("hosts that drive by, one browse after another, are not kept for ever, and the one that stays is")
+    @Test("hosts that pass by during one scan after another are forgotten, and a host that stays is kept")
     func passingBy() async throws {
         var known: Set<Peer.ID> = []
         for browse in 0..<3 {
@@ -80,7 +80,7 @@ struct BLEManagerTests {
             rssi: -50)
     }
 
-    /// The hosts that a listener knows of, after the next one is discovered.
+    /// Returns the hosts that a listener knows, after it has discovered the next one.
     private func afterDiscovery(_ known: Set<Peer.ID>) async throws -> Set<Peer.ID> {
         var known = known
         while true {

@@ -7,7 +7,7 @@ import Testing
 @testable import BLETransport
 @testable import LANRadio
 
-@Suite("Which of two bearers carries a peer")
+@Suite("Choosing between two bearers for a peer")
 struct BearerAccountTests {
     private let advertisement = Advertisement(
         service: ServiceType.democracyDJ.uuid, peer: Peer(id: "c0ffee00112233445566778899aabbcc", name: "Dad's Car"))
@@ -19,7 +19,7 @@ struct BearerAccountTests {
         ScanResult(endpoint: endpoint, advertisement: advertisement, rssi: nil)
     }
 
-    /// An account that has heard the host on both.
+    /// A record that has scan results of the host on both bearers.
     private func both() -> BearerAccount {
         var account = BearerAccount()
         account.isScanning = true
@@ -36,7 +36,7 @@ struct BearerAccountTests {
         if case .better(let result) = event { result.endpoint } else { nil }
     }
 
-    @Test("a host that is heard on both is one, and told of as it is in the network")
+    @Test("a host in range of both bearers is one host, and is reported as on the network")
     func one() {
         var account = BearerAccount()
         account.isScanning = true
@@ -52,7 +52,7 @@ struct BearerAccountTests {
         }
     }
 
-    @Test("a host is dialled in the network first, and on the air a moment later")
+    @Test("a host is dialled over the network first, and over the air a little later")
     func dials() {
         var account = both()
         let first = BearerAccount.Attempt(side: .network, endpoint: inNetwork, delay: .zero)
@@ -69,7 +69,7 @@ struct BearerAccountTests {
         #expect(account.attempts(for: other).map(\.endpoint) == [other])
     }
 
-    @Test("a broker comes last: where the air knows the host too, it is told of on the air and dialled there first")
+    @Test("a broker comes last: a host that is also on the air is reported and dialled there first")
     func brokerLast() {
         var account = BearerAccount()
         account.isScanning = true
@@ -83,7 +83,7 @@ struct BearerAccountTests {
         #expect(heard(account.told(.lost(onAir), by: .air, now: .seconds(2))) == farAway)
     }
 
-    @Test("while a broker carries the link, the air is told as better and dialled alone, and so is the network")
+    @Test("while a broker carries the link, air and network are reported as better, and each is dialled alone")
     func comesNear() {
         var account = BearerAccount()
         account.isScanning = true
@@ -101,7 +101,7 @@ struct BearerAccountTests {
         #expect(better(account.told(.heard(result(inNetwork)), by: .network, now: .seconds(9))) == inNetwork)
     }
 
-    @Test("while the air carries the link, the network is told as better, dialled alone, and not too often")
+    @Test("while the air carries the link, the network is reported as better, dialled alone, and not too often")
     func goesOver() {
         var account = both()
         account.isScanning = false
@@ -120,7 +120,7 @@ struct BearerAccountTests {
         #expect(better(account.told(.heard(result(inNetwork)), by: .network, now: again)) == inNetwork)
     }
 
-    @Test("this node's own advertisement is nobody, and what fails in the network is no failure of the node")
+    @Test("this node's own advertisement is ignored, and a failure of the network is not a failure of the node")
     func own() {
         var account = BearerAccount()
         account.isScanning = true
@@ -130,7 +130,7 @@ struct BearerAccountTests {
         #expect(account.told(.failed(RadioError(.failed)), by: .air, now: .zero) != nil)
     }
 
-    @Test("however many are heard, a bounded number is remembered, and those with a link are not forgotten")
+    @Test("a bounded number of hosts is kept, and those with a link are never dropped")
     func bounded() {
         var account = both()
         account.opened(onAir)
@@ -147,9 +147,9 @@ struct BearerAccountTests {
     }
 }
 
-@Suite("A radio of the air with a network beside it", .serialized, .timeLimit(.minutes(1)))
+@Suite("A radio with an air and a network", .serialized, .timeLimit(.minutes(1)))
 struct CombinedRadioTests {
-    /// A host and a guest with an air and a network, each of which can be taken away.
+    /// A host and a guest with an air and a network. Each of these can be taken away.
     private struct Pair {
         let air: VirtualAir
         let network = LoopbackNetwork()
@@ -175,7 +175,7 @@ struct CombinedRadioTests {
             try await guest.open()
         }
 
-        /// The endpoint at which the host is heard on a bearer.
+        /// Returns the endpoint at which a bearer finds the host.
         func heard(on bearer: Bearer) async throws -> RadioEndpoint {
             try await guest.scan(for: advertisement.service)
             return try await guestEvents.first { event -> RadioEndpoint? in
@@ -184,7 +184,7 @@ struct CombinedRadioTests {
             }
         }
 
-        /// The host's endpoint in the network, when it was heard on the air before.
+        /// Returns the host's endpoint on the network, after it was found on the air.
         func heardOnBoth() async throws -> RadioEndpoint {
             try await hostAir.advertise(advertisement, pace: .fast)
             _ = try await heard(on: .virtual)
@@ -192,8 +192,8 @@ struct CombinedRadioTests {
             return try await heard(on: .lan)
         }
 
-        /// A dial that leads to the air. A listener that is closed goes on for a moment where a process is started meanwhile, which
-        /// has it until it is another program: what such a connection leads to ends by itself.
+        /// Dials until the channel is on the air. A closed listener may accept for a short time if the process forks
+        /// meanwhile: the child has the socket until it executes another program. Such a channel ends by itself.
         func dialOnAir(_ endpoint: RadioEndpoint) async throws -> any RadioChannel {
             while true {
                 let channel = try await guest.dial(endpoint)
@@ -209,7 +209,7 @@ struct CombinedRadioTests {
         }
     }
 
-    @Test("a host that is heard on both is dialled in the network")
+    @Test("a host that is in range of both is dialled over the network")
     func prefersNetwork() async throws {
         let pair = try await Pair()
         try await pair.host.advertise(pair.advertisement, pace: .fast)
@@ -221,7 +221,7 @@ struct CombinedRadioTests {
         await pair.close()
     }
 
-    @Test("a host that the network has lost is dialled on the air, from where it was heard in the network")
+    @Test("a host that has left the network is dialled over the air, with its endpoint on the network")
     func fallsBack() async throws {
         let pair = try await Pair()
         let endpoint = try await pair.heardOnBoth()
@@ -231,7 +231,7 @@ struct CombinedRadioTests {
         await pair.close()
     }
 
-    @Test("a guest on the air is told when the network has its host as well, goes over to it, and back when it is gone")
+    @Test("a guest on the air learns that its host is on the network, changes to it, and returns when it is gone")
     func goesOver() async throws {
         let pair = try await Pair()
         try await pair.hostAir.advertise(pair.advertisement, pace: .fast)
@@ -253,7 +253,7 @@ struct CombinedRadioTests {
     }
 
     @Test(
-        "a dial for the better bearer that leads to nothing ends, and one whose link is lost meanwhile takes what there is"
+        "a failing dial of the better bearer ends; if its link is lost meanwhile, any available bearer is used"
     )
     func lostMeanwhile() async throws {
         let pair = try await Pair()

@@ -8,9 +8,9 @@ import Testing
 
 @testable import BLETransport
 
-@Suite("Talking to bluetoothd", .serialized)
+@Suite("Calls to bluetoothd", .serialized)
 struct BlueZBusTests {
-    @Test("a bus without bluetoothd says so at once", .timeLimit(.minutes(1)))
+    @Test("a bus without bluetoothd reports that at once", .timeLimit(.minutes(1)))
     func withoutBluetoothd() async throws {
         let daemon = try MessageBus()
         setenv("DBUS_SYSTEM_BUS_ADDRESS", daemon.address, 1)
@@ -32,7 +32,7 @@ struct BlueZBusTests {
     }
 
     @Test(
-        "a call that bluetoothd never answers fails after its time, though nothing else is heard and another takes longer",
+        "a call that bluetoothd never answers fails in time, although no message arrives and another call takes longer",
         .timeLimit(.minutes(1)))
     func unanswered() async throws {
         let daemon = try MessageBus()
@@ -47,7 +47,7 @@ struct BlueZBusTests {
         daemon.pause()
         let pairing = Task { try await bus.pair(with: "/org/bluez/hci0/dev_nobody") }
         while await bus.openCalls == 0 { await Task.yield() }
-        // What has been begun for it is done before the bus is asked again.
+        // Tasks that were started run before the bus is asked again.
         for _ in 0..<10 { _ = await bus.openCalls }
         let began = ContinuousClock.now
         await #expect(throws: BusFailure.self) {
@@ -59,7 +59,7 @@ struct BlueZBusTests {
     }
 
     @Test(
-        "a host whose adapter goes off while it asks to be advertised asks again as soon as it is on",
+        "a host whose adapter goes off while it registers its advertisement registers again when the adapter is on",
         .timeLimit(.minutes(1)))
     func registrationGivenUp() async throws {
         let daemon = try MessageBus()
@@ -89,7 +89,7 @@ struct BlueZBusTests {
         await bus.close()
     }
 
-    @Test("without a message bus that is told, and nothing hangs", .timeLimit(.minutes(1)))
+    @Test("a missing message bus is reported, and nothing hangs", .timeLimit(.minutes(1)))
     func noBus() async throws {
         setenv("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=/nowhere/bus", 1)
         defer { unsetenv("DBUS_SYSTEM_BUS_ADDRESS") }
@@ -99,7 +99,7 @@ struct BlueZBusTests {
     }
 }
 
-/// A message bus of its own: dbus-daemon on a socket in a temporary folder.
+/// A separate message bus: dbus-daemon on a socket in a temporary folder.
 final class MessageBus {
     let address: String
     private let process: pid_t
@@ -126,12 +126,12 @@ final class MessageBus {
         process = child
         defer { close(descriptors[0]) }
         try #require(failure == 0, "dbus-daemon is missing: apt-get install dbus")
-        // It prints its address when it listens.
+        // It prints its address once it listens.
         var byte: UInt8 = 0
         try #require(read(descriptors[0], &byte, 1) == 1)
     }
 
-    /// It lives, and says nothing any more.
+    /// Stops the bus: it keeps its connections, and answers nothing.
     func pause() { kill(process, SIGSTOP) }
 
     func stop() {

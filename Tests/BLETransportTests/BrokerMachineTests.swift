@@ -6,8 +6,8 @@ import Testing
 @testable import BLETransport
 @testable import BrokerRadio
 
-/// What is at a broker belongs to anybody: nothing of it may be believed, and none of it may grow.
-@Suite("What a node makes of a broker")
+/// Any client can publish at a broker: nothing there may be trusted, and nothing may grow without limit.
+@Suite("A node's state machine for a broker")
 struct BrokerMachineTests {
     private let service = ServiceType.democracyDJ.uuid
     private let topics = BrokerTopics(prefix: "roadmesh")
@@ -16,7 +16,7 @@ struct BrokerMachineTests {
 
     private func id(_ peer: Peer) throws -> BrokerID { try #require(BrokerID(of: peer)) }
 
-    /// A machine that is connected.
+    /// A connected machine.
     private func machine(of peer: Peer, run: [UInt8] = [1, 2, 3, 4]) throws -> BrokerMachine {
         var machine = BrokerMachine(own: try id(peer), topics: topics)
         let subscribed = machine.handle(.connected(run: run), random: 1, now: .zero)
@@ -37,7 +37,7 @@ struct BrokerMachineTests {
         .publish(topics.value(call.caller, call.channel), BrokerValue.answer, isRetained: false)
     }
 
-    /// A guest that has a channel to the host: its machine, and the channel.
+    /// A guest with a channel to the host: its machine, and the channel.
     private func linked() throws -> (BrokerMachine, BrokerID) {
         var guest = try machine(of: ana)
         _ = guest.handle(.scan(service), random: 3, now: .zero)
@@ -62,7 +62,7 @@ struct BrokerMachineTests {
         return (guest, channel)
     }
 
-    @Test("the examples of the specification are what is written")
+    @Test("published bytes are the specification's examples")
     func examples() throws {
         let (topic, payload) = try presence(of: car, run: [10, 11, 12, 13])
         #expect(topic == "roadmesh/here/8d62c5f7572b5d3e8633732afc4236cc/f35e5616160a30bf")
@@ -75,7 +75,7 @@ struct BrokerMachineTests {
         #expect(BrokerCall(call.payload) == call)
     }
 
-    @Test("a host is found, called and linked; when its connection is another one, the channel is over")
+    @Test("a host is found, called and linked; when it connects again, the channel is over")
     func restart() throws {
         var (guest, channel) = try linked()
         let (topic, payload) = try presence(of: car, run: [8, 8, 8, 8])
@@ -84,7 +84,7 @@ struct BrokerMachineTests {
         #expect(guest.channelCount == 0)
     }
 
-    @Test("the same where its advertisement was gone meanwhile, as the last will of the former connection has it")
+    @Test("the same happens if its advertisement was removed meanwhile by the last will of its earlier connection")
     func restartAfterWill() throws {
         var (guest, channel) = try linked()
         let (topic, payload) = try presence(of: car, run: [8, 8, 8, 8])
@@ -95,7 +95,7 @@ struct BrokerMachineTests {
         #expect(guest.handle(.arrived(topic: topic, payload), random: 9, now: .seconds(4)).contains(.end(channel)))
     }
 
-    @Test("a host publishes its advertisement each minute, as brokers lose them")
+    @Test("a host publishes its advertisement every minute, because brokers lose them")
     func published() throws {
         var host = try machine(of: car)
         _ = host.handle(.advertise(Advertisement(service: service, peer: car)), random: 3, now: .zero)
@@ -105,7 +105,7 @@ struct BrokerMachineTests {
     }
 
     @Test(
-        "whose connection was lost is told of at once, by a cluster without its having to keep that, which may have no leader",
+        "a new connection is announced at once; in a cluster unretained, because it may have no leader to store it",
         arguments: [false, true])
     func lostServer(isCluster: Bool) throws {
         var host = BrokerMachine(own: try id(car), topics: topics, isCluster: isCluster)
@@ -124,7 +124,7 @@ struct BrokerMachineTests {
         _ = host.handle(.ended, random: 4, now: .seconds(30))
         _ = host.handle(.connected(run: [2, 2, 2, 2]), random: 5, now: .seconds(31))
         #expect(told(host.handle(.granted(inbox), random: 6, now: .seconds(31))) == [!isCluster])
-        // What the cluster has kept of the former connection comes back.
+        // The cluster delivers what it stored from the earlier connection.
         let (topic, former) = try presence(of: car, run: [1, 1, 1, 1])
         #expect(told(host.handle(.arrived(topic: topic, former), random: 7, now: .seconds(32))) == [!isCluster])
         #expect(told(host.handle(.tick, random: 8, now: .seconds(42))) == [])
@@ -132,14 +132,14 @@ struct BrokerMachineTests {
         #expect(told(host.handle(.tick, random: 10, now: .seconds(44))) == [])
     }
 
-    @Test("when the connection to the broker is gone, every channel and everybody who was heard is")
+    @Test("when the connection to the broker ends, all channels end and all hosts are lost")
     func ended() throws {
         var (guest, channel) = try linked()
         #expect(guest.handle(.ended, random: 7, now: .seconds(1)) == [.end(channel), .lost(try id(car))])
         #expect(guest.channelCount == 0 && guest.placeCount == 0)
     }
 
-    /// A guest at a cluster that has heard the host, and lost its server.
+    /// A guest at a cluster that knew the host, and has lost its server.
     private func bereft() throws -> BrokerMachine {
         var guest = BrokerMachine(own: try id(ana), topics: topics, isCluster: true)
         _ = guest.handle(.connected(run: [1]), random: 1, now: .zero)
@@ -153,7 +153,7 @@ struct BrokerMachineTests {
         return guest
     }
 
-    @Test("a guest calls its host again after the loss of a server, though the cluster does not tell that it is there")
+    @Test("after the loss of a server, a guest calls its host again even if the cluster does not deliver its presence")
     func hostThatIsNotToldOf() throws {
         var guest = try bereft()
         #expect(guest.handle(.tick, random: 8, now: .seconds(5)).isEmpty)
@@ -166,7 +166,7 @@ struct BrokerMachineTests {
         #expect(calls.contains { if case .publish(call, _, false) = $0 { true } else { false } })
     }
 
-    @Test("a host that a cluster does not tell of is gone when it has not published itself again within its minute")
+    @Test("a host whose presence a cluster does not deliver is lost if it does not publish again within a minute")
     func hostThatIsGone() throws {
         var guest = try bereft()
         _ = guest.handle(.tick, random: 8, now: .seconds(6))
@@ -175,7 +175,7 @@ struct BrokerMachineTests {
         #expect(guest.placeCount == 0)
     }
 
-    @Test("a host that a cluster tells of meanwhile, or tells to be gone, is what it tells", arguments: [true, false])
+    @Test("a presence or removal that a cluster delivers meanwhile is what counts", arguments: [true, false])
     func hostThatIsToldOf(isThere: Bool) throws {
         var guest = try bereft()
         let (topic, payload) = try presence(of: car, run: [9, 9, 9, 9])
@@ -186,7 +186,7 @@ struct BrokerMachineTests {
         #expect(guest.placeCount == (isThere ? 1 : 0))
     }
 
-    @Test("a call that nobody answers is made again, with another channel, and the old one is ended")
+    @Test("an unanswered call is repeated with a new channel, and the old channel is ended")
     func unanswered() throws {
         var guest = try machine(of: ana)
         _ = guest.handle(.scan(service), random: 3, now: .zero)
@@ -200,13 +200,13 @@ struct BrokerMachineTests {
         #expect(
             late.contains(.publish(topics.value(try id(car), first), BrokerValue.end, isRetained: false)))
         #expect(guest.channelCount == 1)
-        // The answer to the first one comes late.
+        // The answer to the first call comes late.
         let answer = guest.handle(
             .arrived(topic: topics.value(try id(ana), first), BrokerValue.answer), random: 21, now: .seconds(5))
         #expect(answer == [])
     }
 
-    @Test("an advertisement that a late last will takes away is published again, at a bounded rate")
+    @Test("an advertisement that a late last will removes is published again, at a bounded rate")
     func restored() throws {
         var host = try machine(of: car)
         let advertisement = Advertisement(service: service, peer: car)
@@ -222,7 +222,7 @@ struct BrokerMachineTests {
         #expect(flood.count < BrokerLimits.restoreBurst + 1)
     }
 
-    @Test("a broker that has forgotten what a node listens to is found out, and left; one that is only quiet is not")
+    @Test("a broker that has forgotten a node's subscriptions is detected and left; a quiet broker is kept")
     func deaf() throws {
         var host = try machine(of: car)
         #expect(host.handle(.tick, random: 3, now: BrokerLimits.quiet - .milliseconds(1)) == [])
@@ -290,7 +290,7 @@ struct BrokerMachineTests {
         #expect(!host.handle(.tick, random: 11, now: .seconds(200)).contains(.silent(topic)))
     }
 
-    @Test("who calls in another's name, and reads no answer, has no channel, and its place is free again")
+    @Test("a caller with a false address that reads no answer gets no channel, and its slot becomes free again")
     func falseCaller() throws {
         var host = try machine(of: car)
         _ = host.handle(.advertise(Advertisement(service: service, peer: car)), random: 3, now: .zero)
@@ -309,7 +309,7 @@ struct BrokerMachineTests {
         #expect(host.handle(.arrived(topic: value, [0xC0, 0, 1, 9]), random: 8, now: .seconds(9)).count == 1)
     }
 
-    @Test("twenty thousand calls, and as many false advertisements, leave nothing behind but what has room")
+    @Test("twenty thousand calls and as many false advertisements use no more than the limits")
     func floods() throws {
         var host = try machine(of: car)
         _ = host.handle(.advertise(Advertisement(service: service, peer: car)), random: 3, now: .zero)
@@ -335,7 +335,7 @@ struct BrokerMachineTests {
         #expect(host.placeCount == BrokerLimits.places)
     }
 
-    @Test("one address opens so many channels and no more, and one channel twice is one")
+    @Test("channels from one address are limited, and a repeated call opens one channel")
     func oneCaller() throws {
         var host = try machine(of: car)
         _ = host.handle(.advertise(Advertisement(service: service, peer: car)), random: 3, now: .zero)
@@ -394,7 +394,7 @@ struct BrokerMachineTests {
         #expect(guest.handle(.arrived(topic: topic, payload), random: 6, now: .zero).count == 1)
     }
 
-    @Test("rubbish in any topic does nothing", arguments: 0..<20)
+    @Test("invalid bytes in any topic have no effect", arguments: 0..<20)
     func rubbish(seed: UInt64) throws {
         var host = try machine(of: car)
         _ = host.handle(.advertise(Advertisement(service: service, peer: car)), random: 3, now: .zero)
@@ -419,7 +419,7 @@ struct BrokerMachineTests {
 
 @Suite("The address of a broker")
 struct BrokerAddressTests {
-    @Test("what people write is understood, and what is wrong with the rest is said")
+    @Test("valid addresses are read, and an error of an invalid one is named")
     func reads() throws {
         let whole = try BrokerAddress("mqtts://ana%40home:se%3Acret@broker.example.org:8884/fleet/7")
         #expect(whole.servers == [.init(host: "broker.example.org", port: 8884)] && whole.isSecure)
@@ -438,7 +438,7 @@ struct BrokerAddressTests {
         }
     }
 
-    @Test("a broker has several servers, each with a port of its own or the standard one")
+    @Test("a broker has several servers, each with its own port or the standard one")
     func servers() throws {
         let cluster = try BrokerAddress("mqtt://ana@127.0.0.1:1884,[::1],localhost:1885/fleet")
         #expect(cluster.servers.map(\.host) == ["127.0.0.1", "::1", "localhost"])
@@ -449,11 +449,11 @@ struct BrokerAddressTests {
     }
 }
 
-@Suite("When a broker is tried again")
+@Suite("Reconnecting to a broker")
 struct BrokerAccountTests {
     private let lost = BrokerFault(.unreachable, "no answer")
 
-    @Test("a tunnel is told to nobody, a broker that stays away is told once, and its return clears it")
+    @Test("a short outage is not reported, a long one is reported once, and a connection clears the report")
     func patience() {
         var account = BrokerAccount(now: .zero)
         #expect(account.connected(now: .seconds(1)) == [.connected])
@@ -464,14 +464,14 @@ struct BrokerAccountTests {
         #expect(account.connected(now: .seconds(43)) == [.connected])
     }
 
-    @Test("what a person has to mend is told at once")
+    @Test("an error that a person must fix is reported at once")
     func refused() {
         var account = BrokerAccount(now: .zero)
         #expect(account.ended(BrokerFault(.refused, "not authorised"), now: .zero) == [.refused("not authorised")])
         #expect(account.ended(BrokerFault(.untrusted, "expired"), now: .seconds(1)) == [.untrusted("expired")])
     }
 
-    @Test("a server that does not grant what is listened to, as while a cluster has no leader, is told when that lasts")
+    @Test("a refused subscription, as in a cluster without a leader, is reported if it lasts")
     func passing() {
         var account = BrokerAccount(now: .zero)
         _ = account.connected(now: .zero)
@@ -480,7 +480,7 @@ struct BrokerAccountTests {
         #expect(account.ended(fault, now: .seconds(11)) == [.refused("it does not let this device read")])
     }
 
-    @Test("pauses grow, are never longer than fifteen seconds, and begin anew after a connection that has worked")
+    @Test("pauses grow up to fifteen seconds, and are short again after a connection that has worked")
     func pauses() throws {
         var account = BrokerAccount(now: .zero)
         let pauses = (0..<20).map { number in
@@ -500,7 +500,7 @@ struct BrokerAccountTests {
         return MQTTConnection.Options(broker: try BrokerAddress("mqtt://\(hosts)"), files: BrokerFiles(), client: "c")
     }
 
-    @Test("a broker's servers are tried in turn, from any on, and pauses grow when all have been tried")
+    @Test("a broker's servers are tried in turn from any of them, and pauses grow after all have been tried")
     func turns() throws {
         let three = try options(servers: 3)
         var account = BrokerAccount(now: .zero)
@@ -516,7 +516,7 @@ struct BrokerAccountTests {
     }
 
     @Test(
-        "after a connection another server has not much longer than that one took, for a while; the only one has its time",
+        "after a connection, each server gets little more than that one's time, for a while; a single one gets all",
         arguments: [1, 3])
     func patience(of servers: Int) throws {
         let options = try options(servers: servers)
@@ -535,7 +535,7 @@ struct BrokerAccountTests {
         #expect(patience(at: 111) == BrokerLimits.connect, "the network may be a slower one by now")
     }
 
-    @Test("the bill of an hour has what all its connections have carried, and begins anew after it")
+    @Test("the traffic of an hour covers all its connections, and then starts again from zero")
     func bill() {
         var account = BrokerAccount(now: .zero)
         var traffic = BrokerTraffic()

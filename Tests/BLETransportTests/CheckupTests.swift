@@ -9,14 +9,14 @@ import Testing
 
 @testable import BLETransport
 
-@Suite("What can be known of a box's Bluetooth")
+@Suite("What can be known about a box's Bluetooth")
 struct CheckupTests {
     @Test(
-        "bluetoothd's command line tells whether experimental interfaces are on",
+        "bluetoothd's command line shows whether experimental interfaces are on",
         arguments: [
             (["bluetoothd"], false), (["bluetoothd", "-E"], true), (["bluetoothd", "-n", "-E"], true),
             (["bluetoothd", "--experimental"], true), (["bluetoothd", "-nE"], true),
-            // Another option's value is none.
+            // The value of another option does not count.
             (["bluetoothd", "-f", "/etc/E"], false), (["bluetoothd", "-P", "-E"], false),
             (["bluetoothd", "-PE"], false), (["bluetoothd", "--noplugin", "--experimental"], false),
             (["bluetoothd", "-d*E*", "-n"], false), (["-E"], false), ([], false),
@@ -26,7 +26,7 @@ struct CheckupTests {
     }
 
     @Test(
-        "so does its configuration",
+        "bluetoothd's configuration shows whether experimental interfaces are on",
         arguments: [
             ("[General]\nExperimental = true\n", true), ("[General]\n#Experimental = true\n", false),
             ("[General]\nKernelExperimental = true\n", false), ("[LE]\nExperimental=true\n", false),
@@ -37,7 +37,7 @@ struct CheckupTests {
     }
 
     @Test(
-        "whether it looks through devices that link is in its configuration, and it does where nothing is said",
+        "the configuration shows whether bluetoothd reads the services of devices that link, which is the default",
         arguments: [
             ("[General]\nReverseServiceDiscovery = false\n", false), ("[General]\nReverseServiceDiscovery=0\n", false),
             ("[General]\n#ReverseServiceDiscovery = false\n", true), ("[LE]\nReverseServiceDiscovery=false\n", true),
@@ -47,7 +47,7 @@ struct CheckupTests {
         #expect(DaemonFacts(arguments: ["bluetoothd"]) { _ in text }.looksThroughDevices == does)
     }
 
-    @Test("the configuration that it was given is the one that counts")
+    @Test("the configuration file that was given on the command line counts")
     func otherConfiguration() {
         for words in [["-f", "/run/other.conf"], ["--configfile=/run/other.conf"], ["-nf/run/other.conf"]] {
             let facts = DaemonFacts(arguments: ["bluetoothd"] + words) {
@@ -57,7 +57,7 @@ struct CheckupTests {
         }
     }
 
-    @Test("plugins that it leaves out are told")
+    @Test("plugins that bluetoothd leaves out are listed")
     func plugins() {
         for words in [["--noplugin=vcp,bap"], ["--noplugin", "vcp,bap"], ["-P", "vcp,bap"], ["-EPvcp,bap"]] {
             #expect(DaemonFacts(arguments: ["bluetoothd"] + words) { _ in nil }.leavesOut == ["vcp", "bap"])
@@ -65,7 +65,7 @@ struct CheckupTests {
     }
 
     @Test(
-        "a version is read as it is printed, and nothing else is taken for one",
+        "a version is read as it is printed, and other texts are refused",
         arguments: [
             ("5.66\n", "5.66"), ("5.77", "5.77"), ("5.66.1", "5.66"), ("", nil), ("bluetoothd", nil), ("5", nil),
         ])
@@ -74,11 +74,11 @@ struct CheckupTests {
     }
 
     @Test(
-        "what runs is asked for its version, and nobody who only says so",
+        "the running program is asked for its version, not one that only claims that name",
         arguments: [
             ("/opt/bluez/bluetoothd", "bluetoothd", "/opt/bluez/bluetoothd"),
             (nil, "/usr/sbin/bluetoothd", "/usr/sbin/bluetoothd"), (nil, "/tmp/bluetoothd", nil),
-            // Replaced by an update since it was started.
+            // It was replaced by an update since it was started.
             ("/usr/libexec/bluetooth/bluetoothd (deleted)", "/usr/libexec/bluetooth/bluetoothd", nil),
         ] as [(String?, String?, String?)])
     func program(link: String?, argument: String?, program: String?) {
@@ -135,11 +135,11 @@ struct CheckupTests {
     }
 
     @Test(
-        "what a process may do is what the kernel says of its effective capabilities",
+        "a process's rights are its effective capabilities in the kernel",
         arguments: [
             ("CapEff:\t000001ffffffffff", true, true), ("CapEff:\t0000000000000000", false, false),
             ("CapEff:\t0000000000001000", true, false), ("CapEff:\t0000000000002000", false, true),
-            // What may be gained is not what is there.
+            // Permitted capabilities do not count.
             ("CapPrm:\t000001ffffffffff\nCapEff:\t0000000000000000", false, false), ("", false, false),
             ("CapInh:\t0000000000000000\nCapEff:\t000001ffffffffff\n", true, true),
             ("CapEff:\tnonsense\n", false, false),
@@ -149,7 +149,7 @@ struct CheckupTests {
         #expect(permissions == RadioPermissions(mayAdminister: mayAdminister, mayCommand: mayCommand))
     }
 
-    @Test("a dongle's driver and numbers are found beside and above it")
+    @Test("a dongle's driver and numbers are found next to it and above it")
     func device() throws {
         let folder = newFolder()
         let files = FileManager.default
@@ -165,7 +165,7 @@ struct CheckupTests {
         #expect(facts.usb == "0a12:0001")
     }
 
-    @Test("what is linked through bluetoothd is told, and what of it is sound")
+    @Test("devices that are linked through bluetoothd are listed, and audio devices are marked")
     func linked() {
         let base = "-0000-1000-8000-00805f9b34fb"
         func device(_ name: String, _ services: [String], _ icon: String?, isConnected: Bool = true) -> DeviceChange {
@@ -192,7 +192,7 @@ struct CheckupTests {
     }
 }
 
-@Suite("One radio hears another")
+@Suite("The test whether one radio receives another")
 struct ReceptionTestTests {
     private let air: VirtualAir
 
@@ -202,7 +202,7 @@ struct ReceptionTestTests {
         try VirtualRadio(air: air ?? self.air, address: name)
     }
 
-    @Test("two on one air hear one another", .timeLimit(.minutes(1)))
+    @Test("two radios on one air receive each other", .timeLimit(.minutes(1)))
     func heard() async throws {
         let outcome = await ReceptionTest.run(
             from: { () throws(RadioError) in try radio("a") }, to: { () throws(RadioError) in try radio("b") })
@@ -212,7 +212,7 @@ struct ReceptionTestTests {
         #expect(interval > .zero && interval < RadioLimits.measuring)
     }
 
-    @Test("two on different airs do not, and that is told after its time", .timeLimit(.minutes(1)))
+    @Test("two radios on different airs do not, which is reported when the time is over", .timeLimit(.minutes(1)))
     func silence() async throws {
         let elsewhere = try VirtualAir(directory: newFolder())
         let outcome = await ReceptionTest.run(
@@ -221,12 +221,12 @@ struct ReceptionTestTests {
         #expect(outcome == .silence(.milliseconds(200)))
     }
 
-    @Test("one alone advertises", .timeLimit(.minutes(1)))
+    @Test("a single radio only advertises", .timeLimit(.minutes(1)))
     func alone() async throws {
         #expect(await ReceptionTest.run(from: { () throws(RadioError) in try radio("a") }, to: nil) == .advertised)
     }
 
-    @Test("a radio that is not there is told, and which of the two", .timeLimit(.minutes(1)))
+    @Test("a missing radio is reported, with which of the two it is", .timeLimit(.minutes(1)))
     func missing() async throws {
         let none = { () throws(RadioError) -> any Radio in throw RadioError(.noAdapter, "it is gone") }
         let failure = RadioError(.noAdapter, "it is gone")

@@ -6,13 +6,13 @@ import Testing
 
 @testable import BLETransport
 
-@Suite("How often a host is on the air, as its guests tell it")
+@Suite("How often a host advertises, measured by its guests' dials")
 struct DialClockTests {
     private func dial(lastHeard: MeshInstant?, at now: MeshInstant = .seconds(10)) -> DialClock? {
         DialClock(of: "00:11:22:33:44:55", lastHeard: lastHeard, now: now)
     }
 
-    @Test("a dial of a host that was heard just before takes until its link is there, not until its channel is open")
+    @Test("a dial of a host that was received just before takes until its link is up, not until its channel opens")
     func link() throws {
         var clock = try #require(dial(lastHeard: .milliseconds(9_900)))
         clock.linked("00:00:00:00:00:01", now: .milliseconds(10_020))
@@ -21,18 +21,18 @@ struct DialClockTests {
         #expect(clock.time(now: .milliseconds(11_400)).milliseconds == 1_300)
     }
 
-    @Test("where nobody tells of the link, it takes until the channel is open")
+    @Test("if the link is not reported, the dial takes until the channel opens")
     func channel() throws {
         #expect(try #require(dial(lastHeard: .seconds(10))).time(now: .milliseconds(10_080)).milliseconds == 80)
     }
 
-    @Test("a dial through a tunnel, and one of a host that was not heard, say nothing")
+    @Test("a dial through a tunnel, and one of a host that was not received, are not measured")
     func gap() {
         #expect(dial(lastHeard: nil) == nil)
         #expect(dial(lastHeard: .milliseconds(9_400)) == nil)
     }
 
-    @Test("the least that any guest has said counts, and what says nothing new is not told again")
+    @Test("the shortest time of all guests counts, and only a new one is reported")
     func least() {
         var times = DialTimes()
         #expect(times.least == nil)
@@ -41,7 +41,7 @@ struct DialClockTests {
         #expect(times.least == DialTime(milliseconds: 1_400))
     }
 
-    @Test("what guests have said is there for a check while the node runs, and not after its end or its crash")
+    @Test("the guests' times are available to a check while the node runs, and not after its end or crash")
     func record() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path()
         defer { try? FileManager.default.removeItem(atPath: folder) }

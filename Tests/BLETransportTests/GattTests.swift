@@ -6,16 +6,16 @@ import Testing
 
 @testable import BLETransport
 
-@Suite("Places of those who are linked through GATT")
+@Suite("Slots of devices that are linked over GATT")
 struct GattPlacesTests {
     private let ana = "/org/bluez/hci0/dev_00_00_5E_00_53_01"
     private let bob = "/org/bluez/hci0/dev_00_00_5E_00_53_02"
 
-    @Test("who asks, subscribes and writes in time is linked, and nobody else is at that place")
+    @Test("a device that asks, subscribes and writes in time is linked, and no other can use its slot")
     func order() throws {
         var places = GattPlaces()
         #expect(places.ask(ana, now: .zero) == 0)
-        // Not before the subscription, and not by another device.
+        // It cannot write before its subscription, and another device cannot write at all.
         #expect(places.write(ana, to: 0, now: .zero) == nil)
         #expect(places.subscribe(bob, to: 0, now: .zero) == false)
         #expect(places.subscribe(ana, to: 1, now: .zero) == false)
@@ -28,12 +28,12 @@ struct GattPlacesTests {
         #expect(places.ask(ana, now: .seconds(100)) == 0)
     }
 
-    @Test("a place that is not used in time is somebody else's")
+    @Test("a slot that is not used in time is given to another device")
     func time() {
         var places = GattPlaces()
         for number in 0..<RadioLimits.gattGuests { #expect(places.ask("\(number)", now: .zero) == number) }
         #expect(places.ask(ana, now: .seconds(9)) == nil)
-        // Asking again keeps what one has.
+        // A device that asks again keeps its slot.
         #expect(places.ask("1", now: .seconds(9)) == 1)
         #expect(places.subscribe("2", to: 2, now: .seconds(9)) == true)
         #expect(places.ask(ana, now: .seconds(10)) == 0)
@@ -42,7 +42,7 @@ struct GattPlacesTests {
         #expect(places.write("1", to: 1, now: .seconds(19)) == nil)
     }
 
-    @Test("a device that is linked gets a further place, and loses all of them with its Bluetooth link")
+    @Test("a linked device gets a further slot, and loses all its slots with its Bluetooth link")
     func several() throws {
         var places = GattPlaces()
         var last = 0
@@ -57,7 +57,7 @@ struct GattPlacesTests {
         #expect(places.lost(ana) == [0, 1, 2])
         #expect(places.lost(ana) == [])
         #expect(places.ask(ana, now: .zero) == 0)
-        // What ends afterwards was ended already.
+        // The link has ended already, so its end has no effect.
         #expect(places.subscribe(ana, to: 0, now: .zero) == true)
         #expect(places.write(ana, to: 0, now: .zero) != nil)
         places.ended(last)
@@ -85,7 +85,7 @@ struct GattPlacesTests {
     }
 }
 
-@Suite("A channel over GATT's descriptors", .timeLimit(.minutes(1)))
+@Suite("A channel over bluetoothd's GATT descriptors", .timeLimit(.minutes(1)))
 struct GattChannelTests {
     /// A channel, and bluetoothd's ends of its descriptors.
     private struct Link {
@@ -120,7 +120,7 @@ struct GattChannelTests {
         }
     }
 
-    @Test("SDUs of any size go through values of the link's size")
+    @Test("SDUs of any size are carried in values of the link's size")
     func exchange() async throws {
         let link = try Link(mtu: 100)
         let channel = FramedChannel(link.channel, framing: ChunkPieces())
@@ -139,7 +139,7 @@ struct GattChannelTests {
         }
     }
 
-    @Test("where the guest ends its subscription, the channel ends, after what was written before")
+    @Test("the channel ends when the guest ends its subscription, after all earlier writes")
     func unsubscribed() async throws {
         let link = try Link()
         let channel = FramedChannel(link.channel, framing: ChunkPieces())
@@ -150,7 +150,7 @@ struct GattChannelTests {
         #expect(try await channel.receive() == nil)
     }
 
-    @Test("a channel that closes says so before its descriptors close")
+    @Test("a closing channel reports its end before its descriptors close")
     func closing() async throws {
         let link = try Link()
         let channel = FramedChannel(link.channel, framing: ChunkPieces())

@@ -5,7 +5,7 @@ import Testing
 
 @testable import BLETransport
 
-@Suite("Which intervals the links of a node are to have")
+@Suite("Connection intervals of a node's links")
 struct IntervalPlanTests {
     private func plan(_ handles: Range<UInt16>) -> IntervalPlan {
         var plan = IntervalPlan()
@@ -13,7 +13,7 @@ struct IntervalPlanTests {
         return plan
     }
 
-    @Test("of up to sixteen guests no two have an interval in common, votes or no votes", arguments: 2..<17)
+    @Test("no two of up to sixteen guests have the same interval, with or without votes", arguments: 2..<17)
     func different(count: UInt16) {
         let plan = plan(0..<count)
         let all = (0..<count).compactMap { plan.intervals(of: $0) }
@@ -21,7 +21,7 @@ struct IntervalPlanTests {
         #expect(Set(all.map(\.calm)).count == Int(count))
     }
 
-    @Test("no link loses more than one event in two to another, for as long as their clocks stand so")
+    @Test("no link loses more than every second event to another, at any offset of their clocks")
     func divisors() {
         for table in [RadioLimits.fewIntervals, RadioLimits.manyIntervals] {
             for (index, one) in table.enumerated() {
@@ -39,7 +39,7 @@ struct IntervalPlanTests {
     }
 
     @Test(
-        "a relay's guests have intervals of their own, and none of those that its host has advised for its own link",
+        "a relay's guests have different intervals, and none that its host has advised for its own link",
         arguments: [RadioLimits.aloneIntervals] + RadioLimits.fewIntervals + RadioLimits.manyIntervals)
     func relay(advised: LinkIntervals) throws {
         for guests in UInt16(1)...14 {
@@ -51,20 +51,20 @@ struct IntervalPlanTests {
             let all = try (0..<guests).map { try #require(plan.intervals(of: $0)) }
             #expect(Set(all.map(\.brisk)).count == Int(guests) && Set(all.map(\.calm)).count == Int(guests))
             #expect(all.allSatisfy { $0.conflict(with: advised) < .equal })
-            // Short ones for as many as a relay takes, unless their host has more links than that.
+            // A relay's guests have short ones, unless their host has more links than the short ones suffice for.
             if guests < 8 { #expect(all.allSatisfy { RadioLimits.fewIntervals.contains($0) }) }
-            // Those that only overlap are for who comes last.
+            // Intervals that merely overlap are used last.
             if guests <= 5 { #expect(all.allSatisfy { $0.conflict(with: advised) == .none }) }
         }
     }
 
-    @Test("a relay's only guest does not have the intervals of who is alone, and has when the link to the host is gone")
+    @Test("a relay's only guest has the intervals of a single guest only after the link to the host has ended")
     func relaysOnlyGuest() throws {
         var plan = plan(0..<1)
         #expect(plan.intervals(of: 0) == RadioLimits.aloneIntervals)
         plan.dialled(100, intervals: RadioLimits.fewIntervals[0])
         #expect(plan.intervals(of: 0) == RadioLimits.fewIntervals[1])
-        // The link is dialled anew before the old channel has closed.
+        // The link is dialled again before the old channel has closed.
         plan.dialled(100, intervals: nil)
         plan.hungUp(100)
         #expect(plan.intervals(of: 0) == RadioLimits.fewIntervals[1])
@@ -75,7 +75,7 @@ struct IntervalPlanTests {
         #expect(plan.intervals(of: 0) == RadioLimits.aloneIntervals)
     }
 
-    @Test("what a host advises changes nobody's intervals of a relay's guests who are not in its way")
+    @Test("a host's advice does not change the intervals of a relay's guests that do not conflict with it")
     func advice() {
         var plan = plan(0..<4)
         plan.dialled(100, intervals: RadioLimits.fewIntervals[6])
@@ -84,7 +84,7 @@ struct IntervalPlanTests {
         #expect((0..<4).map { plan.intervals(of: UInt16($0)) } == before)
     }
 
-    @Test("who comes or goes among few changes nobody else's intervals, and a place that is free is given away again")
+    @Test("with few guests, joins and leaves do not change the others' intervals, and a free slot is used again")
     func places() {
         var plan = plan(0..<8)
         let before = (0..<8).map { plan.intervals(of: UInt16($0)) }
@@ -96,7 +96,7 @@ struct IntervalPlanTests {
         #expect(plan.intervals(of: 40) == before[3])
     }
 
-    @Test("a guest that is alone has the shortest, and a ninth one makes all of them longer until it leaves")
+    @Test("a single guest has the shortest intervals, and a ninth guest makes all of them longer until it leaves")
     func counts() {
         var plan = plan(0..<1)
         #expect(plan.intervals(of: 0) == RadioLimits.aloneIntervals)
@@ -106,7 +106,7 @@ struct IntervalPlanTests {
         #expect(plan.intervals(of: 0) == RadioLimits.fewIntervals[0])
     }
 
-    @Test("a link whose guest has dialled anew keeps its place when the older channel closes")
+    @Test("a link that its guest has dialled again keeps its slot when the older channel closes")
     func twoChannels() {
         var plan = plan(0..<3)
         plan.opened(1)
@@ -118,7 +118,7 @@ struct IntervalPlanTests {
         #expect(plan.intervals(of: 2) == RadioLimits.fewIntervals[2])
     }
 
-    @Test("more links than there are intervals get one all the same")
+    @Test("links above the number of intervals still get one")
     func crowd() {
         #expect(plan(0..<40).intervals(of: 39) != nil)
         #expect((0..<40).allSatisfy { RadioLimits.manyIntervals.contains(IntervalPlan.chance($0)) })

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BLETransport
 
-@Suite("What rfkill keeps off")
+@Suite("Adapters that rfkill blocks")
 struct KillSwitchTests {
     private let folder = newFolder()
 
@@ -27,20 +27,20 @@ struct KillSwitchTests {
 
     private func block(of adapter: String?) -> RadioError.Code? { KillSwitch.block(of: adapter, in: folder)?.code }
 
-    @Test("an adapter that a program has blocked is told as blocked")
+    @Test("an adapter that a program has blocked is reported as blocked")
     func soft() throws {
         try list(0, name: "hci0", soft: true)
         #expect(block(of: "hci0") == .blocked)
         #expect(KillSwitch.block(of: "hci0", in: folder)?.cause.contains("hci0") == true)
     }
 
-    @Test("where a switch of the machine is off, that is told, since no command helps")
+    @Test("a hardware switch that is off is reported, since no command can help")
     func hard() throws {
         try list(0, name: "hci0", soft: true, hard: true)
         #expect(block(of: "hci0") == .blockedBySwitch)
     }
 
-    @Test("an adapter that is merely off is not told as blocked, whatever else is")
+    @Test("an adapter that is merely off is not reported as blocked, whatever else is blocked")
     func merelyOff() throws {
         try list(0, type: "wlan", name: "phy0", soft: true, hard: true)
         try list(1, name: "hci0")
@@ -50,24 +50,24 @@ struct KillSwitchTests {
         #expect(block(of: "hci1") == .blocked)
     }
 
-    @Test("a switch belongs to the adapter that its device is, whatever its name")
+    @Test("a switch belongs to the adapter of its device, whatever its name")
     func device() throws {
         try list(0, name: "bluetooth", soft: true, device: "../../hci1")
         #expect(block(of: "hci1") == .blocked)
         #expect(KillSwitch.all(in: folder).map(\.name) == ["hci1"])
     }
 
-    @Test("a laptop's switch may be why there is no adapter")
+    @Test("a laptop's switch can be the reason why it has no adapter")
     func noAdapter() throws {
         try list(0, name: "hci1", soft: true)
         #expect(block(of: nil) == nil)
         try list(1, name: "dell-bluetooth", soft: true, device: "../../../dell-laptop")
         #expect(block(of: nil) == .blocked)
-        // Nor does an adapter without a switch of its own work while it is off.
+        // An adapter without its own switch does not work either while the laptop's switch is off.
         #expect(block(of: "hci0") == .blocked)
     }
 
-    @Test("where nothing is listed, nothing is blocked")
+    @Test("without rfkill's list, nothing is blocked")
     func nothing() throws {
         #expect(block(of: "hci0") == nil)
         try FileManager.default.createDirectory(atPath: folder + "/rfkill0", withIntermediateDirectories: true)

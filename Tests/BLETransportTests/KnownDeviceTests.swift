@@ -5,11 +5,11 @@ import Testing
 
 @testable import BLETransport
 
-@Suite("What bluetoothd tells of a host")
+@Suite("What bluetoothd reports of a host")
 struct KnownDeviceTests {
     static let service = ServiceType.democracyDJ.uuid
 
-    /// A host as bluetoothd shows it, whatever services it names.
+    /// A host as bluetoothd reports it, with these services.
     private func device(services: [String], hasGatt: Bool = true, hasTail: Bool = true) -> KnownDevice {
         let id = "00010203040506070809" + String(repeating: "0", count: 12)
         var advertisement = Advertisement(service: Self.service, peer: Peer(id: id, name: "Car"))
@@ -27,47 +27,47 @@ struct KnownDeviceTests {
     private static let other = "0000180f-0000-1000-8000-00805f9b34fb"
 
     @Test(
-        "a host is heard before a link, after one, and after one that broke at once",
+        "a host is found before a link, after one, and after one that broke at once",
         arguments: [[service.description], [genericAccess, service.description], []])
     func heard(services: [String]) {
         #expect(device(services: services).scanResult(of: Self.service)?.endpoint.psm == 0x80)
     }
 
-    @Test("a host without GATT, and one that was resolved while it was pairing, are heard after a link")
+    @Test("a host without GATT, and one that was resolved while it was pairing, are found after a link")
     func resolvedBefore() {
         #expect(device(services: [Self.genericAccess], hasGatt: false).scanResult(of: Self.service) != nil)
         let bonded = device(services: [Self.genericAccess, ServiceType.pairing.uuid.description])
         #expect(bonded.scanResult(of: Self.service) != nil)
     }
 
-    @Test("a host that advertised the service is heard after a link, whatever bluetoothd resolved")
+    @Test("a host that advertised the service is found after a link, whatever bluetoothd resolved")
     func advertisedBefore() {
         var device = device(services: [Self.service.description])
         device.merge(DeviceChange(services: [Self.genericAccess]))
         #expect(device.scanResult(of: Self.service) != nil)
     }
 
-    @Test("a host of another service is foreign after a link, since its GATT service is another one")
+    @Test("a host of another service is ignored after a link, since its GATT service differs")
     func foreignAfterLink() throws {
         let trivia = try ServiceType("road-trivia").uuid.description
         #expect(device(services: [Self.genericAccess, trivia]).scanResult(of: Self.service) == nil)
     }
 
-    @Test("a device that is pairing is heard after a link, and a host is not taken for one")
+    @Test("a pairing device is found after a link, and a host is not mistaken for one")
     func pairing() {
         let pairing = ServiceType.pairing.uuid
         #expect(device(services: [Self.genericAccess], hasTail: false).scanResult(of: pairing) != nil)
         #expect(device(services: [Self.genericAccess]).scanResult(of: pairing) == nil)
     }
 
-    @Test("a device whose services were always hidden is foreign if its payload has another version")
+    @Test("a device with hidden services is ignored if its payload has another version")
     func otherVersion() {
         var device = device(services: [])
         device.merge(DeviceChange(payload: [0x70, 0x80, 0, 1, 2, 3]))
         #expect(device.scanResult(of: Self.service) == nil)
     }
 
-    @Test("a device that advertises another service is none of ours")
+    @Test("a device that advertises another service is ignored")
     func foreign() {
         #expect(device(services: [Self.other]).scanResult(of: Self.service) == nil)
     }
@@ -82,7 +82,7 @@ struct KnownDeviceTests {
         #expect(devices.keys.sorted() == ["host"] && !devices.makeRoom(limit: 1))
     }
 
-    @Test("where a host takes bonded boxes only, its guest knows before it dials")
+    @Test("a guest knows before it dials that a host requires a bond")
     func bond() {
         var host = device(services: [Self.service.description])
         #expect(host.scanResult(of: Self.service)?.endpoint.requiresBond == false)
@@ -90,7 +90,7 @@ struct KnownDeviceTests {
         #expect(host.scanResult(of: Self.service)?.endpoint.requiresBond == true)
     }
 
-    @Test("a device is bonded where bluetoothd says so, and before it did, where it is paired")
+    @Test("a device is bonded if bluetoothd reports that; older versions only report that it is paired")
     func bonded() {
         var device = KnownDevice()
         #expect(!device.hasBond)
@@ -100,7 +100,7 @@ struct KnownDeviceTests {
         #expect(!device.hasBond)
     }
 
-    @Test("a device that is not heard any more is not seen")
+    @Test("a device that is no longer received is not found")
     func gone() {
         var device = device(services: [Self.service.description])
         device.merge(DeviceChange(isOutOfRange: true))

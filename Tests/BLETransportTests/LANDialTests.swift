@@ -8,9 +8,9 @@ import Testing
 @testable import BLETransport
 @testable import LANRadio
 
-@Suite("Dials in a network", .timeLimit(.minutes(1)))
+@Suite("Dials on a network", .timeLimit(.minutes(1)))
 struct LANDialTests {
-    /// Tells when something was logged.
+    /// Records when something was logged.
     private struct Times: LogHandler {
         let sink: AsyncStream<ContinuousClock.Instant>.Continuation
         var metadata: Logger.Metadata = [:]
@@ -24,7 +24,7 @@ struct LANDialTests {
         func log(event: LogEvent) { sink.yield(.now) }
     }
 
-    @Test("a host that does not answer is tried again after a pause each time, and not all the time")
+    @Test("a host that does not answer is tried again after a pause each time")
     func pauses() async throws {
         let (times, sink) = AsyncStream<ContinuousClock.Instant>.makeStream()
         let network = LoopbackNetwork()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import BLETransport
 
-@Suite("What a link is asked for")
+@Suite("Link-layer requests")
 struct LinkTuningTests {
     static let fresh = LinkParameters(phy: "1M", interval: 50, supervisionTimeout: 420, dataLength: 27)
     static let advice = LinkIntervals(brisk: 11, calm: 31)
@@ -14,7 +14,7 @@ struct LinkTuningTests {
     static let calm = LinkTuning.Action.update(interval: 31, timeout: 72)
     static let byChance = LinkTuning.Action.update(interval: 26, timeout: 72)
 
-    /// A link that has what its other side advises.
+    /// A link with its other side's advice.
     private func tuning(isCentral: Bool = true, mayAsk: Bool = true) -> LinkTuning {
         var tuning = unadvised(isCentral: isCentral, mayAsk: mayAsk)
         _ = tuning.handle(.advised(Self.advice), now: .zero)
@@ -25,7 +25,7 @@ struct LinkTuningTests {
         LinkTuning(isCentral: isCentral, got: Self.fresh, mayAsk: mayAsk, chance: Self.chance)
     }
 
-    /// What is asked for until a time by letting it pass.
+    /// Lets time pass, and returns the requests of that time.
     private func ticks(_ tuning: inout LinkTuning, until seconds: Double) -> [LinkTuning.Action] {
         var actions: [LinkTuning.Action] = []
         while let deadline = tuning.deadline, deadline <= .seconds(seconds) {
@@ -35,7 +35,7 @@ struct LinkTuningTests {
         return actions
     }
 
-    @Test("who has dialled asks at once, for short intervals until nothing is said, and again when something is")
+    @Test("the dialling side asks at once, for short intervals during traffic and long ones during silence")
     func dialled() {
         var tuning = tuning()
         #expect(tuning.handle(.opened, now: .zero) == [])
@@ -54,7 +54,7 @@ struct LinkTuningTests {
         #expect(tuning.asked == LinkParameters(phy: "2M", interval: 13.75, supervisionTimeout: 720))
     }
 
-    @Test("who has dialled waits for the host's advice, takes it when it comes, and new advice when others come and go")
+    @Test("the dialling side waits for the host's advice and follows it, also when it changes")
     func advised() {
         var tuning = unadvised()
         _ = tuning.handle(.opened, now: .zero)
@@ -69,7 +69,7 @@ struct LinkTuningTests {
         #expect(tuning.handle(.updated(interval: 21, timeout: 72), now: .seconds(3.5)) == [Self.brisk])
     }
 
-    @Test("a host that advises nothing has a guest with intervals by chance, so that two of them seldom have the same")
+    @Test("without advice, a guest chooses random intervals, so two guests rarely have the same")
     func byItself() {
         var tuning = unadvised()
         _ = tuning.handle(.opened, now: .zero)
@@ -79,7 +79,7 @@ struct LinkTuningTests {
         #expect(tuning.handle(.data, now: .seconds(30)) == [])
     }
 
-    @Test("one wish at a time: what is wanted meanwhile is asked for when the last one is answered")
+    @Test("one request at a time: a further request is made when the last one is answered")
     func oneAtATime() {
         var tuning = tuning()
         _ = tuning.handle(.opened, now: .zero)
@@ -91,7 +91,7 @@ struct LinkTuningTests {
         #expect(tuning.handle(.updated(interval: 31, timeout: 72), now: .seconds(5.4)) == [Self.brisk])
     }
 
-    @Test("the shortest intervals, with which a node has its links made, are for the handshake alone")
+    @Test("the shortest intervals, with which a node opens its links, are for the handshake only")
     func madeByNode() {
         var tuning = LinkTuning(
             isCentral: true, got: LinkParameters(phy: "2M", interval: 7.5, supervisionTimeout: 720, dataLength: 251),
@@ -99,7 +99,7 @@ struct LinkTuningTests {
         _ = tuning.handle(.advised(Self.advice), now: .zero)
         _ = tuning.handle(.opened, now: .zero)
         #expect(ticks(&tuning, until: 0.5) == [Self.brisk])
-        // A host whose own kernel has asked for them, of a guest that may not ask for anything, goes on as ever.
+        // A host whose own kernel asked for short intervals, for a guest that may not ask, continues as usual.
         var host = self.tuning(isCentral: false)
         _ = host.handle(.opened, now: .zero)
         #expect(host.handle(.updated(interval: 6, timeout: 72), now: .seconds(0.3)) == [])
@@ -107,7 +107,7 @@ struct LinkTuningTests {
         #expect(ticks(&host, until: 2).contains(Self.brisk))
     }
 
-    @Test("a shorter interval than ours is somebody's wish: it stays, but for the timeout, until others come")
+    @Test("a configured shorter interval stays, except the timeout, until further guests come")
     func configured() {
         var fast = Self.fresh
         fast.interval = 7.5
@@ -122,7 +122,7 @@ struct LinkTuningTests {
         #expect(tuning.handle(.advised(Self.advice), now: .seconds(101)) == [Self.brisk])
     }
 
-    @Test("longer packets are asked for where the controllers have not agreed on them by themselves")
+    @Test("longer packets are requested if the controllers have not agreed on them")
     func packets() {
         var tuning = tuning()
         _ = tuning.handle(.opened, now: .zero)
@@ -131,7 +131,7 @@ struct LinkTuningTests {
         #expect(tuning.asked.dataLength == 251)
     }
 
-    @Test("what was refused is not asked for again")
+    @Test("a refused request is not repeated")
     func refused() {
         var tuning = tuning()
         _ = tuning.handle(.opened, now: .zero)
@@ -144,7 +144,7 @@ struct LinkTuningTests {
         #expect(tuning.got == Self.fresh)
     }
 
-    @Test("who was dialled leaves it to the other side, and begins where that asks for nothing")
+    @Test("the dialled side leaves requests to the other side, and makes them if the other side does not")
     func accepted() {
         var tuning = tuning(isCentral: false)
         #expect(tuning.handle(.opened, now: .zero) == [])
@@ -158,7 +158,7 @@ struct LinkTuningTests {
         #expect(other.handle(.data, now: .seconds(100)) == [])
     }
 
-    @Test("a side that changes the link after us is not fought")
+    @Test("the link is not changed again after the other side has changed it")
     func chased() {
         var tuning = tuning()
         _ = tuning.handle(.opened, now: .zero)
@@ -169,7 +169,7 @@ struct LinkTuningTests {
         #expect(tuning.got.interval == 50)
     }
 
-    @Test("without permission nothing is asked for, and that is told")
+    @Test("without permission, nothing is requested, and that is reported")
     func forbidden() {
         var tuning = tuning(mayAsk: false)
         #expect(tuning.handle(.opened, now: .zero) == [])

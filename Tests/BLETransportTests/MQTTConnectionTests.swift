@@ -6,12 +6,12 @@ import Testing
 
 @testable import BrokerRadio
 
-@Suite("A connection to a broker that many threads use")
+@Suite("A broker connection that several threads use")
 struct MQTTConnectionTests {
     private static let threads = 8
     private static let messages = 50
 
-    /// Connects to the tests' mosquitto, and waits for it.
+    /// Connects to the tests' mosquitto, and waits until it is connected.
     private func connected() async throws -> (MQTTConnection, AsyncStream<MQTTEvent>.Iterator) {
         let address = try LocalBroker.shared.address()
         let connection = MQTTConnection(
@@ -37,7 +37,7 @@ struct MQTTConnectionTests {
         }
     }
 
-    @Test("each message that leaves is answered once, also if the answer comes first")
+    @Test("each published message is acknowledged once, even if the acknowledgement comes first")
     func answers() async throws {
         var (connection, events) = try await connected()
         let answers = NIOLockedValueBox(0)
@@ -48,7 +48,7 @@ struct MQTTConnectionTests {
         #expect(answers.withLockedValue { $0 } == published)
     }
 
-    @Test("it ends while other threads publish, and each message that was taken is answered once", arguments: 0..<20)
+    @Test("it ends while other threads publish, and each accepted message is acknowledged once", arguments: 0..<20)
     func ends(round: Int) async throws {
         var (connection, events) = try await connected()
         let answers = NIOLockedValueBox(0)

@@ -4,9 +4,9 @@ import MeshProtocol
 
 @testable import BLETransport
 
-/// A radio that advertises or does not, as a test wants it.
+/// A radio that advertises or fails to, as a test sets it.
 actor MoodyRadio: Radio {
-    /// What it was asked for.
+    /// A request to it.
     enum Request: Hashable {
         case advertise(Advertisement, AdvertisingPace)
         case stopAdvertising

@@ -25,7 +25,7 @@ struct PairedRadioTests {
         if case .timing(let timing) = event { timing } else { nil }
     }
 
-    @Test("the two have failed as long as one of them has, and each cause is told")
+    @Test("the pair has failed while either radio has, and each cause is reported")
     mutating func failures() {
         #expect(Self.failure(account.told(.failed(off), by: .dialling)) == off)
         #expect(Self.failure(account.told(.failed(gone), by: .dialled)) == gone)
@@ -36,7 +36,7 @@ struct PairedRadioTests {
         }
     }
 
-    @Test("intervals of advertising are told of who is dialled, and those of links of who dials")
+    @Test("the dialled radio gets the advertising intervals, and the dialling radio those of links")
     mutating func timing() {
         _ = account.told(.timing(Self.timing(1280, 30)), by: .dialled)
         #expect(Self.timing(account.told(.timing(Self.timing(20, 7.5)), by: .dialling)) == Self.timing(1280, 7.5))
@@ -45,7 +45,7 @@ struct PairedRadioTests {
             Self.timing(account.told(.timing(slow), by: .dialled)) == Self.timing(1280, 7.5, isSetByNode: false))
     }
 
-    @Test("what one of them advertises is not heard by the other")
+    @Test("an advertisement of one of the two is not reported by the other")
     mutating func echo() {
         let own = Advertisement(
             service: ServiceType.democracyDJ.uuid, peer: Peer(id: "c0ffee00112233445566778899aabbcc", name: "Us"))

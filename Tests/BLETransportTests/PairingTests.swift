@@ -5,13 +5,13 @@ import Testing
 
 @testable import BLETransport
 
-@Suite("How two boxes come to be bonded")
+@Suite("Bonding of two boxes")
 struct PairingTests {
     static let van = PairingDevice(id: "van", name: "the van", token: "b00000")
     static let truck = PairingDevice(id: "truck", name: "the truck", token: "c00000")
     static let hello = PairingMessage.hello(name: "the van", hasBond: false)
 
-    /// A box in the middle of it, and the actions that the last event has led to.
+    /// A box during pairing, and the actions of its last event.
     struct Box {
         var pairing: Pairing
         var now: MeshInstant = .zero
@@ -26,20 +26,20 @@ struct PairingTests {
             actions = pairing.handle(event, now: now)
         }
 
-        /// Lets time pass up to the next thing that is due.
+        /// Lets time pass until the next deadline.
         mutating func waits() {
             now = pairing.deadline ?? now
             actions = pairing.handle(.tick, now: now)
         }
 
-        /// Up to the channel, as the side that dials.
+        /// Runs up to the channel, as the dialling side.
         mutating func dials(_ box: PairingDevice = van) {
             happens(.heard(box))
             waits()
             happens(.dialled)
         }
 
-        /// Up to the digits.
+        /// Runs up to the digits.
         mutating func asks(_ box: PairingDevice = van) {
             dials(box)
             happens(.received(.hello(name: box.name, hasBond: false)))
@@ -51,9 +51,9 @@ struct PairingTests {
         }
     }
 
-    // MARK: Finding one another
+    // MARK: Finding each other
 
-    @Test("of two boxes the one with the lower token dials, when it has listened for others")
+    @Test("of two boxes the one with the lower token dials, after it has listened for others")
     func whoDials() {
         var lower = Box()
         lower.happens(.heard(Self.van))
@@ -74,7 +74,7 @@ struct PairingTests {
         #expect(higher.actions == [])
     }
 
-    @Test("a box that is not called although it is heard dials itself")
+    @Test("a box that is found but does not dial is dialled")
     func patience() {
         var higher = Box(token: "d00000")
         higher.happens(.heard(Self.van))
@@ -83,7 +83,7 @@ struct PairingTests {
         #expect(higher.actions == [.stopLooking, .dial(Self.van)])
     }
 
-    @Test("where nobody wants to bond, the person is told so after two minutes")
+    @Test("if no other box wants to bond, the person is notified after two minutes")
     func nobody() {
         var alone = Box(wanted: "the bus")
         alone.happens(.heard(Self.van))
@@ -95,7 +95,7 @@ struct PairingTests {
         #expect(alone.actions == [.refuseCall])
     }
 
-    @Test("where several want to, a person says which, whether they were heard or have called")
+    @Test("if several boxes want to bond, a person chooses, whether they were found or have called")
     func several() {
         var box = Box()
         box.happens(.heard(Self.van))
@@ -112,7 +112,7 @@ struct PairingTests {
         #expect(called.outcome == .several([Self.truck, Self.van]))
     }
 
-    @Test("a box that was named is dialled at once, whoever else there is", arguments: ["the van", "VAN"])
+    @Test("a named box is dialled at once, whatever other boxes are in range", arguments: ["the van", "VAN"])
     func named(wanted: String) {
         var box = Box(wanted: wanted)
         box.happens(.heard(Self.truck))
@@ -122,7 +122,7 @@ struct PairingTests {
         #expect(box.actions == [.stopLooking, .dial(Self.van)])
     }
 
-    @Test("another box than the named one is told that it is not meant, and the search goes on without it")
+    @Test("a box other than the named one is told so, and the search continues without it")
     func notMeant() {
         var box = Box(token: "d00000", wanted: "the truck")
         box.happens(.called(PairingDevice(id: "van", name: "")))
@@ -136,7 +136,7 @@ struct PairingTests {
         #expect(box.actions.first == .takeCall)
     }
 
-    @Test("who is told that it is not meant looks for another one")
+    @Test("a box that is told that it is not meant looks for another")
     func isNotMeant() {
         var box = Box()
         box.dials()
@@ -147,7 +147,7 @@ struct PairingTests {
         #expect(box.pairing.deadline == box.now + RadioLimits.pairingSearch)
     }
 
-    @Test("links that break for nothing are tried again, but not for ever")
+    @Test("links that break early are tried again, but not forever")
     func meetings() {
         var box = Box()
         for _ in 1..<RadioLimits.pairingMeetings {
@@ -167,7 +167,7 @@ struct PairingTests {
 
     // MARK: Old bonds
 
-    @Test("two that are bonded say so, and nothing changes")
+    @Test("two boxes that are already bonded report that, and nothing changes")
     func already() {
         var bonded = Self.van
         bonded.hasBond = true
@@ -181,7 +181,7 @@ struct PairingTests {
         #expect(box.actions == [.stopLooking, .hangUp, .finish(.alreadyBonded(bonded))])
     }
 
-    @Test("half a bond is forgotten by whoever has it, and they meet anew")
+    @Test("a bond that only one side has is deleted, and the boxes pair again")
     func half() {
         var bonded = Self.van
         bonded.hasBond = true
@@ -195,7 +195,7 @@ struct PairingTests {
         #expect(lacks.actions == [.hangUp, .look])
     }
 
-    @Test("a bond that breaks its link twice is taken for half a one")
+    @Test("a bond with which the link breaks twice is treated as one-sided")
     func deadBond() {
         var bonded = Self.van
         bonded.hasBond = true
@@ -211,7 +211,7 @@ struct PairingTests {
 
     // MARK: The digits
 
-    @Test("two yeses and a good key on both sides are a bond")
+    @Test("two yeses and a good key on both sides make a bond")
     func bonded() {
         var box = Box()
         box.asks()
@@ -226,7 +226,7 @@ struct PairingTests {
         #expect(box.actions == [.stopLooking, .hangUp, .keep(Self.van), .finish(.bonded(Self.van))])
     }
 
-    @Test("whichever side is quicker with its word")
+    @Test("either side may answer first")
     func quicker() {
         var box = Box()
         box.asks()
@@ -239,13 +239,13 @@ struct PairingTests {
         #expect(box.outcome == .bonded(Self.van))
     }
 
-    @Test("a no is told to the other side before Bluetooth is, and leaves nothing")
+    @Test("a no reaches the other side before Bluetooth is refused, and leaves no bond")
     func refused() {
         var box = Box()
         box.asks()
         box.happens(.answered(false))
         #expect(box.actions == [.send(.no(.refused)), .answer(false)])
-        // What Bluetooth says to that is no news.
+        // Bluetooth's own report of that is ignored.
         box.happens(.pairingFailed(cause: "Authentication Rejected"))
         box.happens(.withdrawn)
         #expect(box.actions == [])
@@ -253,7 +253,7 @@ struct PairingTests {
         #expect(box.actions == [.stopLooking, .hangUp, .forget(Self.van), .finish(.refusedHere(Self.van))])
     }
 
-    @Test("who does not answer is told so, and so is the other side")
+    @Test("a person who does not answer is notified, and so is the other side")
     func unanswered() {
         var box = Box()
         box.asks()
@@ -265,7 +265,7 @@ struct PairingTests {
     }
 
     @Test(
-        "the other side's reason is what the person is told, also where Bluetooth's failure is there first",
+        "the person sees the other side's reason, even if Bluetooth reports its failure first",
         arguments: [
             (.refused, .refusedThere(van)), (.unanswered, .unansweredThere(van)), (.weak, .weakThere(van)),
             (.left, .leftThere(van)),
@@ -290,7 +290,7 @@ struct PairingTests {
         #expect(asking.outcome == outcome)
     }
 
-    @Test("a failure without a reason is told in Bluetooth's words")
+    @Test("a failure without a reason is reported with Bluetooth's words")
     func failed() {
         var box = Box()
         box.asks()
@@ -300,7 +300,7 @@ struct PairingTests {
         #expect(box.actions.contains(.forget(Self.van)))
     }
 
-    @Test("a second question is nobody's, and an answer without one is told so")
+    @Test("a second question is refused, and an answer without a question is reported")
     func strays() {
         var box = Box()
         box.asks()
@@ -311,10 +311,10 @@ struct PairingTests {
         #expect(box.actions == [.tell(.nothingAsked)])
     }
 
-    // MARK: Bonds that are no good
+    // MARK: Invalid bonds
 
     @Test(
-        "a key that somebody else could have is no bond",
+        "a key that an attacker could have is not a bond",
         arguments: [PairingWeakness.shortKey(bytes: 7), .notSecureConnections])
     func weak(weakness: PairingWeakness) {
         var box = Box()
@@ -322,14 +322,14 @@ struct PairingTests {
         box.happens(.answered(true))
         box.happens(.paired(weakness))
         #expect(box.actions == [.send(.no(.weak))])
-        // The other side's word for it changes nothing.
+        // The other side's confirmation does not change that.
         box.happens(.received(.verified))
         box.happens(.linkEnded)
         #expect(
             box.actions == [.stopLooking, .hangUp, .forget(Self.van), .finish(.weakHere(Self.van, weakness))])
     }
 
-    @Test("a bond that nobody here was asked about is none")
+    @Test("a bond that no person here was asked about is refused")
     func unasked() {
         var box = Box()
         box.dials()
@@ -341,7 +341,7 @@ struct PairingTests {
         #expect(box.actions.contains(.forget(Self.van)))
     }
 
-    @Test("a bond that the other side has not vouched for is none")
+    @Test("a bond that the other side has not confirmed is refused")
     func unvouched() {
         var box = Box()
         box.asks()
@@ -356,7 +356,7 @@ struct PairingTests {
 
     // MARK: Ends
 
-    @Test("whenever it is stopped, or the radio goes, it ends, and nothing of a bond is left")
+    @Test("pairing that is stopped at any point, or loses its radio, ends without a bond")
     func stops() {
         let way: [Pairing.Event] = [
             .heard(Self.van), .tick, .dialled, .received(Self.hello), .asked(digits: "012345"), .answered(true),
@@ -374,14 +374,14 @@ struct PairingTests {
                 }
                 #expect(box.outcome != nil, "\(end) after \(count) events")
                 #expect(box.now - before <= Limits.goodbyeTimeout)
-                // Bluetooth was to pair from the hello on.
+                // From the hello on, Bluetooth may have started to pair.
                 #expect(box.actions.contains(.forget(Self.van)) == (count >= 4))
                 #expect(!box.actions.contains(.keep(Self.van)))
             }
         }
     }
 
-    @Test("whatever the other side says out of turn, it ends in an outcome and in no bond that one side does not know")
+    @Test("messages out of order end in an outcome, and never in a bond that only one side knows")
     func anything() {
         let events: [Pairing.Event] =
             [
@@ -408,9 +408,9 @@ struct PairingTests {
     }
 }
 
-@Suite("What two boxes that bond say to one another")
+@Suite("Messages between two boxes that bond")
 struct PairingMessageTests {
-    @Test("what is said is what is read")
+    @Test("each message is read as it was written")
     func roundTrip() {
         let messages: [PairingMessage] =
             [.hello(name: "Dad's Car", hasBond: true), .hello(name: "x", hasBond: false), .verified]
@@ -419,14 +419,14 @@ struct PairingMessageTests {
         #expect(PairingMessage.hello(name: "Ana", hasBond: true).bytes == [1, 1, 1, 0x41, 0x6E, 0x61])
     }
 
-    @Test("a reason of a later version is one that is not known, and its further bytes are passed over")
+    @Test("a reason of a later version is unknown, and its further bytes are ignored")
     func later() {
         #expect(PairingMessage([3, 200, 7]) == .no(.unspecified))
         #expect(PairingMessage([2, 9]) == .verified)
     }
 
     @Test(
-        "what is none of these is nothing",
+        "other messages are ignored",
         arguments: [
             [], [0], [1], [1, 1], [1, 2, 0, 0x41], [3], [4], [1, 1, 0] + [UInt8](repeating: 0x41, count: 249),
         ])
@@ -434,7 +434,7 @@ struct PairingMessageTests {
         #expect(PairingMessage(sdu) == nil)
     }
 
-    @Test("a name is one line that can be shown, whatever was sent")
+    @Test("a name becomes one line that can be shown, whatever was sent")
     func names() {
         guard case .hello(let name, _) = PairingMessage([1, 1, 0] + Array("a\u{1B}[2J\nb".utf8)) else {
             Issue.record("no hello")
@@ -444,10 +444,10 @@ struct PairingMessageTests {
     }
 }
 
-@Suite("What counts as a bond's encryption")
+@Suite("The encryption that a bond needs")
 struct LinkSecurityTests {
     @Test(
-        "Secure Connections with numbers compared, and a whole key",
+        "a bond needs Secure Connections with compared numbers and a full-length key",
         arguments: [(1, 0, false), (2, 16, false), (3, 16, false), (4, 7, false), (4, 15, false), (4, 16, true)])
     func counts(level: UInt8, keyBytes: Int, isOfBond: Bool) {
         #expect(LinkSecurity(level: level, keyBytes: keyBytes).isOfBond == isOfBond)

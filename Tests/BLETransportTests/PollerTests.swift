@@ -7,14 +7,14 @@ import Testing
 
 @Suite("Waiting for sockets", .timeLimit(.minutes(1)))
 struct PollerTests {
-    @Test("a dial is not told what happened to the socket that had its number before")
+    @Test("a dial gets no events of an earlier socket with the same number")
     func reusedNumber() async throws {
         let poller = try Poller()
         defer { poller.close() }
         var ends: [Int32] = [0, 0]
         try #require(pipe(&ends) == 0)
         defer { for end in ends { Glibc.close(end) } }
-        // Nobody writes to it: never readable by itself.
+        // No data is written to it, so it never becomes readable.
         let descriptor = ends[0]
         let (stream, ended) = AsyncStream<Int>.makeStream()
         func wait(_ number: Int) {
@@ -31,7 +31,7 @@ struct PollerTests {
         #expect(await waits.next() == 1)
         wait(2)
         while poller.owner(of: descriptor) == nil { await Task.yield() }
-        // Told by epoll in the same round as something else, and dealt with late.
+        // epoll reported it in the same round as another event, and it is handled late.
         poller.ready(Poller.token(descriptor, first), UInt32(POLLHUP))
         let second = try #require(poller.owner(of: descriptor))
         #expect(second != first && poller.isWaiting(for: descriptor))

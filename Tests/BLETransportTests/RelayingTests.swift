@@ -6,7 +6,7 @@ import Testing
 
 @testable import BLETransport
 
-@Suite("A guest that takes others along", .timeLimit(.minutes(1)))
+@Suite("A guest that relays", .timeLimit(.minutes(1)))
 struct RelayingTests {
     private let radio = MoodyRadio(demands: [.bond])
     private let manager: BLEManager
@@ -34,14 +34,14 @@ struct RelayingTests {
 
     private func request() async throws -> MoodyRadio.Request { try await requests.first { $0 } }
 
-    @Test("what is advertised changes at once with the way to the host, and is off the air where there is none")
+    @Test("the advertisement changes at once with the route to the host, and ends without a route")
     func changes() async throws {
         try await manager.startBrowsing()
         try await manager.startRelaying(notice(1))
         #expect(try await request() == .advertise(advertisement(notice(1)), .fast))
         await manager.relay(notice(2, hasRoom: false))
         #expect(try await request() == .advertise(advertisement(notice(2, hasRoom: false)), .fast))
-        // The same again is no news.
+        // The same route again causes no change.
         await manager.relay(notice(2, hasRoom: false))
         await manager.relay(nil)
         #expect(try await request() == .stopAdvertising)
@@ -53,7 +53,7 @@ struct RelayingTests {
         await manager.close()
     }
 
-    @Test("a host is no relay, whatever it is told")
+    @Test("a host does not relay, even when it is asked to")
     func host() async throws {
         try await manager.startHosting()
         _ = try await request()
@@ -65,7 +65,7 @@ struct RelayingTests {
         await manager.close()
     }
 
-    @Test("a relay that cannot advertise is told so: by an error at first, later as a host is")
+    @Test("a relay that cannot advertise is notified: by an error at first, later like a host")
     func cannot() async throws {
         let full = RadioError(.unsupported, "no free slot")
         await radio.set(full)
@@ -78,7 +78,7 @@ struct RelayingTests {
         await manager.close()
     }
 
-    @Test("who dials a relay is let in with the flags that are on the air then, and nobody while it leads nowhere")
+    @Test("a caller of a relay is accepted with the currently advertised flags; without a route callers are refused")
     func accepted() async throws {
         try await manager.startRelaying(notice(1))
         #expect(try await flagsOfNext() == AdvertisedFlags(critical: [.bond, .circuitsOnly], ignorable: [.relays]))
@@ -100,7 +100,7 @@ struct RelayingTests {
         }
     }
 
-    @Test("a relay hears hosts and other relays, with where those lead, and not itself")
+    @Test("a relay finds hosts and other relays, with their hosts, and not itself")
     func hearing() async throws {
         try await manager.startBrowsing()
         try await manager.startRelaying(notice(1))
@@ -128,7 +128,7 @@ struct RelayingTests {
     }
 }
 
-/// A channel on which nothing is ever said.
+/// A channel on which no SDU is ever sent.
 private final class SilentChannel: RadioChannel {
     let endpoint = RadioEndpoint(address: "somebody")
     let sendMTU = Limits.sduBytes

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BLETransport
 
-/// What the kernel has, a node's own record of it, and nodes that come and go on it.
+/// The kernel's settings, a node's record of them, and nodes that start and end.
 private struct Box {
     static let kernel = AdapterSettings(
         advertisingMin: 2048, advertisingMax: 2048, connectionMin: 24, connectionMax: 40, supervisionTimeout: 42)
@@ -21,7 +21,7 @@ private struct Box {
 
     func remove() { try? FileManager.default.removeItem(atPath: folder) }
 
-    /// A node that starts.
+    /// Starts a node.
     mutating func start(_ choice: AdapterSettingsChoice = .set) throws -> SettingsRecord {
         let record = try #require(SettingsRecord(folder: folder, address: "00:11:22:AA:BB:CC"))
         try use(record, choice: choice)
@@ -35,7 +35,7 @@ private struct Box {
         try holding(record) { keeper.use($0, pace: pace) }
     }
 
-    /// A node that ends in good order; one that is dropped without it has crashed.
+    /// Ends a node regularly. A node that is dropped without this has crashed.
     mutating func end(_ record: consuming SettingsRecord, choice: AdapterSettingsChoice = .set) throws {
         let keeper = SettingsKeeper(choice)
         try holding(record) { keeper.leave($0) }
@@ -60,11 +60,11 @@ private struct Box {
     }
 }
 
-@Suite("An adapter is fast while a node uses it, and afterwards as it was")
+@Suite("An adapter is fast while a node uses it, and has its old settings afterwards")
 struct SettingsKeeperTests {
     private var box = Box()
 
-    @Test("a node's end puts back what it found, and leaves no record")
+    @Test("at its end a node restores the former settings, and leaves no record")
     mutating func backAtTheEnd() throws {
         defer { box.remove() }
         let node = try box.start()
@@ -78,7 +78,7 @@ struct SettingsKeeperTests {
     }
 
     @Test(
-        "after a crash the next node puts the former values back: at its end, or at once where it is to leave them alone"
+        "after a crash, the next node restores the former values: at its end, or at once if it must not set any"
     )
     mutating func afterACrash() throws {
         defer { box.remove() }
@@ -92,21 +92,21 @@ struct SettingsKeeperTests {
         }
     }
 
-    @Test("of two nodes on one adapter the last to end puts the values back, whichever that is")
+    @Test("of two nodes on one adapter, the last one to end restores the values")
     mutating func twoNodes() throws {
         defer { box.remove() }
         for firstEndsFirst in [true, false] {
             let (one, other) = (try box.start(), try box.start())
             try box.end(firstEndsFirst ? one : other)
             #expect(box.adapter == .ofNode(.fast))
-            // The one that has ended holds nothing any more.
+            // The ended node no longer holds the lock.
             flock(firstEndsFirst ? one.descriptor : other.descriptor, LOCK_UN)
             try box.end(firstEndsFirst ? other : one)
             #expect(box.adapter == Box.kernel)
         }
     }
 
-    @Test("what somebody else sets meanwhile is what they get back")
+    @Test("values that another program sets meanwhile are restored")
     mutating func somebodyElse() throws {
         defer { box.remove() }
         var other = Box.kernel
@@ -118,14 +118,14 @@ struct SettingsKeeperTests {
         #expect(box.adapter == .ofNode(.fast))
         try box.end(node)
         #expect(box.adapter == other)
-        // And what is set last of all stays.
+        // The values that are set last stay.
         let next = try box.start()
         box.adapter = Box.kernel
         try box.end(next)
         #expect(box.adapter == Box.kernel)
     }
 
-    @Test("nothing is set twice, and nothing where the choice is to leave it")
+    @Test("values are not set twice, and not at all if the choice is to leave them")
     mutating func notTwice() throws {
         defer { box.remove() }
         let node = try box.start(.leave)
@@ -138,7 +138,7 @@ struct SettingsKeeperTests {
         #expect(box.sets == 1)
     }
 
-    @Test("a record that makes no sense is none")
+    @Test("an invalid record is ignored")
     func nonsense() throws {
         defer { box.remove() }
         let record = try #require(SettingsRecord(folder: box.folder, address: "1"))

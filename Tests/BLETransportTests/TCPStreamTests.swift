@@ -7,9 +7,9 @@ import Testing
 
 @testable import LANRadio
 
-@Suite("Connections of a network", .timeLimit(.minutes(1)))
+@Suite("Connections on a network", .timeLimit(.minutes(1)))
 struct TCPStreamTests {
-    @Test("what a guest says first is heard, however early the host has asked for it")
+    @Test("a guest's first bytes arrive, however early the host reads")
     func askedEarly() async throws {
         let group = MultiThreadedEventLoopGroup.singleton
         let (heard, sink) = AsyncStream<[UInt8]?>.makeStream()
@@ -18,7 +18,7 @@ struct TCPStreamTests {
             .childChannelInitializer { channel in
                 let inlet = TCPStream.Inlet()
                 let asked = channel.eventLoop.makePromise(of: Void.self)
-                // The connection is registered when this is over, and asked before.
+                // The connection is registered when this completes, and is read before that.
                 return channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandlers(Asked(asked), inlet)
                     Task {
@@ -38,7 +38,7 @@ struct TCPStreamTests {
     }
 }
 
-/// Tells when a connection was asked for what has arrived.
+/// Reports when a connection was asked for received data.
 private final class Asked: ChannelOutboundHandler, Sendable {
     typealias OutboundIn = ByteBuffer
     private let promise: EventLoopPromise<Void>

@@ -5,11 +5,11 @@ import Testing
 
 @testable import BLETransport
 
-@Suite("Links that nobody uses go, and those that somebody uses stay")
+@Suite("Closing of unused links")
 struct UnusedLinksTests {
     private var links = UnusedLinks()
 
-    @Test("a device that connects and opens no channel loses its link after half a minute, and a guest keeps its own")
+    @Test("a device that opens no channel loses its link after half a minute, and a guest keeps its link")
     mutating func empty() throws {
         links.linked("guest", now: .seconds(1))
         links.opened("guest")
@@ -21,7 +21,7 @@ struct UnusedLinksTests {
         #expect(links.deadline == nil)
     }
 
-    @Test("devices that only connect do not fill a controller: of more than three the oldest make room after seconds")
+    @Test("devices that only connect do not fill a controller: beyond three, the oldest are closed after seconds")
     mutating func crowd() {
         let began = MeshInstant.seconds(10)
         for number in 0..<40 { links.linked("idler\(number)", now: began + .milliseconds(number)) }
@@ -32,7 +32,7 @@ struct UnusedLinksTests {
         #expect(links.deadline == began + .milliseconds(37) + RadioLimits.emptyLink)
     }
 
-    @Test("before a dial that they are in the way of, unused links go at once; those in use, and new ones, stay")
+    @Test("before a dial that needs their room, unused links are closed at once; used and new links stay")
     mutating func vacated() {
         links.linked("idler", now: .zero)
         links.linked("newcomer", now: .seconds(1))
@@ -46,7 +46,7 @@ struct UnusedLinksTests {
         #expect(links.due(now: .seconds(60)).map(\.address) == ["newcomer", "parent"])
     }
 
-    @Test("a bus of guests that link all at once keeps every link, though each opens its channel a little later")
+    @Test("guests that all link at once keep their links, even if they open their channels a little later")
     mutating func bus() {
         for number in 0..<8 { links.linked("guest\(number)", now: .seconds(10) + .milliseconds(30 * number)) }
         for number in 0..<8 {
@@ -57,7 +57,7 @@ struct UnusedLinksTests {
         #expect(links.deadline == nil)
     }
 
-    @Test("a link that could not be let go is let go later, unless somebody uses it again")
+    @Test("a link that could not be closed is closed later, unless it is used again")
     mutating func kept() {
         links.linked("idler", now: .seconds(1))
         #expect(links.due(now: .seconds(31)).count == 1 && !links.knows("idler"))
@@ -69,7 +69,7 @@ struct UnusedLinksTests {
         #expect(links.deadline == nil)
     }
 
-    @Test("a guest that closes its last channel keeps the link for a moment, in which it may come back")
+    @Test("a guest that closes its last channel keeps the link for a short time, in which it may return")
     mutating func used() {
         links.opened("guest")
         links.opened("guest")
@@ -83,11 +83,11 @@ struct UnusedLinksTests {
         #expect(links.due(now: .seconds(3) + RadioLimits.unusedLink).map(\.wasUsed) == [true])
     }
 
-    @Test("a link that breaks is forgotten, whether a channel was on it or not")
+    @Test("a broken link is forgotten, with or without a channel on it")
     mutating func broken() {
         links.linked("idler", now: .seconds(1))
         links.unlinked("idler")
-        // The channel's end comes behind its link's.
+        // The channel's end is reported after its link's.
         links.opened("guest")
         links.unlinked("guest")
         links.closed("guest", now: .seconds(2))

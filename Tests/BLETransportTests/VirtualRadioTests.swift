@@ -8,7 +8,7 @@ import Testing
 
 @testable import BLETransport
 
-@Suite("The virtual radio's own ways", .timeLimit(.minutes(1)))
+@Suite("Features of the virtual radio", .timeLimit(.minutes(1)))
 struct VirtualRadioTests {
     private func virtualPair() async throws -> (pair: RadioPair, air: VirtualAir)? {
         let pair = try await RadioPair()
@@ -28,7 +28,7 @@ struct VirtualRadioTests {
         await pair.close()
     }
 
-    @Test("a dead zone shorter than that goes unnoticed: what was said in it arrives afterwards")
+    @Test("a shorter dead zone does not end the link: SDUs sent in it arrive afterwards")
     func shortDeadZone() async throws {
         let (pair, air) = try #require(try await virtualPair())
         let (guest, host) = try await pair.link()
@@ -40,7 +40,7 @@ struct VirtualRadioTests {
         await pair.close()
     }
 
-    @Test("nothing is heard in a dead zone, and a dial waits for its end")
+    @Test("in a dead zone nothing is received, and a dial waits for its end")
     func dialInDeadZone() async throws {
         let (pair, air) = try #require(try await virtualPair())
         let scanResult = try await pair.sight()
@@ -51,7 +51,7 @@ struct VirtualRadioTests {
         await pair.close()
     }
 
-    @Test("a host that has gone while nobody listened is told to be lost in the next scan")
+    @Test("a host that has gone without a scan is reported as lost in the next scan")
     func lostBetweenScans() async throws {
         let (pair, _) = try #require(try await virtualPair())
         let scanResult = try await pair.sight()
@@ -65,7 +65,7 @@ struct VirtualRadioTests {
         await pair.close()
     }
 
-    @Test("a host that is gone is told to be lost")
+    @Test("a host that has gone is reported as lost")
     func lost() async throws {
         let (pair, _) = try #require(try await virtualPair())
         let scanResult = try await pair.sight()
@@ -79,7 +79,7 @@ struct VirtualRadioTests {
         await pair.close()
     }
 
-    @Test("a folder that is removed is told of, and put back with everybody's place in it")
+    @Test("a removed folder is reported, and created again with the files of all radios")
     func removedFolder() async throws {
         let (pair, air) = try #require(try await virtualPair())
         let (guest, host) = try await pair.link()
@@ -89,14 +89,14 @@ struct VirtualRadioTests {
             try await recovery(in: events)
         }
         _ = try await pair.sight()
-        // What was linked does not need the folder.
+        // Existing links do not need the folder.
         try await guest.send([7])
         #expect(try await host.receive() == [7])
         _ = try await pair.link()
         await pair.close()
     }
 
-    @Test("a folder that cannot be used is told of once, and the radio is back when it can")
+    @Test("an unusable folder is reported once, and the radio recovers when the folder works")
     func unusableFolder() async throws {
         let (folder, path) = (newFolder(), newFolder())
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -111,7 +111,7 @@ struct VirtualRadioTests {
         try lead(to: "/dev/null")
         #expect(try await failure(in: events)?.code == .airUnusable)
         try lead(to: folder)
-        // Not preceded by another failure.
+        // No other failure comes before it.
         let next = try await events.first { event -> Bool? in if case .recovered = event { true } else { false } }
         #expect(next)
         await radio.close()
@@ -125,13 +125,13 @@ struct VirtualRadioTests {
         _ = try await events.first { event -> Bool? in if case .recovered = event { true } else { nil } }
     }
 
-    @Test("an address that is none is refused", arguments: ["", "a b", "a/b", "../x", "everyone", "é"])
+    @Test("an invalid address is refused", arguments: ["", "a b", "a/b", "../x", "everyone", "é"])
     func addresses(address: String) throws {
         let air = try VirtualAir(directory: newFolder())
         #expect(throws: RadioError.self) { try VirtualRadio(air: air, address: address) }
     }
 
-    @Test("a folder whose path fits no socket is refused with what to do")
+    @Test("a folder whose path is too long for a socket is refused, with what to do")
     func longPath() {
         let path = "/tmp/" + String(repeating: "x", count: 200)
         #expect { try VirtualAir(directory: path) } throws: {
@@ -139,7 +139,7 @@ struct VirtualRadioTests {
         }
     }
 
-    @Test("rubbish in an ear is no beacon")
+    @Test("invalid bytes in an ear are ignored")
     func rubbish() {
         #expect(VirtualBeacon(bytes: []) == nil)
         #expect(VirtualBeacon(bytes: Array(repeating: 0xFF, count: 30)) == nil)

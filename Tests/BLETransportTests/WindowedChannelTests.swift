@@ -6,16 +6,16 @@ import Testing
 
 @testable import BLETransport
 
-@Suite("Chunks that wait for their acknowledgements", .timeLimit(.minutes(1)))
+@Suite("Chunks that wait for acknowledgements", .timeLimit(.minutes(1)))
 struct WindowedChannelTests {
-    @Test("what a phone sends goes on when an acknowledgement found no room at first")
+    @Test("a phone's chunks continue when an acknowledgement found no room at first")
     func acknowledgementWithoutRoom() async throws {
         let (phoneEnd, hostEnd) = NarrowChannel.pair()
         let (phone, host) = (WindowedChannel(phoneEnd), WindowedChannel(hostEnd))
         hostEnd.hasRoom.withLockedValue { $0 = false }
         for number in 0..<Limits.chunkWindow { try await phone.send([UInt8(number), 0]) }
         #expect(try phone.sendAtOnce([0xFF, 0]) == false)
-        // All of them are taken, and the host says nothing else by which its acknowledgement would leave.
+        // All chunks are read, and the host sends nothing else that would carry its acknowledgement.
         for number in 0..<Limits.chunkWindow { #expect(try await host.receive() == [UInt8(number), 0]) }
         hostEnd.hasRoom.withLockedValue { $0 = true }
         try await phone.send([0xFF, 0])
@@ -49,7 +49,7 @@ struct WindowedChannelTests {
     }
 }
 
-/// One end of a link that may have no room for what is to leave at once.
+/// One end of a link that may have no room for the next value.
 private final class NarrowChannel: RadioChannel {
     let endpoint = RadioEndpoint(address: "narrow")
     let sendMTU = 244

@@ -4,7 +4,7 @@ import MeshProtocol
 
 @testable import BLETransport
 
-/// A radio whose channels carry their SDUs in another way than as packets.
+/// A radio whose channels do not carry each SDU as one packet.
 final class FramedRadio: Radio {
     let events: AsyncStream<RadioEvent>
     private let below: any Radio
@@ -28,7 +28,7 @@ final class FramedRadio: Radio {
         }
     }
 
-    /// Streams in pieces that have nothing to do with SDUs, and chunks as of a usual phone.
+    /// Streams in pieces that do not match SDUs, and chunks of a typical phone's size.
     private static func framed(_ channel: any RadioChannel, _ carrying: Carrying) -> any RadioChannel {
         switch carrying {
         case .packets, .lan, .both, .broker, .airAndBroker: channel
@@ -54,7 +54,8 @@ final class FramedRadio: Radio {
     func close() async { await below.close() }
 }
 
-/// A real radio that dials as a phone does: the PSM whose channels are streams. A phone reads it from the host's GATT service.
+/// A real radio that dials like a phone: it uses the PSM for streams. A phone reads that PSM from the host's GATT
+/// service.
 final class StreamDialler: Radio {
     private let below: BlueZRadio
     private let host: any Radio
@@ -62,7 +63,7 @@ final class StreamDialler: Radio {
     init(_ below: BlueZRadio, host: any Radio) { (self.below, self.host) = (below, host) }
 
     func dial(_ endpoint: RadioEndpoint) async throws(RadioError) -> any RadioChannel {
-        // A host that is dialled again after a gap listens on the same one, as far as anybody knows before.
+        // A host that is dialled again after a gap is assumed to listen on the same PSM.
         let told = await (host as? BlueZRadio)?.streamPSM ?? 0
         let psm = told == 0 ? endpoint.psm + 1 : told
         return try await below.dial(

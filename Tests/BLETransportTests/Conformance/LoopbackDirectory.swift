@@ -5,8 +5,8 @@ import NIOConcurrencyHelpers
 
 @testable import LANRadio
 
-/// A network of one machine without avahi-daemon: what one radio registers, all find at one loopback address. At two of
-/// them, both would be accepted where the machine is busy, and one closed again.
+/// A network of one machine without avahi-daemon: all radios find what one registers, at one loopback address. With two
+/// addresses, a busy machine would accept both connections and close one again.
 final class LoopbackNetwork: Sendable {
     private struct State {
         var records: [Int: ServiceRecord] = [:]
@@ -25,7 +25,7 @@ final class LoopbackNetwork: Sendable {
             })
     }
 
-    /// Says something in the name of the directory to all who look for others.
+    /// Sends an event as the directory to all radios that browse.
     func tell(_ event: DirectoryEvent) {
         for browser in state.withLockedValue({ $0.browsers.values }) { browser.yield(event) }
     }
@@ -60,7 +60,7 @@ final class LoopbackNetwork: Sendable {
         state.withLockedValue { $0.browsers[number] = nil }
     }
 
-    /// What a radio sees of it.
+    /// One radio's view of the network.
     final class Directory: ServiceDirectory {
         let events: AsyncStream<DirectoryEvent>
         private let sink: AsyncStream<DirectoryEvent>.Continuation

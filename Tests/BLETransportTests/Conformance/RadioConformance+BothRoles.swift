@@ -5,10 +5,10 @@ import Testing
 
 @testable import BLETransport
 
-/// A radio can be found as a host is while it hears, dials and links as a guest does. `RelayConformance` specifies what follows
-/// for links that go up and down.
+/// A radio can advertise like a host while it scans, dials and links like a guest. `RelayConformance` specifies the
+/// same for links that go up and down.
 extension RadioConformance {
-    @Test("two radios that advertise and scan at once hear one another", arguments: Carrying.all)
+    @Test("two radios that advertise and scan at once receive each other", arguments: Carrying.all)
     func bothHeard(by carrying: Carrying) async throws {
         let pair = try await RadioPair(carrying)
         try await pair.host.advertise(pair.advertisement, pace: .fast)
@@ -20,7 +20,7 @@ extension RadioConformance {
         await pair.close()
     }
 
-    @Test("a guest that is linked can be found and hears others, and its link goes on", arguments: Carrying.all)
+    @Test("a linked guest can advertise and scan, and its link continues", arguments: Carrying.all)
     func guestIsFound(by carrying: Carrying) async throws {
         let pair = try await RadioPair(carrying)
         let (guest, host) = try await pair.link()
@@ -38,7 +38,7 @@ extension RadioConformance {
     }
 
     @Test(
-        "a radio that advertises is heard while its dial waits, and is dialled when that was given up",
+        "a radio advertises while its dial is pending, and can be dialled after it has given up the dial",
         arguments: Carrying.all)
     func heardWhileDialling(by carrying: Carrying) async throws {
         let pair = try await RadioPair(carrying)
@@ -57,7 +57,7 @@ extension RadioConformance {
         await pair.close()
     }
 
-    @Test("a radio that advertises links to a host, and is heard afterwards", arguments: Carrying.all)
+    @Test("a radio that advertises can link to a host, and still advertises afterwards", arguments: Carrying.all)
     func heardWhenLinked(by carrying: Carrying) async throws {
         let pair = try await RadioPair(carrying)
         try await pair.guest.advertise(pair.relayed, pace: .fast)

@@ -6,11 +6,11 @@ import Testing
 
 @testable import BLETransport
 
-/// What every radio does, whatever it is made of. The same tests run on virtual radios here, and on real adapters in the
-/// radio lab (`RadioPair`).
+/// Requirements of every bearer. The same tests run on virtual radios here, and on real adapters in the radio lab
+/// (`RadioPair`).
 @Suite("RadioConformance", .serialized, .timeLimit(.minutes(1)))
 struct RadioConformance {
-    @Test("what a host advertises is heard, with its name", arguments: Carrying.all)
+    @Test("a host's advertisement is received, with its name", arguments: Carrying.all)
     func heard(by carrying: Carrying) async throws {
         let pair = try await RadioPair(carrying)
         let scanResult = try await pair.sight()
@@ -19,7 +19,7 @@ struct RadioConformance {
         await pair.close()
     }
 
-    @Test("what is advertised can be changed, and the change is heard", arguments: Carrying.all)
+    @Test("an advertisement can be changed, and the change is received", arguments: Carrying.all)
     func changed(by carrying: Carrying) async throws {
         let pair = try await RadioPair(carrying)
         _ = try await pair.sight()
@@ -39,7 +39,7 @@ struct RadioConformance {
     }
 
     @Test(
-        "SDUs arrive whole and in order, both ways, and those that are sent without waiting as well",
+        "SDUs arrive complete and in order, both ways, including those sent without waiting",
         arguments: Carrying.all)
     func exchange(by carrying: Carrying) async throws {
         let pair = try await RadioPair(carrying)
@@ -62,7 +62,7 @@ struct RadioConformance {
         while sent < most, try guest.sendAtOnce(sdu(sent)) { sent += 1 }
         #expect((1..<most).contains(sent), "\(sent) SDUs were taken: the other side reads none of them")
         for number in 0..<sent { #expect(try await host.receive() == sdu(number)) }
-        // There is room again, as soon as this side has heard that what it sent was taken.
+        // There is room again once this side learns that its SDUs were read.
         try await guest.send([1])
         #expect(try await host.receive() == [1])
         while try !guest.sendAtOnce([2]) { await Task.yield() }
@@ -72,7 +72,7 @@ struct RadioConformance {
         #expect(throws: RadioError.self) { try guest.sendAtOnce([3]) }
     }
 
-    @Test("the largest SDU passes, and a larger one is refused without harm", arguments: Carrying.all)
+    @Test("the largest SDU arrives, and a larger one is refused without harm", arguments: Carrying.all)
     func sizes(by carrying: Carrying) async throws {
         let pair = try await RadioPair(carrying)
         let (guest, host) = try await pair.link()
@@ -86,7 +86,7 @@ struct RadioConformance {
         await pair.close()
     }
 
-    @Test("a slow reader holds the writer up: memory does not grow, and nothing is lost", arguments: Carrying.all)
+    @Test("a slow reader blocks the writer: memory does not grow, and no SDU is lost", arguments: Carrying.all)
     func backpressure(by carrying: Carrying) async throws {
         let pair = try await RadioPair(carrying)
         let (guest, host) = try await pair.link()
@@ -103,7 +103,7 @@ struct RadioConformance {
         var steps = progress.makeAsyncIterator()
         var mostUnread = 0
         for number in 0..<count {
-            // The writer runs ahead as far as it can before the first read.
+            // Before the first read, the writer gets as far ahead as it can.
             while number == 0, sent.withLockedValue({ $0 }) < 3 { await steps.next() }
             mostUnread = max(mostUnread, sent.withLockedValue { $0 } - number)
             #expect(try await host.receive()?.first == UInt8(number))
@@ -113,7 +113,7 @@ struct RadioConformance {
         await pair.close()
     }
 
-    @Test("several channels at once do not mix", arguments: Carrying.all)
+    @Test("channels that are open at the same time do not mix their SDUs", arguments: Carrying.all)
     func severalChannels(by carrying: Carrying) async throws {
         let pair = try await RadioPair(carrying)
         let scanResult = try await pair.sight()
@@ -129,7 +129,7 @@ struct RadioConformance {
         await pair.close()
     }
 
-    @Test("when one side closes, the other is told, after what was said before", arguments: Carrying.all)
+    @Test("when one side closes, the other receives all earlier SDUs and then the end", arguments: Carrying.all)
     func closing(by carrying: Carrying) async throws {
         let pair = try await RadioPair(carrying)
         let (guest, host) = try await pair.link()
@@ -146,20 +146,20 @@ struct RadioConformance {
         await pair.close()
     }
 
-    @Test("closing a channel ends whatever waits on it", arguments: Carrying.all)
+    @Test("closing a channel ends all waits on it", arguments: Carrying.all)
     func closingWhileWaiting(by carrying: Carrying) async throws {
         let pair = try await RadioPair(carrying)
         let (guest, host) = try await pair.link()
         let reader = Task { try await guest.receive() }
         guest.close()
         await #expect { try await reader.value } throws: { ($0 as? RadioError)?.code == .closed }
-        // A channel that nobody has any more closes, and the other side is told of that instead.
+        // A channel without references closes too, and the other side would see that instead.
         withExtendedLifetime(host) {}
         await pair.close()
     }
 
     @Test(
-        "a dial to nobody stays pending, ends when it is cancelled, and leaves the radio usable",
+        "a dial to a missing host stays pending, ends when it is cancelled, and leaves the radio usable",
         arguments: Carrying.all)
     func cancelledDial(by carrying: Carrying) async throws {
         let pair = try await RadioPair(carrying)
@@ -188,7 +188,7 @@ struct RadioConformance {
         await pair.close()
     }
 
-    @Test("the host goes on being found while a guest is linked", arguments: Carrying.all)
+    @Test("the host can still be found while a guest is linked", arguments: Carrying.all)
     func advertisesOn(by carrying: Carrying) async throws {
         let pair = try await RadioPair(carrying)
         let (guest, _) = try await pair.link()
@@ -199,7 +199,7 @@ struct RadioConformance {
         await pair.close()
     }
 
-    @Test("closing the radio ends its events, and every channel", arguments: Carrying.all)
+    @Test("closing the radio ends its events and all channels", arguments: Carrying.all)
     func closingTheRadio(by carrying: Carrying) async throws {
         let pair = try await RadioPair(carrying)
         let (guest, host) = try await pair.link()

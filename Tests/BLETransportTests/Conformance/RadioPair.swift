@@ -9,38 +9,39 @@ import Testing
 @testable import BrokerRadio
 @testable import LANRadio
 
-/// What carries the SDUs between two radios.
+/// How the SDUs are carried between two radios.
 enum Carrying: String, CaseIterable, Sendable {
-    /// The channels of nodes, of which each packet is one.
+    /// Channels of nodes, with one packet for each SDU.
     case packets
-    /// Those of phones: streams, which either side cuts as it likes.
+    /// Channels of phones: streams that either side may cut anywhere.
     case stream
-    /// GATT's values, too small for them.
+    /// GATT values, which are smaller than SDUs.
     case chunks
-    /// TCP connections of a network.
+    /// TCP connections on a network.
     case lan
-    /// A network beside the air.
+    /// A network and the air.
     case both
     /// An MQTT broker.
     case broker
-    /// The air with a broker beside it.
+    /// The air and a broker.
     case airAndBroker
 
-    /// All that these radios have. GATT of real ones is bluetoothd's at both ends, and nobody else can be a client on it.
+    /// All that these radios support. With real adapters, GATT belongs to bluetoothd at both ends, and no other program
+    /// can be its client.
     static var all: [Carrying] {
         if RadioPair.usesAvahi { return [.lan] }
         return RadioPair.names == nil ? allCases : [.packets, .stream]
     }
 }
 
-/// Two radios on one air: the virtual ones, or with ROADMESH_RADIOS=hci0,hci1 two real adapters of this machine.
+/// Two radios on one air: virtual radios, or with ROADMESH_RADIOS=hci0,hci1 two real adapters of this machine.
 struct RadioPair {
     let host: any Radio
     let guest: any Radio
     let hostEvents: EventQueue<RadioEvent>
     let guestEvents: EventQueue<RadioEvent>
     let advertisement: Advertisement
-    /// What the guest advertises where it is a relay to the host.
+    /// The guest's advertisement if it is a relay to the host.
     let relayed: Advertisement
 
     static let service = ServiceType.democracyDJ.uuid
@@ -51,13 +52,13 @@ struct RadioPair {
         BrokerRadio(address, peer: peer, service: service)
     }
 
-    /// The real adapters, where they are named.
+    /// The real adapters, if they are named.
     static var names: [String]? {
         let names = ProcessInfo.processInfo.environment["ROADMESH_RADIOS"]?.split(separator: ",").map(String.init)
         return names?.count == 2 ? names : nil
     }
 
-    /// Whether the networks of this machine are used, with ROADMESH_LAN=avahi, and not only itself.
+    /// Whether this machine's networks are used (ROADMESH_LAN=avahi), or only its loopback interface.
     static var usesAvahi: Bool { ProcessInfo.processInfo.environment["ROADMESH_LAN"] == "avahi" }
 
     init(_ carrying: Carrying = .packets) async throws {
@@ -97,12 +98,12 @@ struct RadioPair {
             host = carrying == .packets ? one : FramedRadio(one, carrying)
             guest = carrying == .packets ? other : FramedRadio(other, carrying)
         }
-        // A network knows those who are gone for a second more: each pair are others.
+        // A network keeps peers for a second after they have gone, so each pair has new identifiers.
         let car = Self.usesAvahi ? Self.other(Self.car) : Self.car
         let ana = Self.usesAvahi ? Self.other(Self.ana) : Self.ana
         var advertisement = Advertisement(service: Self.service, peer: car)
         var relayed = Advertisement(service: Self.service, relay: ana, to: car, hops: 1, hasRoom: true)
-        // Real radios have a GATT service for phones, and say so.
+        // Real radios advertise their GATT service for phones.
         if Self.names != nil {
             advertisement.flags.ignorable.insert(.gatt)
             relayed.flags.ignorable.insert(.gatt)
@@ -123,7 +124,7 @@ struct RadioPair {
         await host.close()
     }
 
-    /// Advertises, and waits until the guest hears it.
+    /// Advertises, and waits until the guest receives it.
     func sight() async throws -> ScanResult {
         try await host.advertise(advertisement, pace: .fast)
         try await guest.scan(for: Self.service)
@@ -132,7 +133,7 @@ struct RadioPair {
         return scanResult
     }
 
-    /// What is heard next, with its name; on a better bearer, where it is linked on a lesser one.
+    /// Returns the next scan result with a name; for a linked radio, one on a better bearer.
     func heard(by events: EventQueue<RadioEvent>) async throws -> ScanResult {
         let heads = [advertisement.idPrefix, relayed.idPrefix]
         return try await events.first { event -> ScanResult? in
@@ -148,13 +149,13 @@ struct RadioPair {
         }
     }
 
-    /// The host's end of a channel that the guest has.
+    /// Returns the host's end of a channel that the guest has opened.
     func accepted(_ guestEnd: any RadioChannel) async throws -> any RadioChannel {
         try await Self.accepted(guestEnd, by: hostEvents)
     }
 
-    /// The other end of a channel, on the bearer that it is on: where a peer is dialled on two, the other one may have opened too, and
-    /// is closed then.
+    /// Returns the other end of a channel, on the same bearer. If a peer was dialled on two bearers, the other channel
+    /// may have opened too, and is then closed.
     static func accepted(
         _ dialled: any RadioChannel, by events: EventQueue<RadioEvent>
     ) async throws -> any RadioChannel {
@@ -166,7 +167,7 @@ struct RadioPair {
         }
     }
 
-    /// A channel between the two: the guest's end and the host's.
+    /// Opens a channel between the two. Returns the guest's end and the host's.
     func link() async throws -> (guest: any RadioChannel, host: any RadioChannel) {
         let scanResult = try await sight()
         let guestEnd = try await guest.dial(scanResult.endpoint)

@@ -7,11 +7,11 @@ import Testing
 
 @testable import BLETransport
 
-/// What the radios of a relay do for it: they are dialled, and dial, in one process. On virtual radios here, and on real
-/// adapters in the radio lab.
+/// Requirements of a relay's bearers: they dial and are dialled in one process. The tests run on virtual radios here,
+/// and on real adapters in the radio lab.
 @Suite("RelayConformance", .serialized, .timeLimit(.minutes(1)))
 struct RelayConformance {
-    @Test("a relay is dialled while it has dialled, and what it is sent goes up and down")
+    @Test("a relay that has dialled can be dialled, and SDUs pass it both ways")
     func passesOn() async throws {
         let chain = try await Chain()
         let upwards = try await chain.dialUp(to: chain.hosts[0])
@@ -20,13 +20,13 @@ struct RelayConformance {
         await chain.close()
     }
 
-    @Test("a relay advises its guest of intervals that its host has not advised, and says nothing to its host")
+    @Test("a relay advises its guest of intervals that its host has not advised, and advises its host of none")
     func ownIntervals() async throws {
         let chain = try await Chain()
         let upwards = try await chain.dialUp(to: chain.hosts[0])
         let downwards = try await chain.dialDown()
         for advised in RadioLimits.fewIntervals.prefix(2) {
-            // There is no link layer below a virtual channel, and two adapters do not share their time.
+            // A virtual channel has no link layer, and two adapters do not share their time.
             guard await downwards.relay.linkCondition() != nil, !(chain.relay is PairedRadio) else { break }
             await upwards.relay.heed(AirNote(intervals: advised))
             #expect(await upwards.relay.linkCondition()?.note?.intervals == nil)
@@ -36,7 +36,7 @@ struct RelayConformance {
         await chain.close()
     }
 
-    @Test("a relay that a guest is linked to dials another host, at once or when the guest has gone, as its radios say")
+    @Test("a relay with a linked guest dials another host, at once or after the guest has gone, as its radios require")
     func dialsAnother() async throws {
         let chain = try await Chain()
         let downwards = try await chain.dialDown()
@@ -56,7 +56,7 @@ struct RelayConformance {
         await chain.close()
     }
 
-    @Test("a relay that lets its guest go dials, whether it can do both at once or not")
+    @Test("a relay that has closed its guest's link dials, whether or not it can do both at once")
     func dialsAfterwards() async throws {
         let chain = try await Chain()
         let downwards = try await chain.dialDown()
@@ -80,10 +80,11 @@ struct RelayConformance {
     }
 }
 
-/// Three hosts, a relay and a guest: virtual radios, or with ROADMESH_RELAY_RADIOS=hci0,hci1,hci2,hci3,hci4 real adapters of
-/// this machine, in this order: the hosts', the guest's, and one or two of the relay's, who dials first.
+/// Three hosts, a relay and a guest: virtual radios, or with ROADMESH_RELAY_RADIOS=hci0,hci1,hci2,hci3,hci4 real
+/// adapters of this machine, in this order: the hosts' adapters, the guest's, and the relay's one or two, the dialling
+/// one first.
 ///
-/// A test takes a host of its own: bluetoothd keeps links up, and a channel on a link that is there is no dial.
+/// Each test uses its own host: bluetoothd keeps links up, and a channel over an existing link is not a new dial.
 private struct Chain {
     let hosts: [Host]
     let relay: any Radio
@@ -126,27 +127,28 @@ private struct Chain {
 
     func close() async { for one in radios { await one.close() } }
 
-    /// A channel from the relay to a host.
+    /// Opens a channel from the relay to a host.
     func dialUp(to host: Host) async throws -> (relay: any RadioChannel, host: any RadioChannel) {
         try await host.radio.advertise(Advertisement(service: Self.service, peer: host.peer), pace: .fast)
         let relayEnd = try await relay.dial(try await Self.find(host.peer, by: relay, relayEvents))
         return (relayEnd, try await Self.accepted(host.events))
     }
 
-    /// A channel from the guest to the relay.
+    /// Opens a channel from the guest to the relay.
     func dialDown() async throws -> (guest: any RadioChannel, relay: any RadioChannel) {
         try await relay.advertise(Advertisement(service: Self.service, peer: Self.relayPeer), pace: .fast)
         let guestEnd = try await guest.dial(try await Self.find(Self.relayPeer, by: guest, guestEvents))
         return (guestEnd, try await Self.accepted(relayEvents))
     }
 
-    /// A channel from the relay to the guest: the relay's end.
+    /// Opens a channel from the relay to the guest. Returns the relay's end.
     func dialBack() async throws -> any RadioChannel {
         try await guest.advertise(Advertisement(service: Self.service, peer: Self.guestPeer), pace: .fast)
         return try await relay.dial(try await Self.find(Self.guestPeer, by: relay, relayEvents))
     }
 
-    /// What comes first over the channels that the guest has accepted. There may be one whose dial has never heard of it.
+    /// Returns the first SDU on the channels that the guest has accepted. One of them may belong to a dial that missed
+    /// its answer.
     func guestReceives() async throws -> [UInt8]? {
         let (sdus, sink) = AsyncStream<[UInt8]>.makeStream()
         let accepting = Task {
@@ -160,7 +162,7 @@ private struct Chain {
         return nil
     }
 
-    /// From the guest to the host by way of the relay, and back.
+    /// Sends an SDU from the guest to the host through the relay, and back.
     func pass(
         _ sdu: [UInt8], _ upwards: (relay: any RadioChannel, host: any RadioChannel),
         _ downwards: (guest: any RadioChannel, relay: any RadioChannel)
