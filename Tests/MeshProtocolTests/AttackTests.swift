@@ -5,12 +5,12 @@ import Testing
 
 @testable import MeshProtocol
 
-/// What people with a radio, or with a place in the car, can try (`docs/threat-model.md`).
+/// Attacks by people with a radio, or with a seat in the car (`docs/threat-model.md`).
 @Suite("Attacks")
 struct AttackTests {
     // MARK: Records
 
-    @Test("A frame in the clear ends a sealed link, and nothing in it is looked at")
+    @Test("A frame in the clear ends a sealed link, and is not processed")
     func plaintext() {
         var road = Road()
         let id = road.joined()
@@ -44,7 +44,7 @@ struct AttackTests {
         }
     }
 
-    @Test("A record that is replayed, left out, out of order or flipped in any bit ends the link")
+    @Test("A record that is replayed, missing, out of order or changed in any bit ends the link")
     func records() {
         for change in ["replay", "omission", "order"] {
             var road = Road()
@@ -77,13 +77,13 @@ struct AttackTests {
         }
     }
 
-    // MARK: Who is in
+    // MARK: Identity
 
-    @Test("Nobody can say in a message whom it is from: it is from who has proved the link's key")
+    @Test("A message cannot state its sender: its sender is the peer that has proved the link's key")
     func noOrigin() {
         var road = Road(guests: ["Ana", "Bob"])
         let id = road.joined()
-        // The flags that once announced an origin and a destination mean nothing.
+        // The flags that earlier announced an origin and a destination have no meaning.
         road.say([.message(([0b110, 1] + Array("hi".utf8))[...])], as: "Ana", on: id)
         #expect(road.messages(at: "Car").map(\.peer) == [road.id("Ana")])
         #expect(road.texts(at: "Car") == ["hi"])
@@ -104,7 +104,7 @@ struct AttackTests {
         for fragments in attempts { expectEnd(.badFragment, saying: fragments.map { .fragment($0) }) }
     }
 
-    @Test("A fragment that overlaps, leaves a gap or begins anew closes the link")
+    @Test("A fragment that overlaps, leaves a gap or starts again closes the link")
     func overlappingFragments() {
         let first = Fragment(lane: .reliable, position: .first(total: 10), data: [1, 2, 3])
         for second in [
@@ -115,7 +115,7 @@ struct AttackTests {
         expectEnd(.badFragment, saying: [.fragment(Fragment(lane: .latest, position: .next(offset: 0), data: [1]))])
     }
 
-    @Test("A message that came in the fragments of another class closes the link")
+    @Test("A message in fragments of another class closes the link")
     func wrongLane() {
         let update = MessageUnit(.latest, number: 1, body: [1, 2, 3]).bytes
         expectEnd(
@@ -123,7 +123,7 @@ struct AttackTests {
             saying: [.fragment(Fragment(lane: .reliable, position: .first(total: update.count), data: update[...]))])
     }
 
-    @Test("A message of more than 65,535 bytes closes the link, and one of just that many arrives")
+    @Test("A message of more than 65,535 bytes closes the link, and one of exactly that size arrives")
     func largestMessage() {
         for size in [Limits.messageBytes, Limits.messageBytes + 1] {
             let unit = MessageUnit(.reliable, number: 1, body: [UInt8](repeating: 7, count: size)[...]).bytes
@@ -146,7 +146,7 @@ struct AttackTests {
         }
     }
 
-    @Test("An acknowledgement of what was never sent closes the link, and the outbox stays")
+    @Test("An acknowledgement of a message that was never sent closes the link, and the outbox stays")
     func impossibleAcknowledgement() {
         var road = Road()
         let id = road.joined()
@@ -156,13 +156,13 @@ struct AttackTests {
         #expect(road.conversation("Car", with: "Ana")?.unacknowledged == 1)
     }
 
-    @Test("A message that comes before a missing one closes the link, and is not delivered")
+    @Test("A message that skips a number closes the link, and is not delivered")
     func missingMessage() {
         let unit = MessageUnit(.reliable, number: 2, body: [1])
         expectEnd(.missingMessage, saying: [.message(unit.bytes[...])])
     }
 
-    @Test("What stands behind the misbehaviour in a record is not looked at, and a link ends once")
+    @Test("Frames after the misbehaviour in a record are not processed, and a link ends once")
     func endsOnce() {
         var road = Road()
         let id = road.joined()
@@ -175,7 +175,7 @@ struct AttackTests {
         #expect(ends?.count == 1)
     }
 
-    @Test("A link that brings more than its share is not read for a while, and the others are")
+    @Test("A link that exceeds its share is not read for some time, and the other links are")
     func flood() throws {
         var road = Road(guests: ["Ana", "Bob"])
         let ana = road.joined()
@@ -204,12 +204,12 @@ struct AttackTests {
         #expect(hello?.name == String(repeating: "a", count: Limits.nameCharacters))
     }
 
-    @Test("What a newer minor version adds is skipped, and the link goes on")
+    @Test("Additions of a newer minor version are skipped, and the link stays")
     func newerMinor() {
         var road = Road()
         let id = road.joined()
         let unit = MessageUnit(.reliable, number: 1, body: [0x41])
-        // A frame of an unknown type, and a ping with a field more.
+        // A frame of an unknown type, and a ping with an additional field.
         let record = [200, 3, 1, 2, 3, 7, 2, 5, 99] + Road.bytes(.message(unit.bytes[...]))
         road.say(record, as: "Ana", on: id)
         #expect(road.texts(at: "Car") == ["A"])
@@ -234,12 +234,12 @@ struct AttackTests {
         }
     }
 
-    @Test("A hundred thousand hostile frames leave nothing behind")
+    @Test("A hundred thousand hostile frames leave no state")
     func manyFrames() {
         var road = Road()
         let id = road.joined()
         let before = road.nodes["Car"]?.core.footprint
-        // 500 frames in each record: unknown ones, pings, pongs and updates, again and again.
+        // 500 frames in each record: unknown ones, pings, pongs and updates, repeatedly.
         let unknown: [UInt8] = [200, 2, 1, 2]
         let update = Road.bytes(
             .message(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MeshProtocol
 
-/// The arithmetic of a PIN against the vectors of draft-irtf-cfrg-cpace for ristretto255 with SHA-512.
+/// The cryptography of a PIN, compared with the vectors of draft-irtf-cfrg-cpace for ristretto255 with SHA-512.
 @Suite("CPace")
 struct CPaceTests {
     private static let secret = Array("Password".utf8)
@@ -31,7 +31,7 @@ struct CPaceTests {
         return try #require(CPace(side, secret: secret, channel: channel, session: session, scalar: number))
     }
 
-    @Test("Strings are put together as the draft does, and the secret fills a block of the hash with zeros")
+    @Test("Strings are concatenated as in the draft, and the secret fills a block of the hash with zeros")
     func strings() {
         let parts = ["1234", "5", "", "678"].map { Array($0.utf8) }
         #expect(CPace.lengthed(parts) == Self.bytes("043132333401350003363738"))
@@ -46,7 +46,7 @@ struct CPaceTests {
         #expect(CPace.generatorString(secret: long, channel: [], session: [])[220...] == [0, 0, 0])
     }
 
-    @Test("Both shares, the point that they agree on and the key are the draft's")
+    @Test("The shares, the agreed point and the key are the draft's")
     func agreement() throws {
         let (one, other) = (try Self.run(.initiator), try Self.run(.responder))
         #expect(one.share.bytes == Self.shares.initiator)
@@ -65,7 +65,7 @@ struct CPaceTests {
         #expect(atOne.initiatorProof != atOne.responderProof)
     }
 
-    @Test("A scalar times an element is the draft's, and no element and the identity are refused")
+    @Test("Scalar times element is the draft's, and non-elements and the identity are refused")
     func elements() throws {
         let scalar = try #require(
             RistrettoElement.Scalar(
@@ -83,7 +83,7 @@ struct CPaceTests {
         #expect(try Self.run(.responder).agree(with: identity) == nil)
     }
 
-    @Test("Another secret, another channel, another session or another share leads to other proofs")
+    @Test("With another secret, channel, session or share, the proofs differ")
     func bindings() throws {
         let (one, other) = (try Self.run(.initiator), try Self.run(.responder))
         let honest = try #require(one.agree(with: other.share))

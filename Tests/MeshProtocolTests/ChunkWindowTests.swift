@@ -4,11 +4,11 @@ import Testing
 
 @testable import MeshProtocol
 
-@Suite("Chunks that are under way at a time")
+@Suite("The window of unacknowledged chunks")
 struct ChunkWindowTests {
     private let chunk: [UInt8] = [0x80, 0, 1]
 
-    @Test("no more than the window leave, and acknowledged ones make room, for as long as a link lasts")
+    @Test("no more chunks than the window are sent, and acknowledgements make room, for as long as a link lasts")
     func room() {
         var (one, other) = (ChunkWindow(), ChunkWindow())
         var told = 0
@@ -36,18 +36,18 @@ struct ChunkWindowTests {
         #expect((0..<8).map { _ in window.taken(chunk) } == Array(repeating: nil, count: 7) + [[0x47]])
     }
 
-    @Test("who sends more than the window without waiting ends the link")
+    @Test("a peer that sends more than the window without waiting ends the link")
     func flood() {
         var window = ChunkWindow()
         for _ in 0..<Limits.chunkWindow { #expect(window.arrived(chunk) == .chunk) }
-        // The end needs no room.
+        // The end of the link needs no room.
         #expect(window.arrived([0x03]) == .chunk)
         #expect(window.taken([0x03]) == nil)
         #expect(window.arrived(chunk) == .broken)
     }
 
     @Test(
-        "what comes behind the end ends the link: else it would wait without a limit",
+        "chunks after the end of the link end it, because they would otherwise be queued without a limit",
         arguments: [[0x03], [0xC3], [0x80, 0, 1]])
     func behindTheEnd(_ value: [UInt8]) {
         var window = ChunkWindow()
@@ -56,7 +56,7 @@ struct ChunkWindowTests {
         #expect(window.arrived([0x40]) == .broken, "an acknowledgement is looked at as before")
     }
 
-    @Test("an acknowledgement of what was not sent ends the link, one that comes twice does not")
+    @Test("an acknowledgement of an unsent chunk ends the link, a repeated one does not")
     func forged() {
         var window = ChunkWindow()
         #expect(window.arrived([0x40]) == .broken)
@@ -68,7 +68,7 @@ struct ChunkWindowTests {
         #expect(window.arrived([0x40]) == .broken)
     }
 
-    @Test("a chunk that was not taken by the radio is not counted")
+    @Test("a chunk that the radio has not accepted is not counted")
     func unsent() {
         var window = ChunkWindow()
         window.sent()

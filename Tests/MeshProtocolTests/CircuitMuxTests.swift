@@ -21,7 +21,7 @@ struct CircuitMuxTests {
         return frames
     }
 
-    @Test("keep nothing of those that are over, and one frame for each of the others, though their peer reads nothing")
+    @Test("closed circuits leave nothing, and others have one queued frame each, even if the peer reads nothing")
     func boundedFrames() {
         var circuits = CircuitMux(.responder)
         for number in 0..<1_000 {
@@ -38,7 +38,7 @@ struct CircuitMuxTests {
         #expect(frames(&circuits) == [.circuitCredit(circuit: 2_000, credits: 1_004, sendMTU: 600)])
     }
 
-    @Test("have as many as there may be, those included whose end is not told yet")
+    @Test("the limit of circuits includes closed ones whose close frame is unsent")
     func boundedCircuits() {
         var circuits = CircuitMux(.responder)
         for number in 0..<100 {
@@ -52,7 +52,7 @@ struct CircuitMuxTests {
         #expect(circuits.isEmpty)
     }
 
-    @Test("take turns, however often one of them has asked for one")
+    @Test("circuits take turns, however many SDUs one of them has queued")
     func turns() {
         var circuits = CircuitMux(.responder)
         for number in [UInt64(0), 2] {
@@ -68,7 +68,7 @@ struct CircuitMuxTests {
         #expect(order == [0, 2, 0, 2, 0, 2, 0, 2, 0, 2])
     }
 
-    @Test("that were never asked for are told nobody when they are not wanted any more")
+    @Test("a circuit whose request was not sent is closed without a frame")
     func neverAsked() {
         var circuits = CircuitMux(.initiator)
         let number = circuits.open(String(repeating: "0", count: 32), hopsLeft: 1, receiveMTU: 600, passed: [])

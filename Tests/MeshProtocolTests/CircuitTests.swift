@@ -20,7 +20,7 @@ struct CircuitTests {
         return convoy
     }
 
-    @Test("joins the host that it cannot hear, and what both say arrives once", arguments: [1, 2, 6])
+    @Test("a guest joins a host out of its range, and the messages of both arrive once", arguments: [1, 2, 6])
     func joins(relays: Int) {
         var convoy = line((0..<relays).map { "Relay \($0)" })
         #expect(convoy.isConnected("Ana"))
@@ -38,7 +38,7 @@ struct CircuitTests {
             place?.passed.map(\.self) == (0..<relays).reversed().map { Identity.head(of: convoy.id("Relay \($0)")) })
     }
 
-    @Test("is joined with in one round trip through all relays once it knows the host")
+    @Test("a guest joins a known host in one round trip through all relays")
     func knownHost() {
         var convoy = line(["One", "Two"])
         convoy.cut("Ana", from: "Two")
@@ -47,11 +47,11 @@ struct CircuitTests {
         convoy.openCircuit("Ana", through: "Two")
         #expect(convoy.isConnected("Car", to: "Ana"))
         let end = Convoy.End(node: "Two", link: convoy.link("Two", to: "One")!)
-        // The circuit and the first packet in one record, and then the first record; credits go along.
+        // The circuit and the first packet are in one record, then comes the first record. Credits are sent along.
         #expect((convoy.sent[end]?.count ?? 0) - (before[end]?.count ?? 0) <= 3)
     }
 
-    @Test("is asked whether it is there when the silence of a circuit says so, and not as soon as it is in")
+    @Test("neither side of a circuit pings right after the join, but only after half the time of a circuit's silence")
     func firstPing() {
         var convoy = Convoy(relays: ["One"], guests: ["Ana"])
         convoy.dial("One", "Car")
@@ -65,7 +65,7 @@ struct CircuitTests {
         }
     }
 
-    @Test("joins over slow links, which take a second for each hop and packet")
+    @Test("a guest joins over slow links, which take a second for each hop and packet")
     func slowLinks() {
         var convoy = line(["One", "Two", "Three"], guests: ["Ana"])
         let id = convoy.link("Ana", to: "Three")
@@ -81,7 +81,7 @@ struct CircuitTests {
         #expect(convoy.isConnected("Ana") && convoy.isConnected("Car", to: "Ana"))
     }
 
-    @Test("loses and doubles nothing when its relay goes and it takes another, or comes into the host's own reach")
+    @Test("no message is lost or counted twice when a guest's relay goes and it joins through another, or directly")
     func moves() {
         var convoy = Convoy(relays: ["One", "Two"], guests: ["Ana"])
         convoy.dial("One", "Car")
@@ -105,7 +105,7 @@ struct CircuitTests {
         #expect(convoy.nodes["Two"]?.core.relayedCircuits == 0)
     }
 
-    @Test("is told when a relay further up loses its way, and so are those behind it")
+    @Test("a guest learns that a relay further up has lost its route, and so do nodes behind it")
     func lostFurtherUp() {
         var convoy = line(["One", "Two"])
         convoy.cut("One", from: "Car")
@@ -117,7 +117,7 @@ struct CircuitTests {
         #expect(convoy.nodes["Car"]?.core.footprint.circuits == 0)
     }
 
-    @Test("hears a goodbye of the host's through all relays, and the host hears its own")
+    @Test("a goodbye passes all relays, in both directions")
     func goodbyes() {
         var convoy = line(["One", "Two"], guests: ["Ana", "Ben"])
         convoy.act("Ana") { core in core.hostLink.map { core.leave($0) } ?? [] }
@@ -131,7 +131,7 @@ struct CircuitTests {
         #expect(convoy.isConnected("Two"), "the relay itself stays")
     }
 
-    @Test("is refused by a node that is no relay, has no way to this host, or was passed before")
+    @Test("a circuit is refused by a node that does not relay, has no route to this host, or was passed before")
     func refused() {
         var convoy = Convoy(relays: ["One", "Two"], guests: ["Ana"])
         convoy.dial("Ana", "Car")
@@ -160,7 +160,7 @@ struct CircuitTests {
         #expect(convoy.isConnected("Ana"), "nobody else notices")
     }
 
-    @Test("that stops reading holds up nobody else behind the same relay")
+    @Test("a guest that stops reading does not block other guests behind the same relay")
     func creditsOfTheirOwn() {
         var convoy = line(["One"], guests: ["Ana", "Ben"])
         let ana = convoy.nodes["Car"]!.core.link(to: convoy.id("Ana"))!
@@ -180,7 +180,7 @@ struct CircuitTests {
     }
 
     @Test(
-        "is told so where a channel on the way takes no more than a handshake's packets, and does not wait for ever",
+        "a channel on the path with too little room for a handshake's packets ends the join with a reason",
         arguments: [true, false])
     func smallChannel(isUp: Bool) {
         var convoy = Convoy(relays: ["One"], guests: ["Ana"])
@@ -193,7 +193,7 @@ struct CircuitTests {
         #expect(convoy.nodes["One"]?.core.relayedCircuits == 0)
     }
 
-    @Test("joins whatever else leaves in the records on its way, however little room that leaves")
+    @Test("a guest joins however full the records on its path are")
     func narrowRecords() {
         for room in 70...110 {
             var convoy = Convoy(relays: ["One"], guests: ["Ana"])
@@ -203,7 +203,7 @@ struct CircuitTests {
             convoy.isHeldUp = true
             convoy.openCircuit("Ana", through: "One")
             for _ in 0..<12 {
-                // Fills the host's next record to the relay but for so many bytes.
+                // Fills the host's next record to the relay except for this many bytes.
                 convoy.say(String(repeating: "x", count: Limits.sduBytes - 16 - 6 - room), from: "Car", to: "One")
                 convoy.move()
             }
@@ -211,7 +211,7 @@ struct CircuitTests {
         }
     }
 
-    @Test("hears the host's last word although it reads slowly, and what was said before it")
+    @Test("a slow reader receives all queued messages and then the host's goodbye")
     func lastWordOfASlowCircuit() {
         var convoy = line(["One"])
         let (ana, inner) = (convoy.id("Ana"), convoy.nodes["Ana"]!.core.link(to: convoy.id("Car"))!)
@@ -226,14 +226,14 @@ struct CircuitTests {
         convoy.act("Ana") { $0.holdCircuit(of: inner, false) }
         convoy.settle()
         #expect(convoy.ends(at: "Ana") == [.goodbye(.ended)])
-        // Four that were read and not acknowledged by credits, and what waited at the relay.
+        // Four messages that were read without returning credits, and those that were queued at the relay.
         let heard = convoy.texts(at: "Ana")
         #expect(heard.count > 4 && heard == heard.indices.map { "\($0)" })
         for name in ["Car", "One", "Ana"] { #expect(convoy.nodes[name]?.core.footprint.circuitBytes == 0) }
         #expect(convoy.nodes["One"]?.core.relayedCircuits == 0)
     }
 
-    @Test("that the host does not read for a while keeps it from nothing, though something waits for an answer")
+    @Test("a guest with an unanswered message is not timed out while the host chooses not to read")
     func notReadAndWaitedFor() {
         var convoy = line(["One"])
         let inner = convoy.nodes["Car"]!.core.link(to: convoy.id("Ana"))!
@@ -245,18 +245,18 @@ struct CircuitTests {
             core.heardNothingByChoice(on: inner, now: later)
             return []
         }
-        // Or it would be due again and again.
+        // Otherwise the same deadline would be due again and again.
         #expect(convoy.nodes["Car"]!.core.deadline(of: inner)! > later)
     }
 
-    @Test("may be one of seven behind a relay, whichever way that goes itself")
+    @Test("seven guests join behind a relay, even if that relay is behind another")
     func sevenBehindARelayBehindARelay() {
         let guests = (1...Limits.relayChildren).map { "Guest \($0)" }
         let convoy = line(["One", "Two"], guests: guests)
         for guest in guests { #expect(convoy.isConnected(guest)) }
     }
 
-    @Test("whose circuit is over before the host has answered leaves nothing there")
+    @Test("a circuit that ends before the host has answered leaves no state there")
     func overBeforeItBegan() {
         var convoy = Convoy(relays: ["One"], guests: ["Ana"])
         convoy.dial("One", "Car")
@@ -282,12 +282,12 @@ struct CircuitTests {
         }
     }
 
-    @Test("leaves a relay that takes and drops within seconds, once something waits for an answer")
+    @Test("a guest leaves a relay that drops its data within seconds, if a message is unanswered")
     func droppingRelay() {
         var convoy = line(["One"])
         convoy.advance(by: .seconds(15))
         #expect(convoy.isConnected("Ana"))
-        // Whatever is long is dropped: pings of the carrier go on.
+        // All long SDUs are dropped; the carrier's pings are not.
         convoy.onTheWay = { node, sdu in node == "One" && sdu.count > 24 ? [] : [sdu] }
         convoy.say("a vote that somebody does not like", from: "Ana", to: "Car")
         convoy.settle()
@@ -296,7 +296,7 @@ struct CircuitTests {
         #expect(convoy.now - began <= .seconds(7))
     }
 
-    @Test("has what a relay has taken said to the end when that leaves, which waits there within its limit")
+    @Test("a leaving relay first forwards the data that it has accepted, within its limit")
     func leavingRelay() throws {
         let guests = (1...Limits.relayChildren).map { "Guest \($0)" }
         var convoy = line(["One"], guests: guests)
@@ -321,7 +321,7 @@ struct CircuitTests {
         #expect(convoy.texts(at: "Car").count >= guests.count)
     }
 
-    @Test("leaves a relay that has stopped within six seconds, and looks for another")
+    @Test("a guest leaves a relay that has stopped within six seconds, and looks for another")
     func stoppedRelay() {
         var convoy = line(["One"])
         convoy.advance(by: .seconds(3))
@@ -332,12 +332,12 @@ struct CircuitTests {
         #expect(convoy.now - began <= Limits.carrierSilence * 3 / 2 + .milliseconds(600))
     }
 
-    @Test("has so much room for what it has begun to say as all behind one link have together, and the greediest goes")
+    @Test("guests behind one link share the room for unfinished messages, and the one that uses most is dropped")
     func unfinished() throws {
         let names = (1...6).map { "Guest \($0)" }
         var convoy = line(["One"], guests: names)
         for (number, name) in names.enumerated() {
-            // Nothing of it is ever finished. The first says the most.
+            // None of these messages is ever finished. The first guest sends the most.
             for part in 0..<(number == 0 ? 62 : 50) {
                 let data = [UInt8](repeating: 1, count: 1_000)
                 let position: Fragment.Position =
@@ -345,13 +345,13 @@ struct CircuitTests {
                 convoy.say(Fragment(lane: .reliable, position: position, data: data[...]), as: name)
             }
         }
-        // The sixth was one too many for what there is, and the first has the most.
+        // The sixth guest exceeds the limit, and the first uses the most.
         #expect(convoy.ends(at: "Car") == [.misbehaved(.badFragment)])
         #expect(!convoy.isConnected("Car", to: names[0]) && convoy.isConnected("Car", to: names[5]))
         #expect(convoy.nodes["Car"]?.core.footprint.unfinishedBytes ?? .max <= Limits.unfinishedBytes)
     }
 
-    @Test("has a minute for what it has begun to say")
+    @Test("a guest has a minute to finish a message")
     func unfinishedForLong() throws {
         var convoy = line(["One"])
         convoy.say(Fragment(lane: .reliable, position: .first(total: 60_000), data: [1, 2, 3]), as: "Ana")
@@ -361,7 +361,7 @@ struct CircuitTests {
         #expect(convoy.ends(at: "Car") == [.misbehaved(.badFragment)])
     }
 
-    @Test("costs its links nothing but a ping now and then while nobody says anything")
+    @Test("an idle guest costs its links only an occasional ping")
     func quiet() {
         var convoy = line(["One"])
         convoy.advance(by: .seconds(3))
@@ -371,14 +371,15 @@ struct CircuitTests {
         convoy.advance(by: .seconds(60))
         // The link's own pings and pongs take at most two records a second.
         #expect((convoy.sent[end]?.count ?? 0) - before <= 60 * 2 + 20)
-        // Those of a link between a relay and a node behind it one in each direction each two seconds, and one more now and then.
+        // On a link between a relay and a node behind it, they take one record in each direction every two seconds, and
+        // an occasional further one.
         for (end, before) in zip(ends, beforeOnCarrier) { #expect((convoy.sent[end]?.count ?? 0) - before <= 30 + 20) }
         #expect(convoy.isConnected("Ana"))
     }
 }
 
 extension Convoy {
-    /// A guest with the right keys says to the host what no guest of ours would.
+    /// A guest with valid keys sends the host a fragment that our guests never send.
     fileprivate mutating func say(_ fragment: Fragment, as name: String) {
         guard let id = nodes[name]?.core.link(to: id("Car")), let far = nodes["Car"]?.core.link(to: self.id(name)),
             let record = nodes[name]?.core.links[id]?.machine.sealed?.seal(Road.bytes(.fragment(fragment)))

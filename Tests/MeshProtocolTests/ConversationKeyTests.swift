@@ -5,14 +5,14 @@ import Testing
 
 @testable import MeshProtocol
 
-@Suite("Two nodes that know one another in more than one way")
+@Suite("Two nodes with more than one conversation")
 struct ConversationKeyTests {
-    @Test("What a guest has said to its host waits for the host, and is not for the same node as its guest")
+    @Test("A guest's messages to its host stay queued for the host, and are not sent to the same node as its guest")
     func roles() {
         var road = Road()
         road.cut(road.joined())
         road.send("a vote", from: "Ana", to: "Car")
-        // The car's people sit in with Ana, who hosts now.
+        // The car joins Ana as a guest, since Ana hosts now.
         let visit = road.dial("Car", "Ana")
         road.settle()
         #expect(road.isConnected("Car", to: "Ana") && road.texts(at: "Car").isEmpty)
@@ -21,7 +21,7 @@ struct ConversationKeyTests {
         #expect(road.texts(at: "Car") == ["a vote"])
     }
 
-    @Test("What was said in one service waits for it, and is not told in another between the same two nodes")
+    @Test("Messages of one service stay queued for it, and are not sent in another between the same two nodes")
     func services() throws {
         var road = Road()
         road.cut(road.joined())
@@ -38,7 +38,7 @@ struct ConversationKeyTests {
         }
     }
 
-    @Test("What a program has stored of its conversations is read again, and a service type in it is checked")
+    @Test("Stored conversations are read again, and a service type in them is checked")
     func stored() throws {
         var road = Road()
         road.cut(road.joined())

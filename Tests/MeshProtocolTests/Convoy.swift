@@ -4,8 +4,8 @@ import Testing
 
 @testable import MeshProtocol
 
-/// Nodes with channels between any of them: a host, relays, and guests behind them. Time stands still unless it is moved, and
-/// nothing is random. SDUs move only when a test says so.
+/// Nodes with channels between any of them: a host, relays, and guests behind them. The clock stands still unless a
+/// test moves it, and nothing is random. SDUs move only when a test moves them.
 struct Convoy {
     struct Node {
         var core: MeshCore
@@ -23,19 +23,19 @@ struct Convoy {
     }
 
     var nodes: [String: Node] = [:]
-    /// Each end's other end.
+    /// The other end of each end.
     var channels: [End: End] = [:]
     var now: MeshInstant = .zero
-    /// Largest SDU of a channel that opens.
+    /// Largest SDU of a channel that opens next.
     var sendMTU = Limits.sduBytes
-    /// What has passed each channel, by the node that has sent it.
+    /// SDUs on each channel, by the node that has sent them.
     var sent: [End: [[UInt8]]] = [:]
-    /// What somebody on the way makes of an SDU that a node sends.
+    /// Changes an SDU in transit: the SDUs that arrive instead.
     var onTheWay: (String, [UInt8]) -> [[UInt8]] = { _, sdu in [sdu] }
-    /// Nothing moves by itself: `move` does it.
+    /// No SDU moves automatically; `move` moves them.
     var isHeldUp = false
     private var lastEntropy: UInt8 = 0
-    /// What the host has told everybody, and what each leads to.
+    /// The host's shared updates, and the name of each resulting state.
     private var states: [String: StateName] = [:]
 
     init(host: String = "Car", relays: [String] = [], guests: [String] = []) {
@@ -50,7 +50,7 @@ struct Convoy {
 
     func id(_ name: String) -> Peer.ID { nodes[name]?.core.local.id ?? "" }
 
-    /// The link of a node to another one's channel.
+    /// Returns a node's link on its channel to another node.
     func link(_ name: String, to other: String) -> MeshCore.LinkID? {
         channels.first { $0.key.node == name && $0.value.node == other }?.key.link
     }
@@ -67,7 +67,7 @@ struct Convoy {
 
     // MARK: Links
 
-    /// A node's channel to another opens.
+    /// Opens a node's channel to another.
     mutating func dial(_ name: String, _ other: String) {
         let (near, far) = (End(node: name, link: newLink(name)), End(node: other, link: newLink(other)))
         (channels[near], channels[far]) = (far, near)
@@ -87,7 +87,7 @@ struct Convoy {
         settle()
     }
 
-    /// A node opens a circuit to a host through a relay that it is linked with.
+    /// Opens a circuit from a node to a host through a relay with which the node is linked.
     @discardableResult
     mutating func openCircuit(
         _ name: String, to host: String = "Car", through relay: String, hops: Int = 1
@@ -96,7 +96,7 @@ struct Convoy {
         guard let carrier = link(name, to: relay) else { return id }
         let place = CircuitPlace(to: self.id(host), over: carrier, hops: hops)
         let (entropy, expected) = (entropy(), self.id(host))
-        // As its application keeps them.
+        // The states that its application keeps.
         let states = texts(at: name).compactMap { self.states[$0] }.reversed()
         act(name) { [now] in
             $0.opened(
@@ -107,7 +107,7 @@ struct Convoy {
         return id
     }
 
-    /// A node joins a host through a relay, which is one by then, and leads there.
+    /// Makes a node a relay with a route to the host, and joins a node to the host through it.
     mutating func join(_ name: String, through relay: String, hops: UInt8 = 1) {
         lead(relay, hops: hops)
         dial(name, relay)
@@ -120,7 +120,7 @@ struct Convoy {
         settle()
     }
 
-    /// Nothing passes a channel any more, and both ends notice.
+    /// Cuts a channel; both ends notice.
     mutating func cut(_ name: String, from other: String) {
         guard let link = link(name, to: other), let far = channels.removeValue(forKey: End(node: name, link: link))
         else { return }
@@ -130,14 +130,14 @@ struct Convoy {
         settle()
     }
 
-    // MARK: What moves
+    // MARK: Moving
 
-    /// Moves everything until nothing moves any more.
+    /// Moves SDUs until none is left.
     mutating func settle() {
         while !isHeldUp, move() {}
     }
 
-    /// Everybody has sent what there was to send, once. Whether that was anything.
+    /// Lets every node send its queued SDUs once. Returns whether there were any.
     @discardableResult
     mutating func move() -> Bool {
         var hasMoved = false
@@ -150,7 +150,7 @@ struct Convoy {
         return hasMoved
     }
 
-    /// What a node has to send on a link.
+    /// Returns the SDUs that a node has to send on a link.
     mutating func pull(_ end: End) -> [[UInt8]] {
         var sdus: [[UInt8]] = []
         while let (sdu, actions) = nodes[end.node]?.core.nextSDU(for: end.link, limit: Limits.sduBytes) {
@@ -188,8 +188,8 @@ struct Convoy {
         perform(actions, name)
     }
 
-    /// The host tells a node that is linked something that is for everybody, and leads to a state: to another one than the same text does
-    /// elsewhere where that is not given.
+    /// The host sends a linked node a shared update. It results in the state `leadingTo`, or in a state named after the
+    /// text.
     mutating func share(
         _ text: String, with name: String, as sharing: MessageUnit.Sharing, leadingTo state: String? = nil
     ) {
@@ -201,7 +201,7 @@ struct Convoy {
         perform(actions, "Car")
     }
 
-    /// What a state is called that is called so here.
+    /// The test's name of a state as a protocol name.
     static func name(of state: String) -> StateName {
         StateName(value: state.utf8.reduce(0) { $0 &* 31 &+ UInt64($1) })
     }
@@ -210,7 +210,7 @@ struct Convoy {
         nodes[name]?.core.lastConversation(with: id(other))
     }
 
-    /// What has arrived at a node, in order.
+    /// Returns the texts that have arrived at a node, in order.
     func texts(at name: String) -> [String] {
         nodes[name]?.events.compactMap { _, event in
             if case .received(let message) = event { String(decoding: message.body, as: UTF8.self) } else { nil }
@@ -219,7 +219,7 @@ struct Convoy {
 
     func isConnected(_ name: String, to other: String = "Car") -> Bool { nodes[name]?.core.link(to: id(other)) != nil }
 
-    /// How links and circuits of a node have failed.
+    /// Returns the ends of a node's links and circuits.
     func ends(at name: String) -> [LinkEnd] {
         nodes[name]?.events.compactMap { _, event in
             switch event {
@@ -248,7 +248,7 @@ struct Convoy {
                 act(name) { $0.accept(upTo: message) }
             case .close(let id, _):
                 guard let far = channels.removeValue(forKey: End(node: name, link: id)) else { continue }
-                // What it still has to say has left before.
+                // Its queued frames have been sent before.
                 for sdu in pull(End(node: name, link: id)) {
                     act(far.node) { [now] in $0.received(sdu, on: far.link, now: now) }
                 }
@@ -268,7 +268,7 @@ struct Convoy {
 }
 
 extension MeshCore {
-    /// The link of several nodes whose time comes first, and not after this.
+    /// Returns the link of several nodes with the earliest deadline, if that is not after this time.
     static func nextDue(
         _ cores: [String: MeshCore], until end: MeshInstant
     ) -> (at: MeshInstant, name: String, id: LinkID)? {

@@ -4,10 +4,10 @@ import Testing
 
 @testable import MeshProtocol
 
-/// The edges of numbers and frames that fuzzing has found (`Fuzz/Failures`).
-@Suite("Edges")
+/// Edge cases of numbers and frames that fuzzing has found (`Fuzz/Failures`).
+@Suite("Edge cases")
 struct EdgeTests {
-    @Test("A peer that says it has everything up to the largest number can still be spoken with")
+    @Test("A conversation continues with a peer that claims to have all messages up to the largest number")
     func largestNumber() throws {
         var conversation = Conversation(epoch: 1)
         let theirs = Resumption(epoch: 2, first: 1, theirEpoch: 1, delivered: Limits.largestNumber)
@@ -15,12 +15,12 @@ struct EdgeTests {
         let hello = Hello(name: "Ana", resumption: conversation.resumption)
         var reader = FrameReader(Road.bytes(.appStart(hello))[...])
         #expect(reader.next() == .frame(.appStart(hello)))
-        // There is no number for another message, and none is taken that could not be read.
+        // No number is left for another message, and no message is accepted that could not be read.
         let sending = conversation.send([1], as: .reliable)
         #expect(sending == .full)
     }
 
-    @Test("A malformed frame is the last of its record, whatever it lacks", arguments: [[7, 0, 6, 0], [7, 9, 6, 0]])
+    @Test("A malformed frame ends its record, whatever is missing in it", arguments: [[7, 0, 6, 0], [7, 9, 6, 0]])
     func malformed(record: [UInt8]) {
         var reader = FrameReader(record[...])
         #expect(reader.next() == .malformed(type: 7))
@@ -28,7 +28,7 @@ struct EdgeTests {
     }
 
     @Test(
-        "A disk that was put back and numbers again what the peer has: that is acknowledged, and not sent again",
+        "A restored disk that reuses a number the peer has: the message counts as acknowledged, and is not sent again",
         arguments: [UInt64(1), 5])
     func putBack(delivered: UInt64) throws {
         var conversation = try #require(Conversation(restoring: Conversation(epoch: 1).durable))

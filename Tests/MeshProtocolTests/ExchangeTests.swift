@@ -5,15 +5,15 @@ import Testing
 
 @testable import MeshProtocol
 
-/// The exchange in docs/protocol.md, which another implementation has written (Tests/Interop/roadmesh_peer/exchange.py),
-/// replayed with the same keys: each node says the document's bytes, and takes the other's for what the document says they
-/// are.
+/// Replays the exchange in docs/protocol.md, which another implementation has written
+/// (Tests/Interop/roadmesh_peer/exchange.py), with the same keys. Each node sends the document's bytes, and understands
+/// the other's bytes as the document explains them.
 @Suite("The exchange in the document, byte by byte")
 struct ExchangeTests {
     static let ana = "Ana"
     static let car = "Dad's Car"
 
-    @Test("Both sides of both links send the document's bytes, and learn what it says")
+    @Test("Both sides of both links send the document's bytes, and learn what it states")
     func replay() throws {
         let document = try Document()
         #expect(document.links.map(\.count) == [7, 6])
@@ -22,7 +22,7 @@ struct ExchangeTests {
             try replay(steps, on: index + 1, document, &nodes)
         }
         #expect(nodes.allSatisfy { $0.core.misbehaviours.isEmpty })
-        // The vote and its acknowledgement have met.
+        // The vote was acknowledged.
         #expect(
             nodes[0].core.conversation(nodes[0].core.key(nodes[1].core.local.id, as: .initiator))?.unacknowledged == 0)
     }
@@ -45,7 +45,7 @@ struct ExchangeTests {
         }
     }
 
-    /// One of the two.
+    /// One of the two nodes.
     private struct Node {
         let name: String
         var core: MeshCore
@@ -59,21 +59,21 @@ struct ExchangeTests {
         mutating func open(
             _ link: Int, as role: LinkRole, expected: Peer.ID?, _ document: Document
         ) throws {
-            // Only the first link takes an epoch: the conversation keeps it.
+            // Only the first link needs an epoch: the conversation keeps it.
             let epoch = link == 1 ? try document.epoch(of: name) : [0, 0, 0, 9]
             let entropy = MeshCore.Entropy(try document.key("\(name), link \(link)") + epoch)
             _ = core.opened(
                 link, as: role, sendMTU: Limits.sduBytes, expected: expected, entropy: entropy, now: .zero)
         }
 
-        /// What is not said by itself: the application's messages, and that this side leaves.
+        /// Runs the steps that a test must trigger: the application's messages, and this side's goodbye.
         mutating func doWhatIsSaid(in plaintext: [UInt8], on link: Int, to peer: Peer.ID) throws {
             var reader = FrameReader(plaintext[...])
             while let next = reader.next() {
                 switch next {
                 case .frame(.message(let bytes)):
                     let unit = try #require(MessageUnit(bytes))
-                    // The state that goes with the answer, before the link is up.
+                    // The state that is sent with the answer, before the link is up.
                     if core.link(to: peer) == nil {
                         #expect(core.welcome(Array(unit.body), on: link) == [.wake(link)])
                         continue
@@ -87,7 +87,8 @@ struct ExchangeTests {
             }
         }
 
-        /// What the node learns from an SDU, in the document's words. What is reliable is safe at once.
+        /// Returns what the node learns from an SDU, in the document's words. Reliable messages count as stored at
+        /// once.
         mutating func receive(_ sdu: [UInt8], on link: Int) -> String {
             var words: [String] = []
             for case .tell(_, let event) in core.received(sdu, on: link, now: .zero) {
@@ -97,7 +98,7 @@ struct ExchangeTests {
             return words.joined(separator: "; ")
         }
 
-        /// Nil for what a node learns of its own doing.
+        /// Returns nil for events that the node has caused itself.
         private static func words(for event: LinkEvent) -> String? {
             switch event {
             case .admitted, .latestHasLeft: nil
@@ -121,7 +122,7 @@ struct ExchangeTests {
         var sender: String { String(title.prefix { $0 != ":" }) }
     }
 
-    /// What the document says between its two marks.
+    /// The section between the document's two marks.
     private struct Document {
         private let text: String
         /// The steps of each link.
@@ -159,7 +160,7 @@ struct ExchangeTests {
             try #require(Hex.bytes(text.filter { $0 != " " }))
         }
 
-        /// A key by whose it is.
+        /// Returns a key by its owner.
         func key(_ owner: String) throws -> [UInt8] {
             let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("\(owner)  ") })
             return try Self.bytes(line.dropFirst(owner.count))

@@ -10,7 +10,7 @@ struct StreamFramingTests {
         [1], [2, 3], Array(repeating: 4, count: 255), Array(repeating: 5, count: Limits.sduBytes),
     ]
 
-    @Test("arrive whole and in order, however the other side cuts the stream", arguments: [1, 2, 3, 20, 244, 10_000])
+    @Test("SDUs arrive complete and in order, wherever the other side cuts", arguments: [1, 2, 3, 20, 244, 10_000])
     func cuts(size: Int) {
         let stream = sdus.flatMap(StreamFraming.framed)
         var reader = StreamReader()
@@ -24,14 +24,14 @@ struct StreamFramingTests {
         #expect(reader.byteCount == 0)
     }
 
-    @Test("are as the document says")
+    @Test("a stream has the document's format")
     func bytes() {
         #expect(StreamFraming.framed([0xAA, 0xBB]) == [0x00, 0x02, 0xAA, 0xBB])
         #expect(StreamFraming.framed(Array(repeating: 0, count: 0x0201)).prefix(2) == [0x02, 0x01])
     }
 
     @Test(
-        "end with a length that no SDU has, and nothing is kept after it", arguments: [0, Limits.sduBytes + 1, 65_535])
+        "a stream ends at an invalid length, and keeps nothing after it", arguments: [0, Limits.sduBytes + 1, 65_535])
     func broken(length: Int) {
         var reader = StreamReader()
         reader.append(StreamFraming.framed([7]) + [UInt8(length >> 8), UInt8(length & 255), 1, 2, 3])
@@ -52,7 +52,7 @@ struct ChunkFramingTests {
         return chunks.map { reader.add($0, now: now) }
     }
 
-    @Test("arrive whole and in order, by chunks of any size", arguments: [20, 21, 244, 509, 3_000])
+    @Test("SDUs arrive complete and in order, in chunks of any size", arguments: [20, 21, 244, 509, 3_000])
     func sizes(room: Int) {
         var writer = ChunkWriter()
         var reader = ChunkReader()
@@ -68,21 +68,21 @@ struct ChunkFramingTests {
         }
     }
 
-    @Test("are as the document says")
+    @Test("chunks have the document's format")
     func bytes() {
         var writer = ChunkWriter()
         let short = writer.chunks(of: [0x68, 0x69], room: 20)
         #expect(short == [[0xC0, 0x00, 0x02, 0x68, 0x69]])
         let long = writer.chunks(of: Array(0..<20), room: 20)
         #expect(long == [[0x81, 0x00, 0x14] + Array(0..<17), [0x42, 17, 18, 19]])
-        // The number begins again after 63.
+        // After 63 the numbers start again.
         for _ in 3..<63 { _ = writer.chunks(of: [1], room: 20) }
         let (last, first) = (writer.chunks(of: [1], room: 20), writer.chunks(of: [1], room: 20))
         #expect(last == [[0xFF, 0x00, 0x01, 0x01]])
         #expect(first == [[0xC0, 0x00, 0x01, 0x01]])
     }
 
-    @Test("end their link where a chunk is missing, comes twice or in another order")
+    @Test("a link ends if a chunk is missing, repeated or out of order")
     func gaps() {
         var writer = ChunkWriter()
         let chunks = writer.chunks(of: Array(repeating: 9, count: 60), room: 20)
@@ -97,13 +97,13 @@ struct ChunkFramingTests {
     }
 
     @Test(
-        "are not believed where they contradict themselves",
+        "a link ends if chunks contradict themselves",
         arguments: [
             ([[]], .malformed), ([[0xC0]], .malformed), ([[0xC0, 0]], .malformed), ([[0xC0, 0, 1]], .malformed),
             ([[0xC0, 0, 0]], .length), ([[0x80, 0x08, 0xAE, 1]], .length), ([[0xC0, 0xFF, 0xFF, 1]], .length),
-            // Not the first, where nothing is begun; the first, where something is.
+            // A later chunk without a first one; a first one within an SDU.
             ([[0x00, 1]], .malformed), ([[0x40, 1]], .malformed), ([[0x80, 0, 2, 1], [0x81, 0, 2, 1]], .malformed),
-            // More and less than the length, and a last chunk that does not say so.
+            // Longer and shorter than the length, and a complete SDU without a last chunk.
             ([[0xC0, 0, 1, 1, 2]], .malformed), ([[0xC0, 0, 2, 1]], .malformed), ([[0x80, 0, 1, 1]], .malformed),
             ([[0x80, 0, 2, 1], [0x41]], .malformed), ([[0x80, 0, 2, 1], [0x41, 2, 3]], .malformed),
         ] as [([[UInt8]], ChunkReader.Fault)])
@@ -113,12 +113,12 @@ struct ChunkFramingTests {
         for chunk in chunks { last = reader.add(chunk, now: .zero) }
         #expect(last == .broken(fault))
         #expect(reader.byteCount == 0)
-        // Whatever follows, also what would have been right.
+        // Later chunks are refused too, even valid ones.
         let after = reader.add([0xC1, 0, 1, 1], now: .zero)
         #expect(after == .broken(fault))
     }
 
-    @Test("end where the other side says so, also within an SDU", arguments: [[], [[0x80, 0, 2, 1]]] as [[[UInt8]]])
+    @Test("a link ends when the other side ends it, in an SDU too", arguments: [[], [[0x80, 0, 2, 1]]] as [[[UInt8]]])
     func ended(before: [[UInt8]]) {
         var reader = ChunkReader()
         for chunk in before { _ = reader.add(chunk, now: .zero) }
@@ -129,14 +129,14 @@ struct ChunkFramingTests {
         #expect(reader.byteCount == 0 && reader.deadline == nil)
     }
 
-    @Test("have ten seconds to become whole: who begins and stops keeps nothing")
+    @Test("an SDU must be complete within ten seconds, and an incomplete one is then dropped")
     func late() {
         var reader = ChunkReader()
         #expect(reader.deadline == nil)
         let begun = reader.add([0x80, 0, 3, 1], now: .seconds(1))
         #expect(begun == .incomplete)
         #expect(reader.deadline == .seconds(1) + Limits.chunkTimeout)
-        // A chunk now and then gives no more time.
+        // Further chunks do not extend the time.
         let more = reader.add([0x01, 2], now: .seconds(9))
         #expect(more == .incomplete)
         var watched = reader

@@ -5,10 +5,10 @@ import Testing
 
 @testable import MeshProtocol
 
-/// What can be tried before a link is sealed (`docs/threat-model.md`).
+/// Attacks before a link is sealed (`docs/threat-model.md`).
 @Suite("Attacks on the handshake")
 struct HandshakeAttackTests {
-    @Test("A replayed hello to a known host connects nobody, closes no link and moves no number")
+    @Test("A replayed hello to a known host connects no peer, closes no link and changes no number")
     func replayedKnownHello() {
         var road = Road()
         road.cut(road.joined())
@@ -23,13 +23,13 @@ struct HandshakeAttackTests {
         road.give(hello, to: "Car", on: replay)
         #expect(road.nodes["Car"]?.core.link(to: road.id("Ana")) == id)
         #expect(road.nodes["Car"]?.core.remembered == before)
-        // Whoever replays it cannot make the record that would follow.
+        // The attacker cannot make the record that must follow.
         road.give([UInt8](repeating: 0, count: 19), to: "Car", on: replay)
         #expect(road.nodes["Car"]?.ends[replay] == .misbehaved(.forgedRecord))
         #expect(road.isConnected("Car", to: "Ana"))
     }
 
-    @Test("A replayed handshake of a stranger gets nowhere")
+    @Test("A replayed handshake of a stranger fails")
     func replayedStranger() {
         var road = Road()
         let id = road.dial()
@@ -48,7 +48,7 @@ struct HandshakeAttackTests {
     }
 
     @Test(
-        "A host with another key than the wanted one is left before the guest has introduced itself",
+        "A host with another key than the wanted one is left before the guest sends its hello",
         arguments: [true, false])
     func changedIdentity(isKnown: Bool) {
         var road = Road()
@@ -61,10 +61,10 @@ struct HandshakeAttackTests {
         #expect(road.nodes["Car"]?.core.connectedPeers.isEmpty == true)
     }
 
-    @Test("Somebody who was only let in here is no known host: its key stands in nobody's way, across a restart too")
+    @Test("A node that was only a guest here is not a known host, and its key blocks none, also after a restart")
     func hostedIsNotJoined() throws {
         var road = Road(guests: ["Ana", "Van"])
-        // The van comes to Ana's as a guest.
+        // The van joins Ana as a guest.
         road.cut(road.dial("Van", "Ana"))
         let first = road.dial("Van", "Ana")
         road.settle()
@@ -72,7 +72,7 @@ struct HandshakeAttackTests {
         let remembered = try #require(road.nodes["Ana"]?.core.remembered)
         #expect(remembered.keys.map(\.role) == [.responder])
         road.add("Ana", seed: 2, remembered: remembered)
-        // Ana looks for a host with the van's head: any key that begins like it will do, so it meets it as a stranger.
+        // Ana looks for a host with the van's head. Any key with that head matches, so she treats it as a stranger.
         let id = road.dial("Ana", "Van")
         road.pull("Ana", id)
         #expect(road.wires[id]?.toHost.first?.first == 1)
@@ -80,13 +80,13 @@ struct HandshakeAttackTests {
         #expect(road.isConnected("Ana", to: "Van"))
         #expect(Set(road.nodes["Ana"]?.core.remembered.keys.map(\.role) ?? []) == [.initiator, .responder])
         road.cut(id)
-        // Now it has joined the van, and knows it.
+        // Now Ana has joined the van, and knows it.
         let again = road.dial("Ana", "Van")
         road.pull("Ana", again)
         #expect(road.wires[again]?.toHost.first?.first == 4)
     }
 
-    @Test("A host whose key does not begin as it advertised is left before the guest has introduced itself")
+    @Test("A host with a key that does not match its advertisement is left before the guest sends its hello")
     func changedHead() {
         var road = Road()
         let id = road.dial(expecting: "00000000")
@@ -95,7 +95,7 @@ struct HandshakeAttackTests {
         #expect(road.nodes["Car"]?.events.isEmpty == true)
     }
 
-    @Test("A point of low order in any packet of a handshake connects nobody", arguments: [UInt8(0), 1])
+    @Test("A point of low order in any packet of a handshake connects no peer", arguments: [UInt8(0), 1])
     func lowOrder(first: UInt8) {
         let point = [first] + [UInt8](repeating: 0, count: 31)
         var road = Road()
@@ -113,7 +113,7 @@ struct HandshakeAttackTests {
         #expect(road.nodes["Car"]?.core.connectedPeers.isEmpty == true)
     }
 
-    @Test("Eight handshakes are half open at most, five seconds each, and the next guest is told that the host is busy")
+    @Test("At most eight handshakes are half open, five seconds each, and the next guest learns that the host is busy")
     func halfOpen() {
         var road = Road()
         let strangers = (0..<Limits.halfOpenLinks).map { _ in road.strangerLink() }
@@ -128,7 +128,7 @@ struct HandshakeAttackTests {
         #expect(road.isConnected("Ana", to: "Car"))
     }
 
-    @Test("Callers by the hundred cost a host twenty handshakes a second, and a full bus is through at once")
+    @Test("Hundreds of callers cost a host twenty handshakes a second, and a full bus is admitted at once")
     func handshakeRate() {
         var road = Road()
         var taken = 0
@@ -148,13 +148,13 @@ struct HandshakeAttackTests {
     }
 
     @Test(
-        "Endless calls at a broker or in the network leave the handshakes on the air alone",
+        "Endless calls at a broker or on the network do not use up the handshakes of the air",
         arguments: [Bearer.broker, .lan])
     func callsElsewhere(bearer: Bearer) {
         let guests = (1...Limits.guests).map { "Guest \($0)" }
         var road = Road(guests: guests)
         for (number, name) in guests.enumerated() {
-            // Four calls a second that say nothing, and forty at once.
+            // Four calls a second that send nothing, and at one point forty at once.
             for _ in 0..<(number == 8 ? 40 : 4) {
                 road.strangerLink(over: bearer)
                 road.advance(by: .milliseconds(250))
@@ -165,7 +165,7 @@ struct HandshakeAttackTests {
         }
     }
 
-    @Test("Strangers who keep all handshakes busy do not keep known guests out, and replays have a rate limit")
+    @Test("Strangers who use up all handshakes do not keep known guests out, and replays have a rate limit")
     func known() throws {
         var road = Road(guests: ["Ana", "Eve"])
         road.cut(road.joined())
@@ -173,7 +173,7 @@ struct HandshakeAttackTests {
         let new = road.dial("Eve")
         while road.step(new) {}
         #expect(road.nodes["Eve"]?.ends[new] == .busy)
-        // Silent ones leave the places of known guests after a second.
+        // Silent callers lose the slots of known guests after a second.
         for _ in 0..<Limits.halfOpenLinksOfKnown { road.strangerLink() }
         let full = road.dial()
         while road.step(full) {}
@@ -195,13 +195,13 @@ struct HandshakeAttackTests {
         #expect(road.isConnected("Ana", to: "Car"))
     }
 
-    @Test("A key that is not known takes no place of one that is, also where it knows the host's")
+    @Test("An unknown key gets no slot of known guests, even if it knows the host's key")
     func unknownKey() {
         var road = Road(guests: ["Ana", "Eve"])
         let eve = road.dial("Eve")
         road.settle()
         road.cut(eve)
-        // The host has lost what it knew of her.
+        // The host has lost its knowledge of her.
         road.add("Car", seed: 1)
         for _ in 0..<Limits.halfOpenLinks { road.strangerLink() }
         let id = road.dial("Eve")
@@ -209,7 +209,7 @@ struct HandshakeAttackTests {
         #expect(road.nodes["Eve"]?.ends[id] == .busy)
     }
 
-    @Test("A word in the clear that a known host has another key now ends the link, and brings in nobody")
+    @Test("An unsealed claim that a known host has a new key ends the link, and connects no peer")
     func forgedUnknownKey() {
         var road = Road()
         road.cut(road.joined())
@@ -223,14 +223,14 @@ struct HandshakeAttackTests {
         #expect(!road.isConnected("Ana", to: "Car"))
     }
 
-    @Test("Who talks before it answers is heard out for sixteen frames, and not for three seconds")
+    @Test("A host that sends frames before its answer may send sixteen, for less than three seconds")
     func talkBeforeTheAnswer() {
         for frames in [Limits.framesBeforeAnswer - 1, Limits.framesBeforeAnswer] {
             var road = Road()
             let id = road.dial()
             for _ in 0..<3 { road.step(id) }
             #expect(road.nodes["Ana"]?.core.links[id]?.machine.isHalfOpen == true)
-            // The record counts as one more.
+            // The record counts as one more frame.
             let plaintext = [UInt8]((0..<frames).flatMap { _ in [200, 0] as [UInt8] })
             let record = road.nodes["Car"]?.core.links[id]?.machine.sealed?.seal(plaintext) ?? []
             road.give(record, to: "Ana", on: id)
@@ -241,7 +241,7 @@ struct HandshakeAttackTests {
         }
     }
 
-    @Test("A node that has joined two hosts with one head takes no third for either")
+    @Test("A node that has joined two hosts with the same head accepts no third host for either")
     func twoOfOneHead() {
         var road = Road(guests: ["Ana"])
         let cars = (3...UInt8.max).filter { Road.identity($0).peerID.hasPrefix(road.id("Car").prefix(1)) }
@@ -262,7 +262,7 @@ struct HandshakeAttackTests {
     }
 
     @Test(
-        "Two nodes with one identity do not throw each other out for ever: both are told, and then one alone is let in")
+        "Two nodes with one identity do not replace each other forever: both are notified, then only one is admitted")
     func twins() {
         var road = Road()
         road.add("Copy", seed: 2)
@@ -288,7 +288,7 @@ struct HandshakeAttackTests {
         #expect(road.isConnected("Copy", to: "Car"))
     }
 
-    @Test("A guest whose links break five times in ten seconds is no twin")
+    @Test("A guest with five broken links in ten seconds is not a twin")
     func flickering() {
         var road = Road()
         for _ in 0..<8 {
@@ -300,7 +300,7 @@ struct HandshakeAttackTests {
         }
     }
 
-    @Test("A node with the host's own identity is told that it is a copy")
+    @Test("A node with the host's own identity learns that it is a copy")
     func hostsTwin() {
         var road = Road()
         road.add("Copy", seed: 1)
@@ -309,7 +309,7 @@ struct HandshakeAttackTests {
         #expect(road.nodes["Copy"]?.ends[id] == .refused(.twin))
     }
 
-    @Test("A channel that was closed as soon as it was open is no misbehaviour")
+    @Test("A channel that closes right after it opened is not misbehaviour")
     func closedAtOnce() {
         var road = Road()
         road.sendMTU = 0
@@ -320,7 +320,7 @@ struct HandshakeAttackTests {
         #expect(road.nodes["Car"]?.ends[small] == .misbehaved(.smallChannel))
     }
 
-    @Test("A refusal that nobody has proved names nobody")
+    @Test("An unproved refusal is assigned to no peer")
     func unprovedRefusal() {
         var road = Road()
         let id = road.newLink("Ana", "Car")
@@ -332,7 +332,7 @@ struct HandshakeAttackTests {
         #expect(road.nodes["Ana"]?.events == [.failed(expected: nil, proved: nil, .refused(.version))])
     }
 
-    @Test("A guest of another major version is refused by name, in the clear, and costs no key agreement")
+    @Test("A guest of another major version is refused in the clear with the version, without a key agreement")
     func otherMajor() {
         var road = Road()
         let id = road.strangerLink()
@@ -342,7 +342,7 @@ struct HandshakeAttackTests {
         #expect(road.nodes["Car"]?.ends[id] == .refused(.version))
     }
 
-    @Test("Whoever has stolen the host's key is not taken for one of its guests")
+    @Test("A thief of the host's key is not accepted as one of its guests")
     func stolenHostKey() throws {
         var road = Road()
         let thief = StolenKey(host: Road.identity(1), victim: Road.identity(2))
@@ -361,8 +361,8 @@ struct HandshakeAttackTests {
     }
 }
 
-/// Makes a guest's first packet with the host's private key in place of the guest's: the one agreement in it that would
-/// need the guest's (`ss`) can be done from either side.
+/// Makes a guest's first packet with the host's private key instead of the guest's. The only agreement in it that needs
+/// the guest's key (`ss`) can be computed by either side.
 private struct StolenKey {
     let host: Identity
     let victim: Identity

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MeshProtocol
 
-/// What the two ends tell one another of themselves (`docs/protocol.md`, "Hello").
+/// What the two ends report about themselves (`docs/protocol.md`, "Hello").
 @Suite("Hellos")
 struct HelloTests {
     private static let standing = Resumption(epoch: 1, first: 1, theirEpoch: 0, delivered: 0)
@@ -20,7 +20,7 @@ struct HelloTests {
         return reader.hello()
     }
 
-    @Test("What is written is read, in any order, and what is unknown and ignorable is skipped")
+    @Test("A hello is read as it was written, with its parts in any order, and unknown ignorable parts are skipped")
     func roundTrip() {
         var hello = Hello(
             name: "Ana", resumption: Self.standing, minorVersion: 3, silence: .seconds(30),
@@ -34,7 +34,7 @@ struct HelloTests {
     }
 
     @Test(
-        "A part that is cut off, comes twice or is out of its limits is malformed, and so is a hello without its conversation"
+        "A part that is cut, repeated or out of its limits is malformed, and so is a hello without its conversation"
     )
     func malformed() {
         let good = Self.bytes(Hello(name: "Ana", resumption: Self.standing))
@@ -47,7 +47,7 @@ struct HelloTests {
         #expect(Self.read(good + [4, 66, 1] + [UInt8](repeating: 0, count: 65)) == nil)
     }
 
-    @Test("A relay that says that it is further away than a circuit goes leads nowhere")
+    @Test("A relay that claims more hops than a circuit may have is treated as having no route")
     func farRoute() {
         func route(hops: UInt8) -> Route?? {
             var hello = Hello(name: "Rita", resumption: Self.standing)
@@ -59,7 +59,7 @@ struct HelloTests {
         #expect(route(hops: .max) == .some(nil))
     }
 
-    @Test("The silence that somebody asks for has its bounds")
+    @Test("The requested silence is limited")
     func silenceBounds() {
         let good = Self.bytes(Hello(name: "Ana", resumption: Self.standing))
         #expect(Self.read(good + [3, 1, 0])?.silence == Limits.pongTimeout)
@@ -69,7 +69,7 @@ struct HelloTests {
     }
 
     @Test(
-        "A guest with a part that has to be known and is not is told that the host speaks another version",
+        "A guest with an unknown critical part learns that the host speaks another version",
         arguments: [true, false])
     func unknownPart(knows: Bool) {
         var road = Road()
@@ -103,7 +103,7 @@ struct HelloTests {
 
     // MARK: Flags
 
-    /// A guest dials a host that advertises some flags, and has heard others.
+    /// A guest dials a host with some advertised flags, and has received other flags.
     private static func dial(_ road: inout Road, flags: AdvertisedFlags, heard: AdvertisedFlags?) -> MeshCore.LinkID {
         let id = road.newLink("Ana", "Car")
         let (entropies, head) = ((road.entropy(), road.entropy()), Identity.head(of: road.id("Car")))
@@ -119,7 +119,7 @@ struct HelloTests {
     }
 
     @Test(
-        "Critical flags that somebody has taken out of an advertisement show in the answer, and nobody is joined",
+        "Critical flags that were removed from an advertisement are in the answer, and the guest does not join",
         arguments: [true, false])
     func stripped(knows: Bool) {
         var road = Road()
@@ -129,7 +129,7 @@ struct HelloTests {
         #expect(road.nodes["Ana"]?.ends[stripped] == .misbehaved(.strippedAdvertisement))
         #expect(!road.isConnected("Ana", to: "Car"))
         road.cut(stripped)
-        // Flags that say less are no reason, and neither are those that were added.
+        // Missing claims do not matter, and neither do added flags.
         for heard in [flags, AdvertisedFlags(critical: [.bond, .proof]), nil] {
             let id = Self.dial(&road, flags: flags, heard: heard)
             #expect(road.isConnected("Ana", to: "Car"))
@@ -139,7 +139,7 @@ struct HelloTests {
 
     // MARK: Silence
 
-    @Test("A guest that sleeps is not dead after two seconds where it has said so, and is after the time it asked for")
+    @Test("A sleeping guest that has asked for a longer silence is timed out after that time, not after two seconds")
     func sleeps() {
         var road = Road()
         let identity = Road.identity(2)
@@ -147,7 +147,7 @@ struct HelloTests {
             core: MeshCore(identity: identity, name: "Ana", service: .democracyDJ, silence: .seconds(30)))
         let id = road.joined()
         road.wires[id]?.isCut = true
-        // Only the host's clock moves: the guest is suspended.
+        // Only the host's clock moves, because the guest is suspended.
         func pass(_ time: Duration) {
             let end = road.now + time
             while let due = road.nodes["Car"]?.core.deadline(of: id), due <= end {
@@ -164,7 +164,7 @@ struct HelloTests {
 
     // MARK: Air
 
-    @Test("A guest hears which intervals its link is best to have, the newest of those that waited")
+    @Test("A guest receives the advised intervals for its link, the newest if several were queued")
     func air() throws {
         var road = Road()
         let id = road.joined()
@@ -184,7 +184,7 @@ struct HelloTests {
         #expect(road.nodes["Car"]?.core.note(notes[0], on: id) == [])
     }
 
-    @Test("What is said of the air is read within its limits, and what a later version adds is passed over")
+    @Test("Notes about the air are read within their limits, and additions of later versions are ignored")
     func airBytes() {
         func read(_ body: [UInt8]) -> FrameReader.Next? {
             var reader = FrameReader(([16, UInt8(body.count)] + body)[...])
@@ -210,7 +210,7 @@ struct HelloTests {
 
     // MARK: Circuits
 
-    @Test("Who asks for a circuit is told that nothing is relayed here, and what belongs to none is passed over")
+    @Test("A circuit request to a node that does not relay is refused, and frames of unknown circuits are ignored")
     func circuits() {
         var road = Road()
         let id = road.joined()
@@ -226,7 +226,7 @@ struct HelloTests {
         #expect(reader.next() == .frame(.circuitClose(circuit: 2, .noRelay)))
         #expect(reader.next() == nil)
         #expect(road.isConnected("Car", to: "Ana"))
-        // Any number of them leaves some answers to be sent, and no more.
+        // Many requests leave a limited number of queued answers.
         let many = (2..<62).map { number in
             Frame.circuitOpen(
                 CircuitOpen(circuit: UInt64(2 * number), host: road.id("Car"), hopsLeft: 3, innerMTU: 512, passed: []))

@@ -4,12 +4,12 @@ import Testing
 
 @testable import MeshProtocol
 
-/// A message is on disk before it leaves: "Resend and resume" in docs/protocol.md.
-@Suite("Held until stored")
+/// A message is stored on disk before it is sent: "Resend and resume" in docs/protocol.md.
+@Suite("Messages are held until they are stored")
 struct HoldingTests {
     private let car = Road(holdsUntilStored: true).key("Ana", with: "Car")
 
-    /// A road whose nodes have a disk, and Ana's link to the car.
+    /// A road with disks in its nodes, and Ana's link to the car.
     private func joined() -> (Road, MeshCore.LinkID) {
         var road = Road(holdsUntilStored: true)
         let id = road.joined()
@@ -26,7 +26,7 @@ struct HoldingTests {
         return actions
     }
 
-    @Test("A vote leaves when it is on disk, and not before")
+    @Test("A vote is sent when it is on disk, and not before")
     func held() throws {
         var (road, id) = joined()
         var core = try #require(road.nodes["Ana"]?.core)
@@ -49,7 +49,7 @@ struct HoldingTests {
         #expect(try conversation(road).unacknowledged == 0)
     }
 
-    @Test("What is told to be stored twice, too late or of nobody changes nothing")
+    @Test("A report of storage that is repeated, late or for an unknown peer changes nothing")
     func toldTwice() throws {
         var (road, id) = joined()
         road.send("one", from: "Ana", to: "Car")
@@ -57,14 +57,14 @@ struct HoldingTests {
         #expect(store(1, &road).isEmpty)
         #expect(
             road.nodes["Ana"]?.core.stored(upTo: 1, for: ConversationKey("nobody", as: .initiator, .democracyDJ)) == [])
-        // What is said after it is not on disk because a greater number was told before.
+        // A later message is not on disk just because a greater number was reported earlier.
         road.send("two", from: "Ana", to: "Car")
         road.settle()
         #expect(road.texts(at: "Car") == ["one"])
         #expect(try conversation(road).held == 1)
     }
 
-    @Test("A state update waits for no disk")
+    @Test("A state update is sent without waiting for the disk")
     func latest() {
         var (road, _) = joined()
         road.send("held", from: "Car", to: "Ana")
@@ -73,7 +73,7 @@ struct HoldingTests {
         #expect(road.texts(at: "Ana") == ["state"])
     }
 
-    @Test("What is held when a link ends is held on the next one too, and what was stored is resent")
+    @Test("Messages held at a link's end are held on the next one too, and stored ones are sent again")
     func resumes() throws {
         var (road, first) = joined()
         for text in ["one", "two", "three"] { road.send(text, from: "Ana", to: "Car") }
@@ -92,7 +92,7 @@ struct HoldingTests {
         #expect(road.nodes.values.allSatisfy { $0.core.misbehaviours.isEmpty })
     }
 
-    @Test("What is stored while there is no link leaves on the next one")
+    @Test("Messages stored without a link are sent on the next one")
     func storedInAGap() {
         var (road, first) = joined()
         road.cut(first)
@@ -103,7 +103,7 @@ struct HoldingTests {
         #expect(road.texts(at: "Car") == ["one"])
     }
 
-    @Test("All that a disk remembers may leave")
+    @Test("Messages restored from disk may be sent")
     func restored() {
         var (road, first) = joined()
         road.cut(first)
@@ -118,7 +118,7 @@ struct HoldingTests {
         #expect(road.texts(at: "Car") == ["one", "two"])
     }
 
-    @Test("What a full disk did not take is as if it had never been said, and its numbers are free")
+    @Test("Messages that a full disk refused are withdrawn, and their numbers are free")
     func withdrawn() throws {
         var (road, _) = joined()
         road.send("one", from: "Ana", to: "Car")
@@ -133,12 +133,12 @@ struct HoldingTests {
         _ = store(2, &road)
         road.settle()
         #expect(road.texts(at: "Car") == ["one", "two"])
-        // Nothing is taken back of what is stored.
+        // Stored messages are not withdrawn.
         #expect(road.nodes["Ana"]?.core.withdrawHeld(for: car) == 0)
         #expect(road.nodes["Ana"]?.core.withdrawHeld(for: ConversationKey("nobody", as: .initiator, .democracyDJ)) == 0)
     }
 
-    @Test("What is taken back in a gap does not come on the next link")
+    @Test("Messages withdrawn in a gap are not sent on the next link")
     func withdrawnInAGap() throws {
         var (road, first) = joined()
         road.send("one", from: "Ana", to: "Car")
@@ -157,7 +157,7 @@ struct HoldingTests {
         #expect(road.nodes.values.allSatisfy { $0.core.misbehaviours.isEmpty })
     }
 
-    @Test("A disk that was put back holds no less for it: nothing leaves, or is taken back, that the peer has already")
+    @Test("After a disk was restored, messages that the peer already has are neither held, sent nor withdrawn")
     func putBack() throws {
         let restored = Conversation(restoring: Conversation(epoch: 1).durable, holdsUntilStored: true)
         var conversation = try #require(restored)
@@ -175,7 +175,7 @@ struct HoldingTests {
         #expect(conversation.acknowledge(upTo: 6) == .impossible)
     }
 
-    @Test("Whom a node forgets to make room for somebody new is told, so that the disk can forget too")
+    @Test("A peer that a node forgets to make room is reported, so that the disk can forget it too")
     func forgotten() {
         var road = Road(guests: [])
         var keys: [ConversationKey] = []

@@ -9,14 +9,14 @@ struct InvitationTests {
     private static let example = Invitation(
         host: "f35e5616160a30bf3c6e79fa73c576d4", service: .democracyDJ, name: Array(0..<8), secret: Array(16..<32))
 
-    @Test("is the text that the document gives as an example")
+    @Test("an invitation's text is the document's example")
     func text() {
         let text = "roadmesh:AfNeVhYWCjC_PG55-nPFdtQAAQIDBAUGBxAREhMUFRYXGBkaGxwdHh9kZW1vY3JhY3ktZGoGrRpL"
         #expect(Self.example.text == text)
         #expect(Invitation(text: text) == Self.example)
     }
 
-    @Test("is read from a link, from a message around it, and by itself")
+    @Test("an invitation is read from a link, from a message with other words, and alone")
     func surroundings() {
         let code = Self.example.code
         let link = Self.example.link(at: "http://192.168.4.1:8080")
@@ -56,7 +56,7 @@ struct InvitationTests {
         }
     }
 
-    @Test("of bytes of any length is the same bytes again")
+    @Test("bytes of any length are the same after encoding and decoding")
     func base64() {
         for count in 0...70 {
             let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 200) }
@@ -65,7 +65,7 @@ struct InvitationTests {
         for wrong in ["A", "AB", "A=", "AAA=", "A A", "ä"] { #expect(Base64URL.bytes(wrong) == nil) }
     }
 
-    @Test("is good until its time is over, or until one guest has used it, and there are only so many")
+    @Test("an invitation is valid until its time is over or one guest has used it, and their number is limited")
     func door() {
         var door = Door(pin: JoiningSecret(pin: "314159"), wallClockSeconds: 1_000)
         let once = door.invite([1], [1], seconds: 100, isOnce: true, now: .zero)
@@ -91,7 +91,7 @@ struct InvitationTests {
         #expect(taken == count && door.invitations.isEmpty)
     }
 
-    @Test("that a browser brings is judged as one on the air is, and its PIN as a guess")
+    @Test("a browser's invitation is judged like one over the air, and its PIN counts as a guess")
     func browser() throws {
         var door = Door(pin: JoiningSecret(pin: "314159"), wallClockSeconds: 0)
         _ = door.invite(Array(0..<8), Array(16..<32), seconds: 100, isOnce: true, now: .zero)

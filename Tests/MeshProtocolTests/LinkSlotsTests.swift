@@ -4,9 +4,9 @@ import Testing
 
 @testable import MeshProtocol
 
-@Suite("When the first of many links is due")
+@Suite("The earliest deadline of many links")
 struct LinkSlotsTests {
-    @Test("what is due first is found whatever was changed before")
+    @Test("the earliest deadline is found after any sequence of changes")
     func dueHeap() {
         var (heap, random) = (DueHeap(), SeededGenerator(seed: 5))
         var times: [Int: MeshInstant] = [:]

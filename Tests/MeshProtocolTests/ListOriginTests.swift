@@ -3,13 +3,13 @@
 import MeshProtocol
 import Testing
 
-@Suite("Where a list's elements were before")
+@Suite("Earlier places of a list's elements")
 struct ListOriginTests {
     private func origins(_ new: [String], in old: [String]) -> [ListOrigin] {
         new.origins(in: old, by: { $0.first }, where: ==)
     }
 
-    @Test("a song that goes up moves, and all others stay")
+    @Test("a song that moves up has moved, and all others have stayed")
     func oneMoves() {
         #expect(
             origins(["d", "a", "b", "c"], in: ["a", "b", "c", "d"])
@@ -19,25 +19,25 @@ struct ListOriginTests {
                 == [.stays(from: 1), .stays(from: 2), .stays(from: 3), .moves(from: 0)])
     }
 
-    @Test("what is new, or is another under the same key, was nowhere")
+    @Test("a new element, or one with other content under the same key, has no earlier place")
     func new() {
         #expect(origins(["x", "a2", "b"], in: ["a1", "b"]) == [.new, .new, .stays(from: 1)])
         #expect(origins([], in: ["a"]) == [] && origins(["a"], in: []) == [.new])
     }
 
-    @Test("of several that are the same each is found once")
+    @Test("equal elements are each found once")
     func twice() {
         #expect(origins(["a", "a", "a"], in: ["a", "b", "a"]) == [.stays(from: 0), .stays(from: 2), .new])
     }
 
-    /// The longest row of places in ascending order, by trying all.
+    /// The longest ascending sequence of places, by trying all.
     private func most(_ places: ArraySlice<Int>, above least: Int = -1) -> Int {
         guard let first = places.first else { return 0 }
         let without = most(places.dropFirst(), above: least)
         return first > least ? max(without, 1 + most(places.dropFirst(), above: first)) : without
     }
 
-    @Test("as many stay as can, whatever the order", arguments: 0..<200)
+    @Test("as many elements stay as possible, in any order", arguments: 0..<200)
     func asManyAsCan(seed: Int) {
         var chance = SeededGenerator(seed: UInt64(seed))
         let old = (0..<9).map { "\($0)" }

@@ -4,21 +4,21 @@ import Testing
 
 @testable import MeshProtocol
 
-@Suite("Whether somebody is there in whose circuit something waits")
+@Suite("Liveness of a peer with an unanswered message in a circuit")
 struct LivenessTests {
-    @Test("is known four seconds after it was asked, also if it is asked again meanwhile")
+    @Test("a dead peer is detected four seconds after the first ping, also if it is asked again meanwhile")
     func askedAgain() {
         var liveness = Liveness(.initiator, now: .zero)
         liveness.bear(silence: Limits.circuitSilence)
         let asked = MeshInstant.zero + Limits.circuitPatience
         _ = liveness.doubt(now: asked)
-        // The message waits still, so the next ping follows when that has taken as long again.
+        // The message is still unanswered, so the next ping follows after the same time.
         _ = liveness.doubt(now: asked + Limits.circuitPatience)
         #expect(liveness.tick(now: asked + Limits.circuitDoubt - .milliseconds(1)) != .dead)
         #expect(liveness.tick(now: asked + Limits.circuitDoubt) == .dead)
     }
 
-    @Test("is not known by what comes from it, as a relay may pass that on alone")
+    @Test("other messages of a peer do not prove that it lives, because a relay may forward only that direction")
     func oneWay() {
         var liveness = Liveness(.initiator, now: .zero)
         liveness.bear(silence: Limits.circuitSilence)
@@ -28,7 +28,7 @@ struct LivenessTests {
         #expect(liveness.tick(now: asked + Limits.circuitDoubt) == .dead)
     }
 
-    @Test("is no question any more once it has answered")
+    @Test("an answer ends the doubt")
     func answered() {
         var liveness = Liveness(.initiator, now: .zero)
         liveness.bear(silence: Limits.circuitSilence)
@@ -37,17 +37,17 @@ struct LivenessTests {
         liveness.heard()
         _ = liveness.answered(number, now: asked + .seconds(1))
         #expect(liveness.tick(now: asked + Limits.circuitDoubt) == .nothing)
-        // The next doubt has its own time.
+        // The next doubt starts its own time.
         _ = liveness.doubt(now: asked + Limits.circuitDoubt)
         #expect(liveness.tick(now: asked + Limits.circuitDoubt + .seconds(1)) == .nothing)
     }
 }
 
-@Suite("An initiator that is asked on a carrier or in a circuit")
+@Suite("An initiator that is pinged on a carrier or in a circuit")
 struct AskedTests {
     private let second: Duration = .seconds(1)
 
-    @Test("does not ask by itself, but now and then for the round trip")
+    @Test("an initiator that is pinged sends few pings of its own, only to measure the round trip")
     func asked() {
         var liveness = Liveness(.initiator, now: .zero)
         liveness.isAsked = true
@@ -61,7 +61,7 @@ struct AskedTests {
         }
     }
 
-    @Test("asks when it is not asked any more, and knows as soon as ever that nobody is there")
+    @Test("an initiator that is not pinged any more sends pings, and detects a dead peer as fast as before")
     func silent() {
         var liveness = Liveness(.initiator, now: .zero)
         liveness.isAsked = true

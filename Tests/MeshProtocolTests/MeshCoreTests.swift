@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A node's protocol")
 struct MeshCoreTests {
-    @Test("A stranger joins, and each knows the other by the key that was proved")
+    @Test("A stranger joins, and each side knows the other by the key that was proved")
     func strangerJoins() {
         var road = Road()
         road.dial()
@@ -41,7 +41,7 @@ struct MeshCoreTests {
     func smallMessages() throws {
         var road = Road()
         let id = road.joined()
-        // What a vote's body takes in Protocol Buffers: `DemocracyDJTests` measures that.
+        // The size of a vote's body in Protocol Buffers, which `DemocracyDJTests` measures.
         road.send([UInt8](repeating: 7, count: 24), from: "Ana", to: "Car")
         road.pull("Ana", id)
         #expect(try #require(road.wires[id]?.toHost.first).count + 2 <= 48)
@@ -50,7 +50,7 @@ struct MeshCoreTests {
         #expect(try #require(road.wires[id]?.toGuest.first).count + 2 <= 24)
     }
 
-    @Test("Votes that were cast in a gap arrive once, in order, on the next link")
+    @Test("Votes cast in a gap arrive once, in order, on the next link")
     func gap() {
         var road = Road()
         let first = road.joined()
@@ -81,11 +81,11 @@ struct MeshCoreTests {
         road.dial()
         road.settle()
         #expect(road.texts(at: "Car") == ["one", "two"])
-        // The host has told in its hello how far it had got, so not even the bytes went again.
+        // The host's hello has reported the last number, so the bytes were not sent again either.
         #expect(road.conversation("Ana", with: "Car")?.resent == 0)
     }
 
-    @Test("What the host has not made safe when it dies comes again")
+    @Test("Messages that a host has not stored when it dies are sent again")
     func hostDies() {
         var road = Road()
         let first = road.joined()
@@ -101,7 +101,7 @@ struct MeshCoreTests {
         #expect(road.conversation("Ana", with: "Car")?.unacknowledged == 0)
     }
 
-    @Test("A guest that has forgotten everything is heard from its first word")
+    @Test("A guest that has lost its state is heard from its first message on")
     func guestForgets() {
         var road = Road()
         let first = road.joined()
@@ -116,13 +116,13 @@ struct MeshCoreTests {
         #expect(road.texts(at: "Car").last == "new")
     }
 
-    @Test("A guest that comes back before its old link is noticed to be dead takes its place, and nothing is lost")
+    @Test("A guest that returns before its old link has timed out replaces that link, and loses nothing")
     func replaced() {
         var road = Road()
         let first = road.joined()
         road.send("one", from: "Ana", to: "Car")
         road.settle()
-        // Only the guest has noticed.
+        // Only the guest has noticed the link's end.
         road.act("Ana", on: first) { $0.channelClosed(first) }
         road.wires[first] = nil
         road.send("two", from: "Ana", to: "Car")
@@ -133,7 +133,7 @@ struct MeshCoreTests {
         #expect(road.texts(at: "Car") == ["one", "two"])
     }
 
-    @Test("What comes late of a link that a guest has given up does not take the place of its newer one")
+    @Test("Late data of a link that a guest has given up does not replace its newer link")
     func late() {
         var road = Road()
         road.cut(road.joined())
@@ -154,7 +154,7 @@ struct MeshCoreTests {
         #expect(road.texts(at: "Car") == ["one"])
     }
 
-    @Test("A vote overtakes a long snapshot that is under way")
+    @Test("A vote overtakes a long snapshot that is being sent")
     func voteOvertakes() {
         var road = Road()
         let id = road.joined()
@@ -169,7 +169,7 @@ struct MeshCoreTests {
         #expect(road.texts(at: "Ana").count == 2)
     }
 
-    @Test("Of state updates only the newest waits, none waits for a link, and its leaving is told")
+    @Test("Only the newest state update is queued, none is queued without a link, and its departure is reported")
     func latest() {
         var road = Road()
         #expect(road.send("early", from: "Car", to: "Ana", as: .latest) == .noLink)
@@ -189,7 +189,7 @@ struct MeshCoreTests {
         #expect(road.texts(at: "Ana") == ["two", "four"])
     }
 
-    @Test("The host says why a guest is not let in: it was sent away, or there is no room")
+    @Test("The host gives the reason of a refusal: the guest was banned, or the host is full")
     func refusals() {
         var road = Road(guests: ["Ana"] + (1...Limits.guests).map { "Guest \($0)" })
         let first = road.joined()
@@ -212,7 +212,7 @@ struct MeshCoreTests {
         #expect(road.nodes["Late"]?.ends[late] == .refused(.full))
     }
 
-    @Test("A guest that its channel speaks against is told why, as a stranger and as a friend, and is never in")
+    @Test("A guest with an insufficient channel learns the reason, as a stranger and when known, and never joins")
     func refusedForItsChannel() {
         var road = Road()
         for _ in 0..<2 {
@@ -220,14 +220,14 @@ struct MeshCoreTests {
             road.settle()
             #expect(road.nodes["Ana"]?.ends[refused] == .refused(.bond))
             #expect(!road.isConnected("Ana", to: "Car"))
-            // Its next channel is another one, and then it is known.
+            // Its next channel is sufficient, and then the guest is known.
             let friend = road.joined()
             road.act("Ana", on: friend) { $0.leave(friend) }
             road.settle()
         }
     }
 
-    @Test("A quiet link takes three SDUs a second, and a host asks all its guests in the same moment")
+    @Test("A quiet link takes three SDUs a second, and a host pings all its guests at the same time")
     func quiet() {
         var road = Road(guests: ["Ana", "Bob", "Cem"])
         for guest in ["Ana", "Bob", "Cem"] {
@@ -256,7 +256,7 @@ struct MeshCoreTests {
         #expect(road.nodes["Ana"]?.ends[id] == .silent && road.nodes["Car"]?.ends[id] == .silent)
     }
 
-    @Test("A peer that hangs is noticed within three seconds, by a guest soon after, and one that answers is kept")
+    @Test("A hanging peer is detected within three seconds, by a guest soon after, and a peer that answers is kept")
     func silence() {
         var road = Road()
         let id = road.joined()
@@ -269,7 +269,7 @@ struct MeshCoreTests {
         #expect(road.nodes["Ana"]?.ends[id] == .silent)
     }
 
-    @Test("Leaving is told, and is not a tunnel")
+    @Test("A goodbye is reported as one, not as a lost link")
     func goodbye() {
         var road = Road()
         let id = road.joined()
@@ -278,7 +278,7 @@ struct MeshCoreTests {
         #expect(road.nodes["Ana"]?.ends[id] == .goodbye())
     }
 
-    @Test("Who leaves may say what becomes of its session", arguments: GoodbyeReason.allCases)
+    @Test("A goodbye may state what happens to the sender's session", arguments: GoodbyeReason.allCases)
     func goodbye(reason: GoodbyeReason) {
         var road = Road()
         let id = road.joined()
@@ -297,7 +297,7 @@ struct MeshCoreTests {
         #expect(reader.next() == nil)
     }
 
-    @Test("A host that lost its disk begins anew with a guest that knows it")
+    @Test("A host that has lost its disk starts a new conversation with a guest that knows it")
     func hostForgets() {
         var road = Road()
         road.cut(road.joined())
@@ -308,7 +308,7 @@ struct MeshCoreTests {
         #expect(road.texts(at: "Car") == ["one"])
     }
 
-    @Test("Peers that were met long ago are forgotten first, those that are linked never")
+    @Test("Peers that were met long ago are forgotten first, linked peers never")
     func forgetting() {
         var road = Road(guests: [])
         road.add("Ana", seed: 2)
@@ -331,7 +331,7 @@ struct MeshCoreTests {
         #expect(road.conversation("Car", with: "Ana") != nil)
     }
 
-    @Test("Who makes identities by the hundred does not push out a friend, however long that friend was away")
+    @Test("Hundreds of new identities do not displace a known guest, however long it was away")
     func cheapIdentities() {
         var road = Road()
         let id = road.joined()
@@ -351,7 +351,7 @@ struct MeshCoreTests {
         #expect(road.conversation("Car", with: "Ana") != nil)
     }
 
-    @Test("What waits for all peers together has a limit")
+    @Test("The queues of all peers together have a limit")
     func allOutboxes() {
         var road = Road(guests: (1...9).map { "Guest \($0)" })
         for number in 1...9 {
@@ -367,7 +367,7 @@ struct MeshCoreTests {
         #expect(waiting.reduce(0, +) > Limits.allOutboxBytes - 65_536)
     }
 
-    @Test("What a disk remembers and cannot have been is passed over, and the rest is kept")
+    @Test("Impossible entries on a disk are ignored, and the others are kept")
     func brokenMemory() throws {
         var road = Road()
         road.cut(road.joined())
@@ -388,14 +388,14 @@ struct MeshCoreTests {
         }
     }
 
-    @Test("What the host makes safe while a guest comes back is acknowledged on the new link")
+    @Test("A message that the host stores while its guest reconnects is acknowledged on the new link")
     func acceptedMeanwhile() throws {
         var road = Road()
         let first = road.joined()
         road.nodes["Car"]?.acceptsByItself = false
         road.send("one", from: "Ana", to: "Car")
         road.settle()
-        // The host has not noticed the link's end yet, and answers the new one before the vote is on its disk.
+        // The host has not noticed the link's end yet, and answers on the new link before the vote is on its disk.
         road.act("Ana", on: first) { $0.channelClosed(first) }
         road.wires[first] = nil
         let second = road.dial()
@@ -407,7 +407,7 @@ struct MeshCoreTests {
         #expect(road.conversation("Ana", with: "Car")?.unacknowledged == 0)
     }
 
-    @Test("A vote on its way to the disk is not confirmed by an earlier one of a guest that has lost its own disk")
+    @Test("An earlier vote with the same number does not confirm a vote, if the guest has lost its disk between them")
     func acceptedTooLate() throws {
         var road = Road()
         let first = road.joined()
@@ -415,7 +415,7 @@ struct MeshCoreTests {
         road.send("one", from: "Ana", to: "Car")
         road.settle()
         let one = try #require(road.messages(at: "Car").last)
-        // Ana's box loses its disk while the host writes her vote, and numbers her next one like it.
+        // Ana's box loses its disk while the host stores her vote, and gives her next vote the same number.
         road.cut(first)
         road.add("Ana", seed: 2)
         let second = road.dial()

@@ -6,13 +6,13 @@ import Testing
 
 @Suite("Names, service types and identities")
 struct NamesTests {
-    @Test("a service type of the rules is taken", arguments: ["democracy-dj", "a", "a-1", "abcdefghijklmno"])
+    @Test("a valid service type is accepted", arguments: ["democracy-dj", "a", "a-1", "abcdefghijklmno"])
     func goodServiceType(text: String) throws {
         #expect(try ServiceType(text).text == text)
     }
 
     @Test(
-        "any other service type is refused with what is wrong",
+        "any other service type is refused with the reason",
         arguments: [
             ("", .empty), ("abcdefghijklmnop", .tooLong(characters: 16)), ("1abc", .firstNotLetter),
             ("-abc", .firstNotLetter), ("Democracy", .forbiddenCharacter("D")), ("a_b", .forbiddenCharacter("_")),
@@ -41,7 +41,7 @@ struct NamesTests {
         #expect(try NodeName(String(repeating: "x", count: 64)).text.count == 64)
     }
 
-    @Test("a name of nothing, of 300 characters or of two lines is refused")
+    @Test("an empty name, one of 300 characters and one of two lines are refused")
     func badNames() {
         #expect(throws: NodeName.Problem.empty) { try NodeName(" \t ") }
         #expect(throws: NodeName.Problem.tooLong(characters: 300)) {
@@ -66,7 +66,7 @@ struct NamesTests {
             #expect(try NodeName(name).text == name)
             #expect(NodeName(untrusted: name).text == name)
         }
-        // Cut by an advertisement it may look like one.
+        // An advertisement may cut a name so that it looks like an identifier.
         let cut = try NodeName("0123456789abXYZ is my car")
         #expect(cut.isPerhaps(heard: NodeName(untrusted: cut.advertisedByRelay).text))
     }
@@ -76,14 +76,14 @@ struct NamesTests {
         "\u{E0041}\u{E0042}\u{E007F}", "\u{FE0F}", "\u{E0100}", " \u{200B}\u{3164} \u{2060}",
     ]
 
-    @Test("a name with nothing to see in it is none", arguments: invisible)
+    @Test("a name without visible characters is refused", arguments: invisible)
     func invisibleNames(name: String) {
         #expect(throws: NodeName.Problem.empty) { try NodeName(name) }
         #expect(NodeName(untrusted: name).text == "?")
     }
 
     @Test(
-        "what joins and varies characters stays in a name that has some",
+        "joiners and variation selectors stay in a name with visible characters",
         arguments: ["👨‍👩‍👧‍👦", "❤️", "🏴\u{E0067}\u{E0062}\u{E007F}", "नि"])
     func joinedNames(name: String) throws {
         #expect(try NodeName(name).text == name)
@@ -91,7 +91,7 @@ struct NamesTests {
     }
 
     @Test(
-        "marks that turn the direction of text, and noncharacters, are no part of a name",
+        "marks that change the direction of text, and noncharacters, are removed from a name",
         arguments: [0x200E, 0x200F, 0x061C, 0x202E, 0x2066, 0xFDD0, 0xFDEF, 0xFFFE, 0xFFFF, 0x1FFFE, 0x10FFFF]
             as [UInt32])
     func marks(value: UInt32) throws {
@@ -101,7 +101,7 @@ struct NamesTests {
         #expect(UntrustedText.shown("a\(mark)b") == "ab")
     }
 
-    @Test("whatever a peer calls itself becomes a name of one line within the limits")
+    @Test("any name of a peer becomes one line within the limits")
     func untrustedNames() {
         #expect(NodeName(untrusted: "").text == "?")
         #expect(NodeName(untrusted: "\u{1B}[31m").text == "[31m")
@@ -110,7 +110,7 @@ struct NamesTests {
         #expect(NodeName(untrusted: String(repeating: "x", count: 300)).text.count == 64)
     }
 
-    @Test("a name that is cut behind a space has none at its end, so that it is the same when it is read again")
+    @Test("a name that is cut after a space has no space at its end, so it is the same when it is read again")
     func cutBehindSpace() {
         let name = NodeName(untrusted: String(repeating: "a", count: 63) + " b").text
         #expect(name == String(repeating: "a", count: 63))
@@ -120,7 +120,7 @@ struct NamesTests {
     @Test("the advertised name fits a scan response and ends between characters")
     func advertisedName() throws {
         #expect(try NodeName("Dad's Car").advertised == "Dad's Car")
-        // A receiver drops the space at the cut, and a guest that names this host has to find it.
+        // A receiver drops the space at the cut, and a guest that names this host must find it.
         #expect(try NodeName("The Grand Old Coach of the Northern Valley").advertised == "The Grand Old Coach")
         let family = try NodeName(String(repeating: "👨‍👩‍👧‍👦", count: 9)).advertised
         #expect(family.unicodeScalars.starts(with: "👨\u{200D}👩".unicodeScalars))
@@ -128,7 +128,7 @@ struct NamesTests {
         #expect(try NodeName("e" + String(repeating: "é", count: 20)).advertised.utf8.count == 19)
     }
 
-    @Test("an identity survives being stored, and its identifier comes from its public key")
+    @Test("an identity can be stored and restored, and its identifier is derived from its public key")
     func identity() throws {
         let identity = Identity.make()
         let again = try #require(Identity(stored: identity.stored))
@@ -138,7 +138,7 @@ struct NamesTests {
         #expect(Identity(stored: [1, 2, 3]) == nil)
     }
 
-    @Test("hexadecimal text is read as it was written, and nothing else is")
+    @Test("hexadecimal text is read as it was written, and other text is refused")
     func hex() {
         #expect(Hex.text([0, 0x7F, 0xFF]) == "007fff")
         #expect(Hex.bytes("007fFF") == [0, 0x7F, 0xFF])

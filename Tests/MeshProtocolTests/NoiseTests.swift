@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Noise")
 struct NoiseTests {
-    // MARK: What was published
+    // MARK: Published vectors
 
     @Test("a handshake and its link are the published ones, byte for byte", arguments: NoiseVector.all)
     func published(vector: NoiseVector) throws {
@@ -39,9 +39,9 @@ struct NoiseTests {
         }
     }
 
-    // MARK: What a handshake refuses
+    // MARK: Refused handshakes
 
-    @Test("no bit of a handshake can be changed", arguments: NoiseVector.all)
+    @Test("a change of any bit of a handshake is detected", arguments: NoiseVector.all)
     func changedBits(vector: NoiseVector) throws {
         for (index, message) in zip(vector.handshakeMessages.indices, vector.handshakeMessages) {
             let sent = try Pair(vector, onItsWay: index)
@@ -53,7 +53,7 @@ struct NoiseTests {
         }
     }
 
-    @Test("a handshake's message can be neither cut nor stretched", arguments: NoiseVector.all)
+    @Test("a handshake message that is cut or extended is refused", arguments: NoiseVector.all)
     func changedLengths(vector: NoiseVector) throws {
         for (index, message) in zip(vector.handshakeMessages.indices, vector.handshakeMessages) {
             let sent = try Pair(vector, onItsWay: index)
@@ -64,7 +64,7 @@ struct NoiseTests {
         }
     }
 
-    @Test("a handshake that has refused a message refuses the right one too", arguments: NoiseVector.all)
+    @Test("a handshake that has refused a message refuses the correct one too", arguments: NoiseVector.all)
     func overIsOver(vector: NoiseVector) throws {
         for (index, message) in zip(vector.handshakeMessages.indices, vector.handshakeMessages) {
             var reader = try Pair(vector, onItsWay: index).reader
@@ -77,7 +77,7 @@ struct NoiseTests {
         }
     }
 
-    @Test("a key that came with a refused message is not kept", arguments: [(NoiseVector.xx, 1), (.xx, 2), (.ik, 0)])
+    @Test("a key from a refused message is not kept", arguments: [(NoiseVector.xx, 1), (.xx, 2), (.ik, 0)])
     func refusedKey(vector: NoiseVector, index: Int) throws {
         var reader = try Pair(vector, onItsWay: index).reader
         var message = vector.messages[index].ciphertext
@@ -86,7 +86,7 @@ struct NoiseTests {
         #expect(reader.remoteStatic == nil)
     }
 
-    @Test("a message out of turn gives nothing and changes nothing", arguments: NoiseVector.all)
+    @Test("a message out of order returns nothing and changes nothing", arguments: NoiseVector.all)
     func outOfTurn(vector: NoiseVector) throws {
         var pair = try Pair(vector.pattern)
         for message in vector.handshakeMessages {
@@ -100,7 +100,7 @@ struct NoiseTests {
         #expect(pair.writer.read(last.ciphertext[...]) == nil && pair.writer.isComplete)
     }
 
-    @Test("two prologues do not shake hands", arguments: NoiseVector.all)
+    @Test("a handshake between different prologues fails", arguments: NoiseVector.all)
     func prologues(vector: NoiseVector) throws {
         for prologue in [[], NoiseVector.prologue + [0], NoiseVector.prologue.dropLast()] {
             var pair = try Pair(vector.pattern, initiatorPrologue: prologue)
@@ -109,14 +109,14 @@ struct NoiseTests {
         }
     }
 
-    @Test("a responder that is not the one meant understands nothing")
+    @Test("a responder other than the intended one cannot read the message")
     func anotherResponder() throws {
         var pair = try Pair(.ik, responderPublic: NoiseVector.initiatorPublic)
         let first = pair.writer.write(payload: []) ?? []
         #expect(!first.isEmpty && pair.refuses(first))
     }
 
-    @Test("what is no key makes no handshake")
+    @Test("a handshake needs valid keys")
     func badKeys() {
         let key = NoiseVector.initiatorStatic
         for bad in [[], key.dropLast(), key + [0]] {
@@ -128,7 +128,7 @@ struct NoiseTests {
         }
     }
 
-    @Test("the initiator of IK, and nobody else, knows the other side before")
+    @Test("only the initiator of IK knows the other side's key before the handshake")
     func knownKeys() {
         let key = NoiseVector.initiatorStatic
         for (pattern, role) in [(.xx, .initiator), (.xx, .responder), (.ik, .initiator), (.ik, .responder)]
@@ -145,7 +145,7 @@ struct NoiseTests {
 
     // MARK: Points of low order
 
-    /// Every key agrees on zero with these: 0, 1, the two points of order 8, and p - 1, p and p + 1.
+    /// Every key agreement with these results in zero: 0, 1, the two points of order 8, and p - 1, p and p + 1.
     static let lowOrderPoints: [[UInt8]] =
         [
             [UInt8](repeating: 0, count: 32), [1] + [UInt8](repeating: 0, count: 31),
@@ -155,7 +155,7 @@ struct NoiseTests {
 
     @Test("an ephemeral key of low order is refused", arguments: lowOrderPoints)
     func lowOrderEphemeral(point: [UInt8]) throws {
-        // The first message of XX agrees on nothing yet: its answer does.
+        // The first message of XX contains no key agreement yet; its answer does.
         var responder = try Pair(.xx).reader
         #expect(responder.read(point[...]) == [])
         #expect(responder.write(payload: []) == nil)
@@ -167,14 +167,14 @@ struct NoiseTests {
         }
     }
 
-    @Test("nobody is called whose static key is of low order", arguments: lowOrderPoints)
+    @Test("a responder with a static key of low order is not called", arguments: lowOrderPoints)
     func lowOrderResponder(point: [UInt8]) throws {
         var initiator = try Pair(.ik, responderPublic: point).writer
         #expect(initiator.write(payload: []) == nil)
         #expect(initiator.write(payload: []) == nil && !initiator.isComplete)
     }
 
-    @Test("a static key of low order is refused in a message that is right otherwise", arguments: lowOrderPoints)
+    @Test("a static key of low order is refused in an otherwise correct message", arguments: lowOrderPoints)
     func lowOrderStatic(point: [UInt8]) throws {
         let sent = try Pair(.xx, onItsWay: 1)
         let ephemeral = try Curve25519.KeyAgreement.PublicKey(
@@ -184,11 +184,11 @@ struct NoiseTests {
         let genuine = try secondMessage(staticKey: NoiseVector.responderPublic, agreed: agreed)
         #expect(genuine == NoiseVector.xx.messages[1].ciphertext)
         #expect(!sent.refuses(genuine))
-        // Everybody knows what such a key agrees on, so anybody could write this.
+        // The result of an agreement with such a key is known, so any attacker could write this message.
         #expect(sent.refuses(try secondMessage(staticKey: point, agreed: [UInt8](repeating: 0, count: 32))))
     }
 
-    /// The second message of XX, step by step.
+    /// The second message of XX, built step by step.
     private func secondMessage(staticKey: [UInt8], agreed: [UInt8]) throws -> [UInt8] {
         let first = NoiseVector.xx.messages[0].ciphertext
         let ephemeral = try Curve25519.KeyAgreement.PrivateKey(rawRepresentation: NoiseVector.responderEphemeral)
@@ -210,7 +210,7 @@ struct NoiseTests {
 
     private func cipher() -> NoiseCipher { NoiseCipher(key: SymmetricKey(data: NoiseVector.initiatorStatic)) }
 
-    @Test("what was sealed opens once, and in its order")
+    @Test("a sealed message opens once, in order")
     func replay() {
         var (sealing, opening) = (cipher(), cipher())
         let sealed = (0..<3).map { sealing.seal([$0]) }
@@ -222,7 +222,7 @@ struct NoiseTests {
         #expect(opening.open(sealed[2][...]) == [2])
     }
 
-    @Test("no bit of what was sealed, or vouched for, can be changed")
+    @Test("a change of any bit of sealed or authenticated data is detected")
     func changedSealed() {
         var sealing = cipher()
         let opening = cipher()
@@ -240,7 +240,7 @@ struct NoiseTests {
         }
     }
 
-    @Test("nothing can be sealed too: it is a tag")
+    @Test("an empty message can be sealed: it is only a tag")
     func empty() {
         var (sealing, opening) = (cipher(), cipher())
         let sealed = sealing.seal([])
@@ -249,7 +249,7 @@ struct NoiseTests {
     }
 
     @Test(
-        "after 65,536 messages the key is the one that Noise makes of it, on both sides, as the other implementation has it"
+        "after 65,536 messages both sides use the key that Noise derives, as in the other implementation"
     )
     func rekey() throws {
         var (sealing, opening) = (cipher(), cipher())
@@ -258,7 +258,7 @@ struct NoiseTests {
             #expect(opening.open(sealed[...]) == [], "\(number)")
         }
         let next = sealing.seal(Array("A vote".utf8))
-        // Written by Tests/Interop (test_document.py), which has its own.
+        // Written by Tests/Interop (test_document.py), which has its own implementation.
         #expect(Hex.text(next) == Self.firstAfterRekey)
         var damaged = next
         damaged[0] ^= 1
@@ -268,7 +268,7 @@ struct NoiseTests {
 
     private static let firstAfterRekey = "b20ef0b54ca71d3a8e9c4d796dfb082b9109205fcf5b"
 
-    @Test("the counter's low byte comes first")
+    @Test("the counter is little-endian")
     func counter() throws {
         var sealing = cipher()
         let key = SymmetricKey(data: NoiseVector.initiatorStatic)
@@ -281,9 +281,9 @@ struct NoiseTests {
 }
 
 extension NoiseTests {
-    /// Both sides of a handshake, with the keys of the vectors.
+    /// Both sides of a handshake, with the vectors' keys.
     struct Pair {
-        /// Who writes the next message.
+        /// The side that writes the next message.
         var writer: NoiseHandshake
         var reader: NoiseHandshake
 
@@ -302,7 +302,7 @@ extension NoiseTests {
                     ephemeralKey: NoiseVector.responderEphemeral))
         }
 
-        /// A vector's handshake while this message of it is on its way: it was written, and was not read yet.
+        /// A vector's handshake with this message written and not yet read.
         init(_ vector: NoiseVector, onItsWay index: Int) throws {
             try self.init(vector.pattern)
             for message in vector.messages.prefix(index) {
@@ -317,8 +317,8 @@ extension NoiseTests {
             swap(&writer, &reader)
         }
 
-        /// Whether another message than the one on its way ends the handshake: at once, or, where the pattern cannot
-        /// tell yet (the first message of XX), with the answer.
+        /// Whether a message other than the written one ends the handshake: at once, or with the answer if the pattern
+        /// cannot detect it earlier (the first message of XX).
         func refuses(_ message: [UInt8]) -> Bool {
             var (writer, reader) = (writer, reader)
             guard reader.read(message[...]) != nil else { return !reader.isComplete }

@@ -3,13 +3,13 @@
 import MeshProtocol
 import Testing
 
-/// A published run of a whole handshake and the messages after it, both sides' keys included. The figures are those of
-/// cacophony's `vectors/cacophony.txt`, which snow tests itself with too; the Python package noiseprotocol 0.3.1 gave
-/// the same ones for these keys.
+/// A published handshake with the messages after it, including both sides' keys. The values are those of cacophony's
+/// `vectors/cacophony.txt`, which snow's tests use too. The Python package noiseprotocol 0.3.1 gave the same values for
+/// these keys.
 struct NoiseVector: Sendable, CustomTestStringConvertible {
     let pattern: NoiseHandshake.Pattern
     let handshakeHash: [UInt8]
-    /// The handshake's messages, then the link's, the initiator's first, in turns.
+    /// The handshake's messages, then the link's. The sides take turns, the initiator first.
     let messages: [Message]
 
     struct Message: Sendable {

@@ -4,12 +4,12 @@ import Testing
 
 @testable import MeshProtocol
 
-/// A PIN at the door (`docs/protocol.md`, "Challenges").
-@Suite("A PIN at the door")
+/// A PIN for joining (`docs/protocol.md`, "Challenges").
+@Suite("A PIN for joining")
 struct ProofTests {
     private static let pin = JoiningSecret(pin: "314159")
 
-    /// A car with a PIN, and a guest to whom this one was told.
+    /// A car with a PIN, and a guest that was given this PIN.
     private static func road(pin: String? = "314159", asks: Bool = true, guests: [String] = ["Ana"]) -> Road {
         var road = Road(guests: guests)
         if asks { road.nodes["Car"]?.core.door = Door(pin: Self.pin) }
@@ -21,7 +21,7 @@ struct ProofTests {
         road.nodes["Car"]?.events.count { if case .guessedWrong = $0 { true } else { false } } ?? 0
     }
 
-    @Test("Who knows the PIN is in, and votes")
+    @Test("A guest that knows the PIN joins, and votes")
     func right() {
         var road = Self.road()
         let id = road.joined()
@@ -33,7 +33,7 @@ struct ProofTests {
         #expect(road.texts(at: "Car") == ["a vote"])
     }
 
-    @Test("Who has guessed wrong is told so, and who does not know that there is a PIN is told that")
+    @Test("A guest with a wrong PIN, and one without a PIN, each learn the reason")
     func wrong() {
         var road = Self.road(pin: "271828")
         let id = road.joined()
@@ -49,7 +49,7 @@ struct ProofTests {
         #expect(JoiningSecret(pin: "٣١٤١٥٩") == nil)
     }
 
-    @Test("Who was let in once comes back without a PIN, in one round trip, also after a restart of both")
+    @Test("An admitted guest returns without a PIN, in one round trip, also after a restart of both")
     func remembered() throws {
         var road = Self.road()
         road.cut(road.joined())
@@ -61,14 +61,14 @@ struct ProofTests {
         road.nodes["Car"]?.core.door = Door(pin: JoiningSecret(pin: "111111"))
         let id = road.joined()
         #expect(road.isConnected("Ana", to: "Car"))
-        // The new PIN is another one, and the host has proved the old one.
+        // The new PIN differs, and the host has proved the old one.
         road.cut(id)
         road.nodes["Ana"]?.core.secret = Self.pin
         _ = road.joined()
         #expect(road.isConnected("Ana", to: "Car"))
     }
 
-    @Test("A guest that knows its host and is asked for the first time proves itself in the second packet's turn")
+    @Test("A guest that knows its host and is asked for the first time proves the PIN after the second packet")
     func knownHost() {
         var road = Self.road(asks: false)
         road.nodes["Ana"]?.core.secret = nil
@@ -80,13 +80,13 @@ struct ProofTests {
         #expect(road.nodes["Car"]?.core.remembered(road.key("Car", with: "Ana"))?.isProved == true)
     }
 
-    @Test("Whoever was given a PIN joins no host that has not proved it, whether that asks or not")
+    @Test("A guest with a PIN joins no host that has not proved it, whether or not that host asks")
     func unprovenHost() {
         var road = Self.road(asks: false)
         let id = road.joined()
         #expect(road.nodes["Ana"]?.ends[id] == .misbehaved(.unprovenHost))
         #expect(!road.isConnected("Ana", to: "Car"))
-        // It asks, and takes whatever is proved.
+        // This host asks, and accepts any proof.
         var liar = Self.road(pin: "271828")
         let link = liar.dial()
         while liar.nodes["Car"]?.core.links[link]?.machine.isProving != true, liar.step(link) {}
@@ -97,7 +97,7 @@ struct ProofTests {
         #expect(liar.nodes["Ana"]?.ends[link] == .misbehaved(.unprovenHost))
     }
 
-    @Test("A share that is no element, or the identity, ends the link, and costs the host no guess")
+    @Test("A share that is not an element, or is the identity, ends the link, and costs the host no guess")
     func badShares() {
         for share in [[UInt8](repeating: 0, count: 32), [UInt8](repeating: 0xFF, count: 32), [1, 2, 3]] {
             var road = Self.road()
@@ -110,7 +110,7 @@ struct ProofTests {
         }
     }
 
-    @Test("Nobody has the host compute anything before their first record has opened")
+    @Test("A host computes nothing for a peer before the peer's first record has opened")
     func replay() throws {
         var road = Self.road(asks: false)
         road.nodes["Ana"]?.core.secret = nil
@@ -120,7 +120,7 @@ struct ProofTests {
         road.pull("Ana", id)
         let packet = try #require(road.wires[id]?.toHost.first)
         road.cut(id)
-        // The same packet again, from nobody: it is asked, and that is all.
+        // The same packet again, from an attacker: the host sends its challenge, and nothing more.
         let replay = road.strangerLink()
         road.give(packet, to: "Car", on: replay)
         #expect(road.nodes["Car"]?.core.links[replay]?.machine.isProving == true)
@@ -129,7 +129,7 @@ struct ProofTests {
         #expect(road.nodes["Car"]?.core.door == Door(pin: Self.pin))
     }
 
-    @Test("Frames out of turn end the link: a proof before it is asked for, a second one, one of another kind")
+    @Test("Frames out of order end the link: a proof before the challenge, a second one, one of another kind")
     func outOfTurn() {
         for frames: [Frame] in [
             [.proof(kind: 1, round: 2, data: [])], [.proof(kind: 2, round: 1, data: [UInt8](repeating: 1, count: 32))],
@@ -151,7 +151,7 @@ struct ProofTests {
         #expect(asked.nodes["Ana"]?.ends[id] == .misbehaved(.unexpectedFrame))
     }
 
-    @Test("Five may guess, all together, and then one each 200 s; who is in notices nothing")
+    @Test("Five guesses in total are free, then one every 200 s; linked guests notice nothing")
     func limit() {
         let strangers = (1...9).map { "Stranger \($0)" }
         var road = Self.road(guests: ["Ana"] + strangers)
@@ -179,7 +179,7 @@ struct ProofTests {
         #expect(late == [.refused(.wrongProof), .refused(.tooManyGuesses)])
     }
 
-    @Test("Unfinished proofs take no guess from others, also while they are open, and a right proof costs none")
+    @Test("Unfinished proofs cost others no guess, also while they are pending, and a correct proof costs none")
     func unfinished() {
         var road = Self.road(guests: (1...8).map { "Guest \($0)" })
         for guest in 1...7 {
@@ -193,7 +193,7 @@ struct ProofTests {
         }
     }
 
-    @Test("Proofs that are under way when the last guess is used are not compared, right or wrong")
+    @Test("Proofs that are pending when the last guess is used are not compared, correct or not")
     func race() {
         let strangers = (1...7).map { "Stranger \($0)" }
         var road = Self.road(guests: ["Ana"] + strangers)
@@ -208,7 +208,7 @@ struct ProofTests {
     }
 
     @Test(
-        "At every pace a guesser has at most 450 guesses in any day",
+        "At any pace a guesser has at most 450 guesses in any day",
         arguments: [100, 1_000, 12_000, 14_999, 15_000, 15_001, 60_000, 192_000, 200_000, 500_000])
     func day(milliseconds: Int) {
         var door = Door(pin: Self.pin)
@@ -241,7 +241,7 @@ struct ProofTests {
         }
     }
 
-    @Test("Guessers in the network, at a broker and at the page leave guesses to those on the air, at any pace")
+    @Test("Guessers on the network, at a broker and on the page leave guesses to peers on the air, at any pace")
     func entrances() {
         for bearer in [Bearer.broker, .lan] {
             var road = Self.road(guests: ["Ana", "Ben", "Eve"])
@@ -253,7 +253,7 @@ struct ProofTests {
                 road.advance(by: .seconds(5))
             }
             #expect(Self.wrongGuesses(road) >= 3)
-            // A family on the air mistypes, and is in.
+            // A family member on the air mistypes the PIN, and then joins.
             road.nodes["Ana"]?.core.secret = JoiningSecret(pin: "314158")
             let mistyped = road.dial("Ana")
             road.settle()
@@ -272,7 +272,7 @@ struct ProofTests {
         #expect(door.mayGuess(at: .air, now: .zero))
     }
 
-    @Test("A quiet time gives all guesses back, and no more than these")
+    @Test("A quiet time restores all guesses, and no more than these")
     func quiet() {
         var limit = GuessLimit()
         for _ in 0..<Limits.guesses { limit.wasWrong(now: .zero) }
@@ -284,7 +284,7 @@ struct ProofTests {
         #expect(!limit.hasRoom(at: .air, now: later))
     }
 
-    @Test("Who is banned, and who finds no place, is told that and asked for nothing")
+    @Test("A banned guest, and one without a free slot, learn that and get no challenge")
     func otherReasons() {
         var road = Self.road()
         let ana = road.id("Ana")
@@ -296,12 +296,12 @@ struct ProofTests {
 }
 
 extension LinkMachine {
-    /// A responder's, while a proof is due.
+    /// True for a responder that waits for a proof.
     fileprivate var isProving: Bool { if case .proving = phase { true } else { false } }
 }
 
 extension Road {
-    /// A host with the right keys answers what no host of ours would.
+    /// A host with valid keys sends an answer that our hosts never send.
     fileprivate mutating func answer(_ frames: [Frame], as name: String, on id: MeshCore.LinkID) {
         guard let guest = wires[id]?.guest,
             let record = nodes[name]?.core.links[id]?.machine.sealed?.seal(frames.flatMap { Self.bytes($0) })

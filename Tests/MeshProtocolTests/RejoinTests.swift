@@ -4,9 +4,9 @@ import Testing
 
 @testable import MeshProtocol
 
-@Suite("A guest that comes back behind another relay")
+@Suite("A guest that returns through another relay")
 struct RejoinTests {
-    /// A host with two relays, and a guest that was behind the first and is linked with the second.
+    /// A host with two relays, and a guest that was behind the first and is linked to the second.
     private func between(_ guest: String = "Ana") -> Convoy {
         var convoy = Convoy(relays: ["One", "Two"], guests: [guest])
         convoy.dial("One", "Car")
@@ -18,7 +18,7 @@ struct RejoinTests {
         return convoy
     }
 
-    /// Bytes that have passed the link between the second relay and the host, both ways.
+    /// Bytes on the link between the second relay and the host, both ways.
     private func bytes(_ convoy: Convoy) -> Int {
         [("Two", "Car"), ("Car", "Two")].reduce(0) { sum, ends in
             let end = convoy.link(ends.0, to: ends.1).map { Convoy.End(node: ends.0, link: $0) }
@@ -26,7 +26,7 @@ struct RejoinTests {
         }
     }
 
-    /// What the guest says first in a circuit that it opens now; nothing has left yet.
+    /// The guest's first packet in a circuit that it opens now. It was not sent yet.
     private func firstPacket(_ convoy: inout Convoy) -> [UInt8] {
         convoy.isHeldUp = true
         defer { convoy.isHeldUp = false }
@@ -34,7 +34,7 @@ struct RejoinTests {
         return convoy.nodes["Ana"]?.core.links[id]?.machine.packets.first ?? []
     }
 
-    /// Somebody at the second relay opens a circuit of its own to the host, and says this in it.
+    /// Another node at the second relay opens its own circuit to the host, and sends this packet in it.
     private func say(_ packet: [UInt8], at convoy: inout Convoy) {
         guard let uplink = convoy.link("Two", to: "Car") else { return }
         let host = convoy.id("Car")
@@ -46,7 +46,7 @@ struct RejoinTests {
         convoy.settle()
     }
 
-    @Test("is let in for about half of the bytes, without an agreement of keys, and is called what it was called")
+    @Test("a returning guest joins with about half of the bytes, no key agreement, and its earlier name")
     func fewerBytes() {
         var (back, anew) = (between(), between())
         anew.nodes["Car"]?.core.rejoins = RejoinTable()
@@ -67,7 +67,7 @@ struct RejoinTests {
         #expect(short * 100 <= whole * 55, "\(short) bytes instead of \(whole)")
     }
 
-    @Test("loses and doubles nothing, however often it comes back")
+    @Test("no message is lost or counted twice, however often a guest returns")
     func often() {
         var convoy = between()
         for round in 0..<40 {
@@ -86,7 +86,7 @@ struct RejoinTests {
         #expect(convoy.nodes.values.allSatisfy { $0.core.misbehaviours.isEmpty })
     }
 
-    @Test("is let in like anybody else where the host has forgotten it, in the same circuit")
+    @Test("if the host has forgotten a returning guest, it joins like a stranger, in the same circuit")
     func forgotten() {
         var convoy = between()
         convoy.nodes["Car"]?.core.rejoins = RejoinTable()
@@ -98,7 +98,7 @@ struct RejoinTests {
         #expect(convoy.nodes["Car"]?.core.rejoins.count == 1, "something is kept of it again")
     }
 
-    @Test("has the keys that the document gives")
+    @Test("the derived keys are the document's")
     func vectors() throws {
         let secret = RejoinSecret(.init(data: (0..<32).map { UInt8($0) }))
         #expect(secret.id.value == 0xcf65_ea58_857b_779d)
@@ -116,7 +116,7 @@ struct RejoinTests {
         #expect(channel.seal([1]) == direct.seal([1]))
     }
 
-    @Test("agrees on keys again after an hour")
+    @Test("after an hour a returning guest agrees on new keys")
     func afterAnHour() {
         var convoy = between()
         convoy.now += Limits.rejoinTime - .seconds(1)
@@ -126,7 +126,7 @@ struct RejoinTests {
         #expect(firstPacket(&convoy).first == 4)
     }
 
-    @Test("has different keys for each attempt, also for two that are under way at a time")
+    @Test("each attempt has different keys, also two that are pending at the same time")
     func attempts() {
         var convoy = between()
         let (first, second) = (firstPacket(&convoy), firstPacket(&convoy))
@@ -141,7 +141,7 @@ struct RejoinTests {
         #expect(zip(record, otherRecord).count { $0 == $1 } < record.count / 4, "the same bytes look different")
     }
 
-    @Test("has each attempt opened once, and none after a later one: no key seals for two links")
+    @Test("each attempt is opened once, and none after a later one: no key seals for two links")
     func once() {
         let secret = RejoinSecret(.init(data: [UInt8](repeating: 3, count: 32)))
         let key = ConversationKey("a", as: .responder, .democracyDJ)
@@ -160,7 +160,7 @@ struct RejoinTests {
         #expect(table.next(key, now: Limits.rejoinTime) == nil && table.count == 0)
     }
 
-    @Test("is not taken for one who has come back where a relay repeats what it said, or says it late")
+    @Test("a relay that repeats or delays a returning guest's packet is not mistaken for the guest")
     func replay() {
         var convoy = between()
         let packet = firstPacket(&convoy)
@@ -169,7 +169,7 @@ struct RejoinTests {
         #expect(link != nil)
         say(packet, at: &convoy)
         #expect(convoy.nodes["Car"]?.core.link(to: convoy.id("Ana")) == link)
-        // It was kept back while its guest came by another way.
+        // The packet was held back until the guest had joined through another relay.
         convoy.cut("Ana", from: "Two")
         convoy.dial("Ana", "Two")
         let late = firstPacket(&convoy)
@@ -183,7 +183,7 @@ struct RejoinTests {
         #expect(convoy.nodes["Car"]?.core.link(to: convoy.id("Ana")) == direct)
     }
 
-    @Test("is not taken for one who has come back where somebody makes up what was kept, or alters what it said")
+    @Test("a forged or altered packet is not mistaken for a returning guest's")
     func forged() {
         var convoy = between()
         var packet = firstPacket(&convoy)
@@ -203,7 +203,7 @@ struct RejoinTests {
         #expect(convoy.isConnected("Car", to: "Ana"), "who says it has something kept takes no attempt from who has")
     }
 
-    @Test("stays outside where it was sent away")
+    @Test("a banned guest that returns is refused")
     func banned() {
         var convoy = between()
         let ana = convoy.id("Ana")
@@ -213,7 +213,7 @@ struct RejoinTests {
         #expect(!convoy.isConnected("Car", to: "Ana"))
     }
 
-    @Test("has to prove what others prove where the host has locked its door meanwhile")
+    @Test("a returning guest must prove the PIN if the host has set one meanwhile")
     func lockedDoor() {
         var convoy = between()
         convoy.nodes["Car"]?.core.door.pin = JoiningSecret(random: 135_790)
@@ -224,7 +224,7 @@ struct RejoinTests {
         #expect(convoy.isConnected("Ana") && convoy.isConnected("Car", to: "Ana"))
     }
 
-    @Test("is let in while strangers keep a host as busy as it gets")
+    @Test("a returning guest joins while strangers use all of the host's handshakes")
     func besideStrangers() {
         var convoy = between()
         let now = convoy.now
@@ -239,7 +239,7 @@ struct RejoinTests {
         #expect(convoy.isConnected("Ana") && convoy.isConnected("Car", to: "Ana"))
     }
 
-    @Test("leaves nothing in memory after an hour, also where it does not come back")
+    @Test("stored secrets are gone from memory after an hour, also if the guest does not return")
     func leavesNothing() {
         var convoy = between()
         convoy.cut("Ana", from: "Two")
@@ -249,7 +249,7 @@ struct RejoinTests {
         #expect(["Car", "Ana"].map { convoy.nodes[$0]?.core.rejoins.count } == [0, 0])
     }
 
-    @Test("says nothing where it leaves before it is answered: nobody may have its keys")
+    @Test("a guest that leaves before the answer sends nothing, because others may have its keys")
     func leavesEarly() {
         var convoy = between()
         convoy.nodes["Car"]?.core.rejoins = RejoinTable()
@@ -261,7 +261,7 @@ struct RejoinTests {
         #expect(convoy.nodes.values.allSatisfy { $0.core.misbehaviours.isEmpty })
     }
 
-    @Test("is one of as many as there may be, and the oldest are forgotten")
+    @Test("the number of stored secrets is limited, and the oldest are forgotten")
     func limit() {
         var table = RejoinTable()
         for number in 0..<Limits.rejoins + 3 {

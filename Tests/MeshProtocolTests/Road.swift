@@ -4,22 +4,22 @@ import Testing
 
 @testable import MeshProtocol
 
-/// A host and its guests in one struct: every link is a pair of queues, time stands still unless it is moved, and
-/// nothing is random. SDUs move only when a test says so.
+/// A host and its guests in one struct: every link is a pair of queues, the clock stands still unless a test moves it,
+/// and nothing is random. SDUs move only when a test moves them.
 struct Road {
     struct Node {
         var core: MeshCore
         var events: [LinkEvent] = []
-        /// By link.
+        /// The end of each link.
         var ends: [MeshCore.LinkID: LinkEnd] = [:]
         var held: [MeshCore.LinkID: MeshInstant] = [:]
         var closing: Set<MeshCore.LinkID> = []
         var forgotten: [ConversationKey] = []
-        /// Accepts each reliable message as soon as it has arrived.
+        /// Accepts each reliable message as soon as it arrives.
         var acceptsByItself = true
     }
 
-    /// A link: the guest's number and the host's number for it, and whose it is.
+    /// A link: its number at the guest and at the host, and its guest.
     struct Wire {
         var guest: String
         var host: String
@@ -33,9 +33,9 @@ struct Road {
     var wires: [MeshCore.LinkID: Wire] = [:]
     var now: MeshInstant = .zero
     var sendMTU = Limits.sduBytes
-    /// When each SDU has arrived.
+    /// The arrival time of each SDU.
     var arrivals: [MeshInstant] = []
-    /// The node that lets others in.
+    /// The node that admits the others.
     private let host: String
     private var lastLink = 0
     private var lastEntropy: UInt8 = 100
@@ -63,7 +63,7 @@ struct Road {
 
     func id(_ name: String) -> Peer.ID { nodes[name]?.core.local.id ?? "" }
 
-    /// What a node calls its conversation with another.
+    /// The key of a node's conversation with another.
     func key(_ name: String, with other: String) -> ConversationKey {
         ConversationKey(
             id(other), as: name == host ? .responder : .initiator, nodes[name]?.core.service ?? .democracyDJ)
@@ -80,7 +80,7 @@ struct Road {
 
     // MARK: Links
 
-    /// A guest's channel to a host opens. Nothing moves yet.
+    /// Opens a guest's channel to a host. Nothing moves yet.
     @discardableResult
     mutating func dial(
         _ guest: String = "Ana", _ host: String = "Car", expecting: Peer.ID? = nil, refusal: RefusalReason? = nil,
@@ -108,12 +108,12 @@ struct Road {
         return lastLink
     }
 
-    /// Moves everything until nothing moves any more.
+    /// Moves SDUs until none is left.
     mutating func settle() {
         while wires.keys.sorted().contains(where: { step($0) }) {}
     }
 
-    /// Moves what waits on one link. Returns whether there was anything.
+    /// Moves the queued SDUs of one link. Returns whether there were any.
     @discardableResult
     mutating func step(_ id: MeshCore.LinkID) -> Bool {
         guard let wire = wires[id], !wire.isCut else { return false }
@@ -127,7 +127,7 @@ struct Road {
         return !wire.toHost.isEmpty || !wire.toGuest.isEmpty
     }
 
-    /// What a node has to send is on its way.
+    /// Takes a node's SDUs and puts them in transit.
     mutating func pull(_ name: String, _ id: MeshCore.LinkID) {
         while let (sdu, actions) = nodes[name]?.core.nextSDU(for: id, limit: sendMTU) {
             if name == wires[id]?.guest { wires[id]?.toHost.append(sdu) } else { wires[id]?.toGuest.append(sdu) }
@@ -140,7 +140,7 @@ struct Road {
         act(name, on: id) { [now] in $0.received(sdu, on: id, now: now) }
     }
 
-    /// The air is gone: nothing that was on its way arrives, and both ends notice.
+    /// Cuts the air: SDUs in transit are lost, and both ends notice.
     mutating func cut(_ id: MeshCore.LinkID) {
         guard let wire = wires.removeValue(forKey: id) else { return }
         for name in [wire.guest, wire.host] { act(name, on: id) { $0.channelClosed(id) } }
@@ -229,7 +229,7 @@ extension Road {
         return id
     }
 
-    /// A channel to the host whose other end is nobody of ours.
+    /// A channel to the host. A test controls its other end.
     @discardableResult
     mutating func strangerLink(over bearer: Bearer? = nil) -> MeshCore.LinkID {
         let id = newLink("nobody", "Car")
@@ -240,7 +240,7 @@ extension Road {
         return id
     }
 
-    /// A guest with the right keys says to the host what no guest of ours would say.
+    /// A guest with valid keys sends the host frames that our guests never send.
     mutating func say(_ frames: [Frame], as name: String, on id: MeshCore.LinkID) {
         say(frames.flatMap { Self.bytes($0) }, as: name, on: id)
     }

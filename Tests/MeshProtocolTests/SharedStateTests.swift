@@ -4,7 +4,7 @@ import Testing
 
 @testable import MeshProtocol
 
-@Suite("The state behind relays")
+@Suite("State updates behind relays")
 struct SharedStateTests {
     private func tree() -> Convoy {
         var convoy = Convoy(relays: ["One", "Two"], guests: ["Ana", "Ben", "Cem", "Dan"])
@@ -15,7 +15,7 @@ struct SharedStateTests {
         return convoy
     }
 
-    @Test("goes over each link once, however many stand behind it, and reaches everybody unchanged")
+    @Test("an update crosses each link once, however many nodes are behind it, and reaches all of them unchanged")
     func once() {
         var convoy = tree()
         convoy.share("everything", with: "One", as: .whole)
@@ -30,7 +30,7 @@ struct SharedStateTests {
         for end in ends { #expect((convoy.sent[end]?.count ?? 0) - (before[end]?.count ?? 0) == 1) }
     }
 
-    @Test("reaches a relay whose circuits are never done with what they have to say")
+    @Test("an update reaches a relay whose circuits always have more data to send")
     func busyCircuits() throws {
         let guests = ["Ana", "Ben", "Cem", "Dan"]
         var convoy = Convoy(relays: ["One"], guests: guests)
@@ -49,7 +49,7 @@ struct SharedStateTests {
         #expect(convoy.texts(at: "One") == ["everything"])
     }
 
-    @Test("is there for who comes later, without the host; and a checkpoint tells those who have everything nothing")
+    @Test("a later guest gets the state without the host, and nodes with the current state ignore a checkpoint")
     func newcomer() {
         var convoy = tree()
         convoy.share("everything", with: "One", as: .whole)
@@ -72,7 +72,7 @@ struct SharedStateTests {
         #expect(convoy.texts(at: "Ben").count == 3)
     }
 
-    @Test("does not come again to who comes back to where the same is known: only what has followed")
+    @Test("a returning guest gets only the later updates if its new relay knows its state")
     func comesBack() {
         var convoy = tree()
         convoy.share("everything", with: "One", as: .whole)
@@ -92,7 +92,7 @@ struct SharedStateTests {
         #expect(convoy.texts(at: "Ben").last == "change 3")
     }
 
-    @Test("is kept by a relay that comes back to where the same is known, and those behind it get what has followed")
+    @Test("a returning relay keeps its updates if its new parent knows its state, and gets only the later ones")
     func relayComesBack() {
         var convoy = Convoy(relays: ["One", "Two", "Three"], guests: ["Ana", "Ben"])
         convoy.dial("One", "Car")
@@ -114,7 +114,7 @@ struct SharedStateTests {
         #expect(convoy.texts(at: "Ben") == ["everything", "change 1"], "for newcomers all of it is there")
     }
 
-    @Test("begins anew where a relay knows nothing of what somebody has: what was missed may be more than what follows")
+    @Test("if the new relay does not know a node's state, the node gets the full state")
     func beginsAnew() {
         var convoy = Convoy(relays: ["One", "Two", "Three"], guests: ["Ana"])
         for relay in ["One", "Three"] { convoy.dial(relay, "Car") }
@@ -133,7 +133,7 @@ struct SharedStateTests {
         #expect(convoy.texts(at: "Ana") == ["everything", "everything later"])
     }
 
-    @Test("that a relay has altered or made up is believed by nobody, and its link ends")
+    @Test("state that a relay has altered or forged is refused, and its link ends")
     func forged() {
         var convoy = tree()
         convoy.share("everything", with: "One", as: .whole)
@@ -153,7 +153,7 @@ struct SharedStateTests {
     }
 
     @Test(
-        "that a relay has kept is there for others when it comes back to the host, which is told of it and sends what follows"
+        "a relay that returns to the host keeps its updates, reports its state, and gets the later updates"
     )
     func relayReturnsToHost() throws {
         var convoy = Convoy(relays: ["One"], guests: ["Ana", "Ben"])
@@ -174,19 +174,19 @@ struct SharedStateTests {
         #expect(convoy.texts(at: "Ana") == ["everything", "change 1", "change 2"])
         convoy.join("Ben", through: "One")
         #expect(convoy.texts(at: "Ben") == ["everything", "change 1", "change 2"], "for newcomers all of it is there")
-        // As a host does that has not what follows.
+        // A host does this if it no longer has the later updates.
         convoy.share("everything new", with: "One", as: .whole)
         convoy.settle()
         #expect(convoy.texts(at: "Ana").last == "everything new" && convoy.texts(at: "Ben").last == "everything new")
     }
 
-    @Test("goes on from the last state that a child and its new relay both had, though each was told of others since")
+    @Test("updates continue from the last state that a child and its new relay both had, even if each had later ones")
     func goesOnFromWhatBothHad() {
         var convoy = Convoy(relays: ["One", "Two", "Three"], guests: ["Ana"])
         for relay in ["One", "Two"] { convoy.dial(relay, "Car") }
         convoy.join("Three", through: "One")
         convoy.join("Ana", through: "Three", hops: 2)
-        // A newer link has the whole where an older one had changes.
+        // A newer link has the full state where an older one had changes.
         convoy.share("everything at 1", with: "One", as: .whole, leadingTo: "1")
         convoy.share("everything at 0", with: "Two", as: .whole, leadingTo: "0")
         convoy.settle()
@@ -211,7 +211,7 @@ struct SharedStateTests {
         #expect(convoy.texts(at: "Ana") == seen + ["3 to 5"])
     }
 
-    @Test("costs a guest in the host's own reach not a byte more: nothing is signed for it")
+    @Test("a guest in the host's range gets no signature, so its updates have no additional byte")
     func plainGuest() {
         var convoy = Convoy(guests: ["Ana"])
         convoy.dial("Ana", "Car")
@@ -223,7 +223,7 @@ struct SharedStateTests {
         #expect(convoy.texts(at: "Ana") == ["everything"])
     }
 
-    @Test("kept by a relay has a bound, and what it lacks then comes with the next whole")
+    @Test("a relay's log has a limit, and the next full state fills it again")
     func bound() {
         var log = SharedLog()
         log.append(

@@ -4,17 +4,17 @@ import Testing
 
 @testable import MeshProtocol
 
-/// The state that leaves with the answer (`MeshCore.welcome`): a guest sees the queue one round trip sooner.
+/// The state that is sent with the answer (`MeshCore.welcome`): a guest sees the queue one round trip earlier.
 @Suite("The answer carries the state")
 struct WelcomeTests {
-    /// A host that gives each guest it lets in a state, and the SDUs of its answer.
+    /// A host that sends a state to each admitted guest, and the SDUs of its answer.
     private struct Hosting {
         var road: Road
         var id: MeshCore.LinkID
-        /// What the host sent before it had heard of the guest again.
+        /// The host's SDUs before the guest's next packet.
         var answer: [[UInt8]] = []
 
-        /// Up to the host's answer, with `state` in it.
+        /// Runs up to the host's answer, which includes `state`.
         init(knows: Bool, state: [UInt8]) {
             road = Road()
             if knows { road.cut(road.joined()) }
@@ -31,10 +31,10 @@ struct WelcomeTests {
         }
     }
 
-    @Test("A guest has the state with the answer, right after it is connected", arguments: [true, false])
+    @Test("A guest gets the state with the answer, right after it is connected", arguments: [true, false])
     func withTheAnswer(knows: Bool) {
         var hosting = Hosting(knows: knows, state: Array("state".utf8))
-        // A known guest gets the packet and a record, in one burst; for another both are in the first record.
+        // A known guest gets the packet and a record in one burst. A stranger gets both in the first record.
         #expect(hosting.answer.count == (knows ? 2 : 1))
         hosting.road.wires[hosting.id]?.toGuest = []
         for sdu in hosting.answer { hosting.road.give(sdu, to: "Ana", on: hosting.id) }
@@ -49,7 +49,7 @@ struct WelcomeTests {
         #expect(hosting.road.messages(at: "Ana").map(\.number) == [1, 2])
     }
 
-    @Test("That it has left is told once, when the guest is proved", arguments: [true, false])
+    @Test("Its departure is reported once, when the guest is proved", arguments: [true, false])
     func leavingIsTold(knows: Bool) throws {
         var hosting = Hosting(knows: knows, state: [1])
         hosting.road.settle()
@@ -60,7 +60,7 @@ struct WelcomeTests {
         #expect(connected < left)
     }
 
-    @Test("A long state begins with the answer, and goes on when the guest is proved")
+    @Test("A long state starts with the answer, and continues when the guest is proved")
     func longState() {
         let state = [UInt8](repeating: 7, count: 60_000)
         var hosting = Hosting(knows: true, state: state)
@@ -70,7 +70,7 @@ struct WelcomeTests {
         #expect(hosting.road.nodes["Car"]?.events.filter { $0 == .latestHasLeft }.count == 1)
     }
 
-    @Test("Without a state, everything is as it would be, and it cannot be given later")
+    @Test("Without a state nothing changes, and it cannot be added later")
     func notGiven() {
         var road = Road()
         let id = road.joined()
@@ -82,7 +82,7 @@ struct WelcomeTests {
         #expect(road.texts(at: "Ana") == ["first"])
     }
 
-    @Test("One is given to a link, none to one that is refused, and none that is too long")
+    @Test("A link gets one state; a refused link gets none, and a state that is too long is refused")
     func given() {
         var hosting = Hosting(knows: true, state: [1])
         hosting.road.act("Car", on: hosting.id) { [id = hosting.id] in $0.welcome([2], on: id) }
@@ -97,7 +97,7 @@ struct WelcomeTests {
         #expect(road.nodes["Car"]?.core.nextSDU(for: refused, limit: Limits.sduBytes) == nil)
     }
 
-    @Test("A replayed hello has a host make one answer with its state, sealed to the guest's key, and no more of it")
+    @Test("A replayed hello gets one answer with the state, sealed to the guest's key, and no more of it")
     func replayed() {
         var road = Road()
         road.cut(road.joined())
@@ -118,13 +118,13 @@ struct WelcomeTests {
             #expect(road.wires[replay]?.toGuest.count ?? 0 <= 1 + Limits.earlyRecords)
             road.cut(replay)
         }
-        // Two were real. The rest is what those have who are known.
+        // Two were real. The others use the slots of known guests.
         #expect(answers == Limits.handshakeBurst - 2 + Limits.guests)
         #expect(road.nodes["Car"]?.core.remembered == before)
         #expect(road.nodes["Car"]?.core.link(to: road.id("Ana")) == real)
     }
 
-    @Test("A guest whose older link still gets updates has the numbers of each link to itself")
+    @Test("A guest with an older link that still gets updates numbers each link's updates separately")
     func olderLink() {
         var road = Road()
         let first = road.joined()
@@ -132,7 +132,7 @@ struct WelcomeTests {
             road.send(text, from: "Car", to: "Ana", as: .latest)
             road.settle()
         }
-        // Only the guest has noticed that the link is gone.
+        // Only the guest has noticed the link's end.
         road.act("Ana", on: first) { $0.channelClosed(first) }
         road.wires[first] = nil
         let second = road.dial()
