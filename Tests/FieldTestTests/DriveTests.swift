@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A drive's file")
 struct DriveTests {
-    @Test("what was written is read again, all kinds of rows")
+    @Test("rows of all kinds are read as they were written")
     func roundTrip() throws {
         var drive = Drives.oneGap
         drive.rows.insert(DriveRow(at: .seconds(39), .mark("tunnel in")), at: drive.rows.count - 1)
@@ -18,19 +18,19 @@ struct DriveTests {
         #expect(try Drive(file: Drives.overRelays.file) == Drives.overRelays)
     }
 
-    @Test("a file that ends in the middle of a line is a drive that was cut off")
+    @Test("a file that ends in the middle of a line is an interrupted drive")
     func cutOff() throws {
         let file = Drives.oneGap.file
         for length in stride(from: file.utf8.count - 5, to: 300, by: -97) {
             let drive = try Drive(file: String(file.prefix(length)))
             #expect(drive.ending == .cutOff)
             #expect(drive.rows.count < Drives.oneGap.rows.count)
-            // Whatever is left of it can be reported.
+            // The readable part can be reported.
             #expect(Report([drive]).html.contains("cut off"))
         }
     }
 
-    @Test("rows of kinds that are not known yet, and lines that are none, are passed over")
+    @Test("rows of unknown kinds and invalid lines are skipped")
     func unknown() throws {
         let lines = Drives.oneGap.file.split(separator: "\n")
         let strange = [
@@ -62,7 +62,7 @@ struct DriveTests {
         #expect(AirScript(drive, backToBack: true).road.length > .zero)
     }
 
-    @Test("no word of a stranger's file is obeyed by a terminal, whichever field it is in")
+    @Test("terminals obey no text of a stranger's file, in any field")
     func hostileWords() throws {
         let evil = #"\u001b]0;x\u0007\u009b31m\u202e\u0000"#
         var header = Drives.header()
@@ -85,7 +85,7 @@ struct DriveTests {
         }
     }
 
-    @Test("a mark of characters with many bytes is cut to what is read again")
+    @Test("a mark of multi-byte characters is cut to a length that can be read again")
     func longMark() throws {
         let mark = "Z" + String(repeating: "\u{301}", count: 2_500)
         let text = UntrustedText.shown(String(repeating: mark, count: 3), atMost: NodeLimits.markCharacters)
@@ -95,7 +95,7 @@ struct DriveTests {
         #expect(drive.rows.count == 1)
     }
 
-    @Test("what is no drive, or one of a newer program, is told")
+    @Test("a file that is not a drive, or is from a newer program, is refused with the reason")
     func refused() {
         #expect(throws: DriveProblem.noHeader) { try Drive(file: "hello\n") }
         #expect(throws: DriveProblem.noHeader) { try Drive(file: "") }
@@ -110,7 +110,7 @@ struct DriveTests {
 struct ReportTests {
     private let evil = "<script>alert(1)</script>\" onload='x' &amp; ]]>"
 
-    @Test("names and marks of strangers are words in the page, and nothing else")
+    @Test("names and marks of strangers are plain text on the page")
     func escaped() throws {
         var drive = Drives.drive(
             [(0, Drives.contact(.resumed)), (1, .mark(evil)), (2, Drives.link(-50)), (3, .end("quit"))], name: evil)
@@ -124,7 +124,7 @@ struct ReportTests {
         }
     }
 
-    @Test("a report tells for how long it was linked over how many relays, in every form")
+    @Test("a report shows for how long it was linked over how many relays, in every form")
     func relays() {
         let report = Report([Drives.overRelays])
         #expect(
@@ -145,7 +145,7 @@ struct ReportTests {
         #expect(Report([Drives.oneGap, Drives.overRelays]).html.contains("Linked over 2 hops"))
     }
 
-    @Test("a page needs nothing but itself")
+    @Test("a page needs no other files")
     func selfContained() {
         let html = Report([Drives.oneGap]).html
         for word in ["http:", "https:", "src=", "href=", "url(", "@import", "<script"] {
@@ -154,7 +154,7 @@ struct ReportTests {
         #expect(html.contains("default-src 'none'"))
     }
 
-    @Test("a spreadsheet is given no formula")
+    @Test("a spreadsheet contains no formulas")
     func formulas() throws {
         #expect(Report.field("=HYPERLINK(\"x\")") == "\"'=HYPERLINK(\"\"x\"\")\"")
         let lines = Report([Drives.oneGap]).csv.split(separator: "\r\n")
@@ -162,7 +162,7 @@ struct ReportTests {
         #expect(lines[1] == "\"Road\",\"Car\",20.0000,20.4200,30.0000,30.0000,30.2000,30.3000,30.4000,10.0000,0.4000,0")
     }
 
-    @Test("drives beside one another are compared in words")
+    @Test("drives are compared in words")
     func compared() {
         var weaker = Drives.oneGap
         weaker.header.name = "Other"

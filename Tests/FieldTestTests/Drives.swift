@@ -5,7 +5,7 @@ import MeshProtocol
 
 @testable import FieldTest
 
-/// Drives for tests.
+/// Sample drives.
 enum Drives {
     static let car = "0a0b0c0d0e0f0a0b0c0d0e0f0a0b0c0d"
 
@@ -50,7 +50,8 @@ enum Drives {
         return .carrier(peer.id, CarrierSample(peer, report))
     }
 
-    /// Ten seconds with the host itself, a gap of ten, thirty over one relay and twenty over two, of which the next is another.
+    /// Ten seconds linked to the host directly, a gap of ten, thirty over one relay, and twenty over two with another
+    /// next relay.
     static var overRelays: Drive {
         drive([
             (0, contact(.resumed)), (1, link(-60)), (10.5, contact(.lost, silence: 0.5)), (20, contact(.resumed)),
@@ -63,7 +64,7 @@ enum Drives {
         .wish(WishRow(song: song, wish: wish, state: state))
     }
 
-    /// A link, a gap of ten seconds from 20 s on with a vote in it, and the way back.
+    /// A link, a gap of ten seconds from 20 s on with a vote in it, and the reconnect.
     static var oneGap: Drive {
         drive([
             (0, contact(.resumed)), (0.1, contact(.current)), (1, link(-60)), (10, link(-90)),

@@ -6,9 +6,9 @@ import Testing
 
 @testable import FieldTest
 
-@Suite("What a drive comes to")
+@Suite("Metrics of a drive")
 struct FiguresTests {
-    @Test("a gap begins when nothing came any more and ends when the host is heard; the way back ends with its state")
+    @Test("a gap lasts from the last received data until the host is in range; a reconnect ends with the state")
     func gap() throws {
         let figures = DriveMetrics(Drives.oneGap)
         let gap = try #require(figures.gaps.first)
@@ -19,7 +19,7 @@ struct FiguresTests {
         #expect(figures.resent == 1)
     }
 
-    @Test("a link that a pending dial has brought tells that the host was in range a little before it")
+    @Test("if a pending dial makes the link, the host was in range a little earlier")
     func lag() throws {
         func inReach(after seconds: Double) throws -> Double {
             var row = ContactRow(.heard, Peer(id: Drives.car, name: "Car"))
@@ -34,7 +34,7 @@ struct FiguresTests {
         #expect(abs(try inReach(after: 100) + 0.27) < 1e-6)
     }
 
-    @Test("of dials that lead to nothing, what was heard first counts, and the channel of the one that worked")
+    @Test("of failed dials, the first scan result counts, and the channel of the dial that succeeded")
     func failedDials() throws {
         let figures = DriveMetrics(
             Drives.drive([
@@ -46,7 +46,7 @@ struct FiguresTests {
         #expect(gap.heard == 7 && gap.dialled == 9.2 && gap.resumed == 9.3)
     }
 
-    @Test("a host knows that a guest is back, and not for how long it was on its way")
+    @Test("a host knows that a guest is back, but not how long the reconnect took")
     func host() {
         let figures = DriveMetrics(
             Drives.drive(
@@ -59,7 +59,7 @@ struct FiguresTests {
         #expect(figures.reconnects.isEmpty)
     }
 
-    @Test("a goodbye leaves no gap, and a gap that the drive ends in lasts until then")
+    @Test("a goodbye leaves no gap, and a gap at the drive's end lasts until then")
     func ends() {
         let left = Drives.drive([(0, Drives.contact(.resumed)), (5, Drives.contact(.lost)), (9, .end("quit"))])
         #expect(DriveMetrics(left).gaps.isEmpty)
@@ -70,12 +70,12 @@ struct FiguresTests {
         #expect(DriveMetrics(away).away == 5)
     }
 
-    @Test("each vote is counted once, whatever is told of it in between, and one taken back is no loss")
+    @Test("each vote is counted once, however often it is reported, and one taken back is not lost")
     func votes() {
         let votes = DriveMetrics(
             Drives.drive([
                 (1, Drives.wish("s1", "queued")), (2, Drives.wish("s1", "sent")),
-                // Told again after a restart.
+                // Reported again after a restart.
                 (3, Drives.wish("s1", "queued")), (4, Drives.wish("s1", "confirmed")), (5, Drives.wish("s2", "queued")),
                 (6, Drives.wish("s2", "rejected")), (7, Drives.wish("s3", "queued")),
                 (8, Drives.wish("s3", "queued", "takeBack")), (9, Drives.wish("s3", "confirmed", "takeBack")),
@@ -85,7 +85,7 @@ struct FiguresTests {
         #expect(votes.cast == 5 && votes.delivered == 4 && votes.rejected == 1 && votes.waiting == 1)
     }
 
-    @Test("a host that counts a vote twice is found out, and one that counts it again after its taking back is not")
+    @Test("a vote that a host counts twice is detected; counting it again after it was taken back is correct")
     func countedTwice() {
         func intent(_ kind: String) -> Happening {
             .intent(IntentRow(peer: "a", intent: kind, song: "s1", accepted: true))
@@ -98,7 +98,7 @@ struct FiguresTests {
         #expect(twice(["vote", "takeBackVote", "vote"]) == 0)
     }
 
-    @Test("the radio's time is what it was asked to do, and a dial interrupts a scan")
+    @Test("the radio's time is the time of its requests, and a dial interrupts a scan")
     func radio() {
         func radio(scanning: Bool = false, dialling: Bool = false, links: Int = 0) -> Happening {
             var activity = RadioActivity()
@@ -114,7 +114,7 @@ struct FiguresTests {
         #expect(time.scanning == 2 && time.dialling == 1 && time.linked == 7 && time.advertising == 0)
     }
 
-    @Test("the time with a link is told by how many relays were in between, and which of them was the next")
+    @Test("linked time is split by the number of relays, and by the next relay")
     func hops() {
         let figures = DriveMetrics(Drives.overRelays)
         #expect(figures.hops.byHops.map(\.hops) == [0, 1, 2])
@@ -124,7 +124,7 @@ struct FiguresTests {
         #expect(figures.gaps.first.flatMap { figures.hops(before: $0) } == 0)
         // The next relay's signal, and the host's round trip.
         #expect(figures.signal == [-80, -70, -60] && figures.roundTrips == [90, 90, 90, 90])
-        // Somewhere else over the same link: the relay has another way up.
+        // The route changes over the same link: the relay has another parent.
         let moved = Drives.drive([
             (0, Drives.contact(.resumed)), (1, Drives.link(hops: 1, via: "a")), (5, Drives.link(hops: 3, via: "a")),
             (9, .end("quit")),
@@ -132,7 +132,7 @@ struct FiguresTests {
         #expect(DriveMetrics(moved).hops.stretches.map(\.end) == [5, 9])
     }
 
-    @Test("a drive without a relay, as every older one is, has nothing about relays")
+    @Test("a drive without relays, such as an older one, mentions no relays")
     func noHops() {
         let figures = DriveMetrics(Drives.oneGap)
         #expect(!figures.hops.hasRelays && figures.hops.byHops.map(\.hops) == [0])
@@ -141,7 +141,7 @@ struct FiguresTests {
         #expect(!Drives.oneGap.file.contains("hops"))
     }
 
-    @Test("the verdict is as bad as its worst part, and says what to do")
+    @Test("the verdict is that of the worst part, and says what to do")
     func verdict() {
         let good = Drives.oneGap
         #expect(Verdict(good, DriveMetrics(good)).grade == .poor, "a third of its signal is weak")
@@ -158,7 +158,7 @@ struct FiguresTests {
         #expect(verdict.findings[0].advice?.contains("report it") == true)
     }
 
-    @Test("a drive without a link is neither good nor bad, and one that ended without is not the host's fault")
+    @Test("a drive without a link is neither good nor bad, and a missing link at its end is not the host's fault")
     func unlinked() {
         let alone = Drives.drive([(1, Drives.wish("s1", "queued")), (14, .end("quit"))])
         let verdict = Verdict(alone, DriveMetrics(alone))
@@ -174,14 +174,14 @@ struct FiguresTests {
         #expect(Verdict(ended, DriveMetrics(ended)).grade == .fair)
     }
 
-    @Test("that a recording was cut off is a fact, and no praise")
+    @Test("an interrupted recording is stated without a grade")
     func cutOff() {
         let drive = Drives.drive([(0, Drives.contact(.resumed)), (5, .tick)], ending: .cutOff)
         #expect(Verdict(drive, DriveMetrics(drive)).findings.last?.grade == Verdict.Grade.none)
     }
 
     @Test(
-        "durations are said as people say them",
+        "durations are written as people say them",
         arguments: [
             (0.0, "0 ms"), (0.42, "420 ms"), (1.44, "1.4 s"), (41.3, "41 s"), (60, "1 min"), (200, "3 min 20 s"),
             (7_500, "2 h 5 min"), (.nan, "?"),

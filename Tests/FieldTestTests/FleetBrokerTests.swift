@@ -11,9 +11,9 @@ import Testing
 @testable import FieldTest
 @testable import NodeStore
 
-@Suite("A fleet's drives through a real broker")
+@Suite("Drives of a fleet through a real broker")
 struct FleetBrokerTests {
-    /// A car's folder with a drive that goes on, whose rows the test writes.
+    /// A car's folder with an unfinished drive. The test writes the drive's rows.
     private struct Car {
         let folder = newFolder()
         let peer = Peer(id: "ffee00112233445566778899aabbccdd", name: "Ana")
@@ -26,10 +26,10 @@ struct FleetBrokerTests {
         init(_ broker: BrokerAddress) async throws {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             store = try DriveStore.record(in: folder, now: Date(timeIntervalSince1970: 1_000))
-            // One of a former run, whose power was cut.
+            // An interrupted drive of an earlier run.
             let former = try store.begin(header: JSONLine.text(Drives.header("Former")), sharing: .shared)
             try await store.append((0..<40).map(Self.row), to: former)
-            // And one that nobody wanted to share.
+            // A drive that must not be shared.
             let own = try store.begin(header: JSONLine.text(Drives.header("Own")))
             try await store.append([Self.row(1)], to: own)
             number = try store.begin(header: JSONLine.text(Drives.header("Now")), sharing: .shared)
@@ -52,7 +52,7 @@ struct FleetBrokerTests {
         }
     }
 
-    /// A collector that runs, and what it has told.
+    /// A running collector, and its events.
     private struct Collector {
         let news: EventQueue<DriveCollector.News>
         let running: Task<Void, Never>
@@ -78,7 +78,7 @@ struct FleetBrokerTests {
     }
 
     @Test(
-        "a broker that is killed and a collector that is restarted in the middle leave every row there once",
+        "if the broker is killed and the collector restarts, every row is still stored exactly once",
         .timeLimit(.minutes(10)))
     func restarts() async throws {
         let port = LocalBroker.freePort()
@@ -91,10 +91,10 @@ struct FleetBrokerTests {
         var collector = try Collector(folder, address)
         try await collector.until { if case .complete(let drive) = $0 { drive.header.name == "Former" } else { false } }
         try await car.record(300)
-        // Some of it is there, and more is on its way.
+        // Some rows are stored, and more are in transit.
         let reader = try #require(try DriveStore.read(in: folder))
         while try reader.drives().first(where: { $0.header.contains("Now") })?.lines ?? 0 < 50 {
-            // Nobody is told of single rows. Asking without a pause would keep a processor from all other tests.
+            // Single rows cause no events. The pause leaves the processor to other tests.
             try await Task.sleep(for: .milliseconds(50))
         }
         broker.kill()

@@ -6,16 +6,16 @@ import Testing
 
 @testable import FieldTest
 
-@Suite("A report across a fleet's drives")
+@Suite("A report across the drives of a fleet")
 struct FleetReportTests {
-    /// Hours of an hour's worth of seconds since 1970.
+    /// A report of these drives. Its hours are those of UTC.
     private func report(_ drives: [Drive]) -> FleetReport {
         var report = FleetReport(hour: { Int($0 / 3_600) % 24 }, zone: "UTC")
         for (index, drive) in drives.enumerated() { report.add(drive, number: Int64(index + 1)) }
         return report
     }
 
-    /// A drive with a way back of so many seconds, half a minute after it began.
+    /// A drive with a reconnect of this many seconds, half a minute after its start.
     private func drive(
         _ back: Double, car: String = "Ana", id: Character = "a", hour: Double = 8, version: String = "0.1.0"
     ) -> Drive {
@@ -36,7 +36,7 @@ struct FleetReportTests {
         return row
     }
 
-    @Test("times back are put together by car, by hour and by version")
+    @Test("reconnects are grouped by car, by hour and by version")
     func groups() {
         let report = report([
             drive(1), drive(3), drive(2, car: "Bob", id: "b", hour: 17, version: "0.2.0"),
@@ -53,13 +53,13 @@ struct FleetReportTests {
         #expect(report.csv.split(separator: "\r\n").count == 5)
     }
 
-    @Test("a gap that crosses the hour counts in the one in which the way back was")
+    @Test("a gap across the hour counts in the hour of its reconnect")
     func crossing() {
         let report = report([drive(1, hour: 8 + 3_585 / 3_600)])
         #expect(report.byHour.map(\.word) == ["09:00 to 09:59"])
     }
 
-    @Test("a vote that is lost or counted twice is what is told first")
+    @Test("a vote that is lost or counted twice comes first in the report")
     func verdicts() {
         #expect(report([drive(1)]).findings.first?.grade == Verdict.Grade.none)
         #expect(report([Drives.oneGap]).findings.first?.grade == .good)
@@ -68,7 +68,7 @@ struct FleetReportTests {
         ])
         let told = report([Drives.oneGap, waits])
         #expect(told.grade == .poor && told.findings[0].sentence.hasPrefix("1 wish has no answer"))
-        // One that was cut off may have its answer all the same.
+        // A vote of an interrupted drive may still have been answered.
         var cut = waits
         cut.ending = .cutOff
         #expect(report([cut]).findings[0].sentence.hasSuffix("1 more wait for the next meeting with their host."))
@@ -77,7 +77,7 @@ struct FleetReportTests {
         #expect(report([twice]).findings[0].sentence == "1 vote counted twice.")
     }
 
-    @Test("what cars call themselves and their drives is text on the page, and no formula in a spreadsheet")
+    @Test("names of cars and drives are plain text on the page, and no formulas in a spreadsheet")
     func hostile() {
         var evil = drive(1, car: "<script>alert(1)</script>", version: "\"><img src=x>")
         evil.header.name = "=cmd()"
@@ -86,7 +86,7 @@ struct FleetReportTests {
         #expect(report.csv.contains("\"'=cmd()\""))
     }
 
-    @Test("without a drive, and without a way back, there is a page all the same")
+    @Test("there is a page even without drives, or without reconnects")
     func empty() {
         #expect(report([]).html.contains("</html>"))
         #expect(report([Drives.drive([(1, .end("quit"))], role: .host)]).html.contains("no way back"))

@@ -7,9 +7,9 @@ import Testing
 
 @testable import FieldTest
 
-@Suite("What a fleet's cars record, and who collects it")
+@Suite("The drives of a fleet's cars, and their collection")
 struct FleetTests {
-    @Test("every row of every drive is there once, whatever is lost, doubled, reordered or ended", arguments: 1...40)
+    @Test("every row of every drive is stored once, whatever is lost, repeated or interrupted", arguments: 1...40)
     func storm(seed: Int) throws {
         var world = FleetWorld(seed: UInt64(seed), faults: seed % 4 == 0 ? 30 : 10)
         world.startCar()
@@ -24,15 +24,15 @@ struct FleetTests {
         for _ in 0..<2_000 where !calm.isComplete { calm.pass() }
         let isComplete = calm.isComplete
         #expect(isComplete)
-        // A run after that withdraws what the last one did not come to.
+        // A further run removes what the last one did not get to.
         calm.startCar()
         calm.endDrive()
         for _ in 0..<20 { calm.pass() }
-        // Headers are gone with their drives.
+        // Headers are removed with their drives.
         #expect(calm.kept.filter { $0.hasSuffix("/head") }.isEmpty)
     }
 
-    @Test("where nothing goes wrong, each row is sent once, and the broker keeps nothing of a drive that is collected")
+    @Test("without faults each row is sent once, and the broker keeps nothing of a collected drive")
     func calm() {
         var world = FleetWorld(seed: 1, faults: 0)
         world.startCar()
@@ -50,7 +50,7 @@ struct FleetTests {
         #expect(world.news.count == 3, "it begins, goes on and is complete: \(world.news)")
     }
 
-    @Test("no row leaves before somebody collects; a person is told so once, and that it is over")
+    @Test("no row is sent without a collector; a missing collector and its return are each reported once")
     func nobody() {
         var world = FleetWorld(seed: 1, faults: 0)
         world.startCar()
@@ -65,7 +65,7 @@ struct FleetTests {
         #expect(world.rowsPublished == 200)
     }
 
-    @Test("a drive whose power was cut is sent by the next run, and is known as cut off")
+    @Test("a drive with a power cut is sent by the next run, and is marked as interrupted")
     func cutOff() {
         var world = FleetWorld(seed: 1, faults: 0)
         world.startCar()
@@ -82,7 +82,7 @@ struct FleetTests {
         #expect(complete == [true, false])
     }
 
-    @Test("a backlog leaves at no more than one batch a second")
+    @Test("a backlog is sent with at most one batch a second")
     func pace() {
         var world = FleetWorld(seed: 1, faults: 0)
         world.startCar()
@@ -111,7 +111,7 @@ struct FleetTests {
     }
 
     @Test(
-        "a row that is none is counted, and its place is kept by one that says that it is missing",
+        "an invalid row is counted, and replaced by a row that marks it as missing",
         arguments: [
             "", "nonsense", "{}", "{\"at\":-1,\"kind\":\"tick\"}", "{\"at\":1e300,\"kind\":\"tick\"}",
             "{\"at\":\"1\",\"kind\":\"tick\"}", "[1]", String(repeating: "[", count: 3_000), "{\"at\":1,\"kind\":7}",
@@ -135,7 +135,7 @@ struct FleetTests {
         #expect(progress.unreadable == 1 && progress.rows == 3)
     }
 
-    @Test("a kind of row that this version does not know is kept for one that does")
+    @Test("a row of an unknown kind is kept for a later version")
     func unknownKind() throws {
         var (machine, topics, drive) = try collecting()
         let line = "{\"at\":2,\"kind\":\"tomorrow\"}"
@@ -143,7 +143,7 @@ struct FleetTests {
         #expect(actions == [.append(drive, 1, [line], isEnd: false)])
     }
 
-    @Test("nobody's bytes at any topic make a collector or a car trap, or keep what is no drive")
+    @Test("no bytes at any topic make a collector or a car trap, or start a drive")
     func noise() throws {
         var random = SeededGenerator(seed: 7)
         var (machine, topics, drive) = try collecting()
@@ -170,7 +170,7 @@ struct FleetTests {
         }
     }
 
-    @Test("a header is taken at the topic of its own sum and its own car only")
+    @Test("a header is accepted only at the topic of its own hash and its own car")
     func forgedHeader() throws {
         var machine = CollectMachine(prefix: "test", run: "1", [])
         let drive = try #require(Self.drive)
@@ -179,7 +179,7 @@ struct FleetTests {
         #expect(machine.handle(.arrived(topic: topics.head(drive), other), now: .zero).isEmpty)
     }
 
-    @Test("one car fills its own places and nobody else's, and that is told once")
+    @Test("a car can fill only its own slots, and that is reported once")
     func bounded() throws {
         var machine = CollectMachine(prefix: "test", run: "1", [])
         let topics = FleetTopics(prefix: "test")
@@ -208,7 +208,7 @@ struct FleetTests {
         #expect(begun == FieldTestLimits.collectedDrivesOfCar + 1, "a full disk takes nobody's")
     }
 
-    @Test("a drive has no more rows than one that is recorded")
+    @Test("a collected drive has no more rows than a recorded one")
     func longest() throws {
         let known = CollectMachine.Known(
             number: 1, header: FleetWorld.header(0), rows: StoreLimits.driveLines - 1, lastLine: nil, isArriving: true)
@@ -221,7 +221,7 @@ struct FleetTests {
         #expect(actions == [.append(drive, 1, [line], isEnd: true)])
     }
 
-    @Test("rows fill a message, and none is longer than brokers take")
+    @Test("rows fill a message, and no message exceeds the limit of brokers")
     func batches() throws {
         let line = String(repeating: "x", count: 1_000)
         #expect(FleetRows(from: 7, fitting: Array(repeating: line, count: 9)).lines.count == 3)

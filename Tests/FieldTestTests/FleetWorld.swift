@@ -6,18 +6,19 @@ import NodeStore
 
 @testable import FieldTest
 
-/// A car that shares its drives, a broker that drops, doubles and reorders, and a collector; any of the three ends at any moment.
+/// A car that shares its drives, a broker that drops, repeats and reorders messages, and a collector. Each may end at
+/// any time.
 struct FleetWorld {
     static let prefix = "test"
 
-    /// A car's drive as its store has it.
+    /// A drive in the car's store.
     struct Recorded {
         var header: String
         var rows: [String] = []
         var isCollected = false
     }
 
-    /// A drive as the collector's store has it.
+    /// A drive in the collector's store.
     struct Collected {
         var header: String
         var rows: [String] = []
@@ -34,7 +35,7 @@ struct FleetWorld {
     }
 
     private var random: SeededGenerator
-    /// How often in a hundred something goes wrong.
+    /// Probability of a fault, in percent.
     private let faults: Int
     private(set) var car: [Recorded] = []
     private(set) var collected: [Collected] = []
@@ -48,7 +49,7 @@ struct FleetWorld {
     private var isCollectorConnected = false
     private var now: Duration = .zero
     private(set) var published = 0
-    /// How many rows of the car were published, those that came twice as well.
+    /// How many rows the car has published, including repeated ones.
     private(set) var rowsPublished = 0
 
     init(seed: UInt64, faults: Int) {
@@ -63,7 +64,7 @@ struct FleetWorld {
     static func header(_ number: Int) -> String { JSONLine.text(Drives.header("Drive \(number)")) }
     static let address = "ffee001122334455"
 
-    /// A run of the car's program begins, with a new recording.
+    /// Starts a run of the car's program, with a new recording.
     mutating func startCar() {
         car.append(Recorded(header: Self.header(car.count)))
         let shared = car.indices.filter { !car[$0].isCollected }.map {
@@ -83,7 +84,7 @@ struct FleetWorld {
         feedCar(.written(Int64(last), rows: car[last].rows.count, isOver: false))
     }
 
-    /// The recording ends as it should.
+    /// Ends the recording regularly.
     mutating func endDrive() {
         guard let last = car.indices.last else { return }
         car[last].rows.append(JSONLine.text(DriveRow(at: .seconds(car[last].rows.count), .end("quit"))))
@@ -106,7 +107,7 @@ struct FleetWorld {
             case .read(let number, let first):
                 feedCar(.read(number, from: first, Array(car[Int(number)].rows.dropFirst(first).prefix(160))))
             case .mark(let number):
-                // The power may go before it is noted, and after it.
+                // The power may go before or after this is stored.
                 if chance(faults) { return startCar() }
                 car[Int(number)].isCollected = true
                 if chance(faults) { return startCar() }
@@ -140,7 +141,7 @@ struct FleetWorld {
         let actions = machine.handle(event, now: now)
         collector = machine
         for action in actions {
-            // It is killed between any two of them.
+            // It may be killed between any two of them.
             if chance(faults / 4) { return startCollector() }
             switch action {
             case .subscribe(let filter):
@@ -153,7 +154,7 @@ struct FleetWorld {
                 if chance(faults / 4) { return startCollector() }
                 feedCollector(.began(drive, Int64(collected.count - 1)))
             case .append(let drive, let number, let lines, let isEnd):
-                // A disk that is full for a moment.
+                // The disk is full for a short time.
                 if chance(faults / 2) {
                     feedCollector(.appended(drive, isKept: false))
                     continue
@@ -172,7 +173,7 @@ struct FleetWorld {
 
     // MARK: The broker
 
-    /// Whatever anybody publishes.
+    /// A client publishes a message.
     mutating func publish(_ topic: String, _ payload: [UInt8], isRetained: Bool) {
         publish(topic, payload, isRetained, by: .car)
     }
@@ -183,7 +184,7 @@ struct FleetWorld {
         let isForCar = topic.hasSuffix("/taken") || topic.hasSuffix("/collector")
         let isForCollector = !topic.hasSuffix("/taken")
         for (isFor, to) in [(isForCar, Client.car), (isForCollector, .collector)] where isFor {
-            // A full queue at the broker, or a network that breaks: gone with its connection, or without.
+            // The message is lost by a full queue at the broker or a broken network, with or without its connection.
             if chance(faults / 2) { continue }
             messages.append(Message(to: to, topic: topic, payload: payload))
             if chance(faults / 2) { messages.append(Message(to: to, topic: topic, payload: payload)) }
@@ -223,7 +224,7 @@ struct FleetWorld {
 
     // MARK: Time
 
-    /// A second passes, with whatever goes wrong in it.
+    /// Advances the time by a second, with its faults.
     mutating func pass(hasCollector: Bool = true) {
         now += .seconds(1)
         if chance(faults) {
@@ -231,7 +232,7 @@ struct FleetWorld {
             case 0: startCar()
             case 1: if collector != nil { startCollector() }
             case 2:
-                // The broker loses its power, and what it has.
+                // The broker loses its power, and its data.
                 (retained, messages, isCarConnected, isCollectorConnected) = ([:], [], false, false)
                 feedCar(.ended)
             case 3:
@@ -248,7 +249,7 @@ struct FleetWorld {
         deliver()
     }
 
-    /// Nothing goes wrong any more.
+    /// The same world without further faults.
     func calmed() -> FleetWorld {
         var world = FleetWorld(seed: 1, faults: 0)
         (world.car, world.collected, world.uplink, world.collector) = (car, collected, uplink, collector)
@@ -257,7 +258,7 @@ struct FleetWorld {
         return world
     }
 
-    /// What must be at any time: the collector has of each drive its first rows, each once and in order.
+    /// The invariant: of each drive, the collector has the first rows, each once and in order.
     var isSound: Bool {
         Set(collected.map(\.header)).count == collected.count
             && collected.allSatisfy { drive in
@@ -266,7 +267,7 @@ struct FleetWorld {
             }
     }
 
-    /// All that was recorded is there, and the car knows it.
+    /// All recorded rows are stored, and the car knows that.
     var isComplete: Bool {
         isSound && collected.count == car.count
             && car.allSatisfy { drive in
@@ -274,6 +275,6 @@ struct FleetWorld {
             }
     }
 
-    /// What the broker still keeps.
+    /// The topics that the broker retains.
     var kept: [String] { retained.keys.sorted() }
 }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FieldTest
 
-@Suite("What of a node's events is recorded")
+@Suite("Recorded events of a node")
 struct RecorderTests {
     private let origin = ContinuousClock.now
     private let car = Peer(id: "0a0b0c0d0e0f0a0b0c0d0e0f0a0b0c0d", name: "Car")
@@ -19,7 +19,7 @@ struct RecorderTests {
         rows.compactMap { if case .contact(let row) = $0.what { row.phase } else { nil } }
     }
 
-    @Test("a way back is its steps, each at its own time, up to the first state on the new link")
+    @Test("a reconnect is recorded as steps, each at its own time, up to the first state on the new link")
     func wayBack() {
         var recorder = Recorder(.guest, origin: origin)
         let snapshot = NodeEvent.snapshot(
@@ -27,7 +27,7 @@ struct RecorderTests {
             isStale: false)
         var rows: [DriveRow] = []
         rows += recorder.take(.contact(Contact(lost: car, .linkLost, at: at(1))), now: at(9))
-        // What is on view from before says nothing of the new link.
+        // A snapshot from before proves nothing about the new link.
         rows += recorder.take(snapshot, now: at(1.5))
         rows += recorder.take(.contact(Contact(.heard, heard, at: at(2), by: .link)), now: at(9))
         rows += recorder.take(.contact(Contact(.dialled, heard, at: at(3))), now: at(9))
@@ -38,7 +38,7 @@ struct RecorderTests {
         #expect(rows.map(\.at) == [1, 2, 3, 4, 5])
     }
 
-    @Test("an advertisement that is heard again is recorded for its strength, and for nothing else")
+    @Test("a repeated advertisement is recorded only for its signal strength")
     func heardAgain() {
         var recorder = Recorder(.guest, origin: origin)
         func hear(_ rssi: Int?) -> [DriveRow] {
@@ -49,14 +49,14 @@ struct RecorderTests {
         #expect(hear(-70).count == 1)
     }
 
-    @Test("a recording in which nothing happens says every ten seconds that it goes on")
+    @Test("an idle recording writes a row every ten seconds")
     func ticks() {
         var recorder = Recorder(.guest, origin: origin)
         let ticks = (1...35).flatMap { recorder.tick(now: at(Double($0))) }
         #expect(ticks.map(\.at) == [10, 20, 30])
     }
 
-    @Test("a link over relays is recorded with how many, and the link with the next of them as what carries it")
+    @Test("a link over relays is recorded with their number, and the link to the next relay as the one below it")
     func relays() {
         var recorder = Recorder(.guest, origin: origin)
         let relay = Peer(id: "11110000aaaabbbbccccddddeeeeffff", name: "Row 8")
@@ -66,7 +66,7 @@ struct RecorderTests {
         #expect(
             recorder.take(.link(relay, report), now: at(2)).map(\.what)
                 == [.carrier(relay.id, CarrierSample(relay, report))])
-        // The host of a relay: what it passes on is told with its own link.
+        // A relay's host: the relayed link is reported with its own link.
         #expect(recorder.take(.link(car, report), now: at(2)).map(\.what) == [.link(car.id, LinkSample(report))])
         var far = LinkReport()
         (far.relays, far.via) = (2, relay.id)
@@ -77,7 +77,7 @@ struct RecorderTests {
         #expect(LinkSample(LinkReport()).hops == nil)
     }
 
-    @Test("titles, queues and searches are nobody's business but the car's")
+    @Test("titles, queues and searches are not recorded")
     func privacy() {
         var recorder = Recorder(.guest, origin: origin)
         #expect(recorder.take(.searchResults([], query: "secret"), now: at(1)).isEmpty)

@@ -6,9 +6,9 @@ import Testing
 
 @testable import FieldTest
 
-@Suite("A drive that is driven again")
+@Suite("Replay of a drive")
 struct ReplayTests {
-    @Test("the air is cut and healed where the drive had its gap, has its signal, and its votes")
+    @Test("the air is cut and healed where the drive had its gap, with its signal and its votes")
     func steps() {
         let steps = AirScript(Drives.oneGap).steps
         #expect(steps.map(\.change) == [.rssi, .rssi, .vote, .cut, .vote, .heal, .rssi, .end])
@@ -16,7 +16,7 @@ struct ReplayTests {
         #expect(steps.compactMap(\.rssi) == [-60, -90, -62])
     }
 
-    @Test("back to back, gaps keep their length and what lies between them is short")
+    @Test("back to back, gaps keep their length, and the time between them is short")
     func backToBack() {
         let steps = AirScript(Drives.oneGap, backToBack: true).steps
         let cut = steps.first { $0.change == .cut }?.at ?? 0
@@ -27,7 +27,7 @@ struct ReplayTests {
         #expect(steps.count { $0.change == .vote } == 2)
     }
 
-    @Test("a simulated guest meets the drive's gaps, and every promise holds")
+    @Test("a simulated guest passes the drive's gaps, and every promise holds")
     func simulated() async {
         var told: [Int] = []
         let result = await SimulatedDrive(AirScript(Drives.oneGap)).run(seeds: 1...5) { told.append($0) }
@@ -35,11 +35,11 @@ struct ReplayTests {
         #expect(result.runs == 5 && result.violation == nil)
         #expect(result.figures.faults == [.tunnel: 5])
         #expect(result.figures.wishes == 10)
-        // In, and back in, at both ends.
+        // Connected and reconnected, at both ends.
         #expect(result.figures.connections >= 5 * 4)
     }
 
-    @Test("on the drives that are shipped every promise holds", arguments: ["tunnel", "city", "parking-garage"])
+    @Test("every promise holds on the included drives", arguments: ["tunnel", "city", "parking-garage"])
     func shipped(name: String) async throws {
         let path = URL(filePath: #filePath).deletingLastPathComponent().path + "/../../docs/drives/\(name).jsonl"
         let drive = try Drive(file: String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self))
@@ -51,7 +51,7 @@ struct ReplayTests {
         #expect(result.figures.faults[.tunnel] == 4 * figures.gaps.count)
     }
 
-    @Test("the same seed on the same road is the same run, and another is another")
+    @Test("the same seed on the same road gives the same run, and another seed another")
     func repeatable() {
         let road = AirScript(Drives.oneGap).road
         let hashes = [1, 1, 2].map { Simulation(seed: $0, road: road).run().hash }
