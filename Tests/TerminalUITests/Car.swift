@@ -6,7 +6,7 @@ import MeshProtocol
 
 @testable import TerminalUI
 
-/// A car that tests of the terminal look into.
+/// A car for tests of the terminal.
 enum Car {
     static let dad = Peer(id: "dad", name: "Dad's Car")
     static let ana = Peer(id: "ana", name: "Ana")
@@ -23,7 +23,7 @@ enum Car {
         NodeDescription(role: role, peer: peer, radio: "virtual", service: .democracyDJ)
     }
 
-    /// The first song plays, the others wait.
+    /// The first song plays; the others are queued.
     static func snapshot(
         _ songs: [Song] = songs, guests: [Peer] = [ana], change: (inout HostSnapshot) -> Void = { _ in }
     ) -> HostSnapshot {
@@ -35,7 +35,7 @@ enum Car {
         return snapshot
     }
 
-    /// Ana's screen, above a panel, after some events.
+    /// Ana's screen, above a panel, after these events.
     static func anasScreen(_ events: NodeEvent...) -> Screen {
         var screen = Screen(description(.guest, ana), .abovePanel)
         for event in [.peerConnected(dad), .connection(.connected)] + events { _ = screen.show(event, now: .zero) }

@@ -7,10 +7,10 @@ import Testing
 @testable import BLETransport
 @testable import TerminalUI
 
-@Suite("What people and programs are told of a pairing")
+@Suite("Messages about a pairing, for people and programs")
 struct PairingWordsTests {
     @Test(
-        "people and programs answer in their own words",
+        "people and programs can answer in their own form",
         arguments: [
             ("yes", .answer(true)), ("Y", .answer(true)), ("accept", .answer(true)), ("no", .answer(false)),
             ("n", .answer(false)), ("refuse", .answer(false)), (" quit ", .quit), ("yes please", .other("yes please")),
@@ -30,14 +30,14 @@ struct PairingWordsTests {
     ]
 
     @Test(
-        "every end without a bond is told in sentences, with the other device where there is one", arguments: failures)
+        "each failed pairing is explained in sentences, with the other device if there is one", arguments: failures)
     func ends(outcome: PairingOutcome) {
         #expect(outcome.sentence.hasSuffix(".") && !outcome.sentence.contains(".."))
         #expect(outcome.device == nil || outcome.sentence.contains("\"the van\""))
         #expect(outcome.exitCode != nil)
     }
 
-    @Test("every end has its line in the manual, with its exit code")
+    @Test("each outcome has a line in the manual, with its exit code")
     func documented() throws {
         let path = URL(filePath: #filePath).deletingLastPathComponent().path + "/../../docs/using.md"
         let rows = String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self).split(separator: "\n")
@@ -50,7 +50,7 @@ struct PairingWordsTests {
         }
     }
 
-    @Test("a radio that this user may not use is not permitted")
+    @Test("a radio that this user may not use is reported as not permitted")
     func notPermitted() {
         #expect(PairingOutcome.radio(RadioError(.notPermitted, "no")).exitCode == .notPermitted)
     }

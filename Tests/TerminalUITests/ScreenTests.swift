@@ -7,7 +7,7 @@ import Testing
 
 @testable import TerminalUI
 
-@Suite("What people see on a terminal")
+@Suite("The screen of a terminal")
 struct ScreenTests {
     @Test func aGuestSeesTheLinkWhatPlaysWhoIsThereAndWhoseVotesAreInTheQueue() {
         let snapshot = Car.snapshot(guests: [Car.ana, Car.bob]) {
@@ -30,13 +30,13 @@ struct ScreenTests {
             ])
     }
 
-    @Test("of a crowd a guest sees some names, and how many more there are")
+    @Test("a guest sees some names of a crowd, and the number of others")
     func namesOfACrowd() {
         let snapshot = Car.snapshot(guests: [Car.ana, Car.bob]) { $0.unnamedGuests = 211 }
         #expect(Car.anasScreen(.snapshot(snapshot, isStale: false)).panel()[2] == "Guests: Ana, Bob and 211 more")
     }
 
-    @Test("a stream of lines has the queue once a second while a crowd votes, the newest, and the last one in the end")
+    @Test("while a crowd votes, a stream of lines shows the newest queue once a second, and the last one at the end")
     func crowd() {
         func voted(_ count: Int) -> NodeEvent {
             .snapshot(Car.snapshot { $0.queue[0].voters = (0..<count).map { "voter \($0)" } }, isStale: false)
@@ -63,7 +63,7 @@ struct ScreenTests {
         #expect(last.last == "Bye.")
     }
 
-    @Test("a person who reads German is spoken to in German, above the panel and in it")
+    @Test("a German user reads German, above the panel and in it")
     func german() {
         var screen = Screen(Car.description(.guest, Car.ana), .abovePanel, language: .german)
         let lost = Notice(.connectionLost(host: Car.dad))
@@ -86,7 +86,7 @@ struct ScreenTests {
     }
 
     @Test(
-        "bars say how strong a signal is, where the radio knows",
+        "bars show the strength of a signal, if the radio knows it",
         arguments: [(-50, "▂▄▆█"), (-61, "▂▄▆·"), (-75, "▂▄··"), (-90, "▂···"), (-95, "····")])
     func bars(rssi: Int, bars: String) {
         #expect(LinkView.words(LinkReport(rssi: rssi)) == "\(bars) \(rssi) dBm")
@@ -99,7 +99,7 @@ struct ScreenTests {
     }
 
     @Test(
-        "a wish to skip is told from the others'",
+        "the user's own vote to skip is marked",
         arguments: [
             (["ana"], "1 of 3 votes to skip (yours)"), (["bob"], "1 of 3 votes to skip"),
             (["bob", "ana"], "2 of 3 votes to skip (yours too)"), (["bob", "dee"], "2 of 3 votes to skip"),
@@ -123,7 +123,7 @@ struct ScreenTests {
         #expect(said([]) == [.say(["Vote to skip \"Open Road\" sent (1 of 2)."]), sent])
         #expect(said(["bob"]) == [.say(["Vote to skip \"Open Road\" sent (2 of 2)."]), sent])
         #expect(said(["ana"]) == [.say(["You have voted to skip \"Open Road\" already (1 of 2)."]), sent])
-        // The node says why it comes to nothing.
+        // The node itself reports why this fails.
         #expect(said([], .notice(Notice(.cannotAdd("s1", .skippingNotAllowed)))) == [sent])
         #expect(said([], .connection(.reconnecting(attempt: 1))) == [sent])
         var silent = Car.anasScreen(.snapshot(Car.snapshot([]), isStale: false))
@@ -425,9 +425,9 @@ struct ScreenTests {
         _ = watch.handle(.snapshot(Car.snapshot(), isStale: false), now: .zero)
         _ = watch.handle(.notice(Notice(.notConnected)), now: .zero)
         #expect(version(.zero) == 1)
-        // The song goes on.
+        // The song continues.
         #expect(version(.seconds(1)) == 1)
-        // The notice goes by itself.
+        // The notice ends automatically.
         #expect(version(.seconds(60)) == 2)
         #expect(version(.seconds(61)) == 2)
         _ = watch.handle(.snapshot(Car.snapshot { $0.queue[0].voters = ["bob"] }, isStale: false), now: .seconds(61))

@@ -29,7 +29,7 @@ struct ShownTextTests {
         #expect(ShownText.wrap("", to: 4) == [""])
     }
 
-    @Test("a name that is one character, wider than the window, is broken all the same", .timeLimit(.minutes(1)))
+    @Test("a name of one character that is wider than the window is still broken", .timeLimit(.minutes(1)))
     func oneWideCharacter() {
         let name = String(repeating: "\u{1100}", count: 60)
         #expect(name.count == 1)
@@ -45,7 +45,7 @@ struct ShownTextTests {
         #expect(ShownText.width(typed.text) <= 20 && typed.column < 20)
     }
 
-    @Test("a picture of several people that fits no line beside its indentation does not hold up what follows it")
+    @Test("a picture of several people that is too wide next to its indentation does not stop the text after it")
     func wideBesideItsIndentation() {
         let family = "👨\u{200D}👩\u{200D}👧\u{200D}👦"
         let lines = ShownText.wrap("     \(family) back", to: 9)

@@ -4,10 +4,10 @@ import Testing
 
 @testable import TerminalUI
 
-@Suite("What stands at the prompt")
+@Suite("The line at the prompt")
 struct TypedLineTests {
     @Test(
-        "a line that is wider than the window shows where the cursor is",
+        "a line that is wider than the window shows the part with the cursor",
         arguments: [
             ("vote 2", 6, "> vote 2", 8), ("vote 2", 0, "> vote 2", 2), ("search open road", 16, "…arch open road", 15),
             ("search open road", 3, "> search open r…", 5), ("vote 漢漢漢漢漢漢", 23, "…e 漢漢漢漢漢漢", 15), ("", 0, "> ", 2),
@@ -18,13 +18,13 @@ struct TypedLineTests {
         #expect(line.shown(columns: 16) == (shown, column))
     }
 
-    @Test("a cursor in the middle of a character or behind the end is none to trap on", arguments: [1, 99])
+    @Test("a cursor within a character or after the end does not trap", arguments: [1, 99])
     func cursors(cursor: Int) {
         #expect(TypedLine(text: "漢", cursor: cursor).shown(columns: 16).column == 4)
     }
 
     @Test(
-        "a search of the history has the prompt that shells have",
+        "a search of the history has the prompt of shells",
         arguments: [
             ("unvote mile 3\nbck:vot", "(reverse-i-search)`vot': ", "unvote mile 3"),
             ("\nbck?xyz", "(failed reverse-i-search)`xyz': ", ""), ("vote 2\nfwd:", "(i-search)`': ", "vote 2"),
