@@ -9,9 +9,9 @@ import Testing
 @testable import Diagnostics
 @testable import NodeStore
 
-@Suite("What a doctor makes of facts")
+@Suite("The doctor's findings")
 struct DoctorTests {
-    /// A device with nothing to complain about.
+    /// A healthy device.
     static func healthy() -> Doctor {
         var first = AdapterFacts(name: "hci0")
         (first.version, first.manufacturer, first.firmware) = (9, 2, "1/2")
@@ -35,7 +35,7 @@ struct DoctorTests {
                 freeBytes: 1 << 30, user: 1_000))
     }
 
-    /// One thing is the matter with a device.
+    /// A fault to plant in a device.
     struct Fault: Sendable, CustomTestStringConvertible {
         let code: Finding.Code
         let level: Finding.Level
@@ -119,7 +119,7 @@ struct DoctorTests {
         Fault(.serviceNotRunning, .broken, 69) {
             $0.radio?.service = .isMissing; $0.radio?.daemon = nil
         },
-        // bluetoothd switches adapters on: where it does not run, they are off for that.
+        // bluetoothd switches adapters on, so without it they are off.
         Fault(.serviceNotRunning, .broken, 69) {
             adapter { $0.isUp = false }(&$0); $0.radio?.service = .isMissing
         },
@@ -149,7 +149,7 @@ struct DoctorTests {
         },
         Fault(.stateForeign, .broken, 73) { ($0.device.folder.refusal, $0.device.folder.owner) = ("denied", 0) },
         Fault(.stateUnwritable, .broken, 73) { $0.device.folder.refusal = "denied" },
-        // Of a folder that is not there, another's above it is no surprise.
+        // If a folder is missing, its parent may belong to another user.
         Fault(.stateUnwritable, .broken, 73) {
             ($0.device.folder.refusal, $0.device.folder.owner, $0.device.folder.exists) = ("denied", 0, false)
         },
@@ -165,7 +165,7 @@ struct DoctorTests {
         Fault(.diskLow, .worthKnowing, 0) { $0.device.freeBytes = 100 << 20 },
     ]
 
-    @Test("a healthy device has nothing, and every area is looked at")
+    @Test("a healthy device has no faults, and every area is checked")
     func health() {
         let findings = Self.healthy().findings
         #expect(findings.filter { $0.level != .good } == [])
@@ -173,7 +173,7 @@ struct DoctorTests {
         #expect(Self.healthy().adaptersToTry == ["hci0", "hci1"])
     }
 
-    @Test("each fault is named by its cause alone, with what it means", arguments: radioFaults + deviceFaults)
+    @Test("each fault is named alone, with its meaning", arguments: radioFaults + deviceFaults)
     func fault(_ fault: Fault) {
         var doctor = Self.healthy()
         fault.plant(&doctor)
@@ -189,7 +189,7 @@ struct DoctorTests {
     }
 
     @Test(
-        "a kernel that anybody in range can panic is told with one that nobody can", arguments: ["6.1.191", "6.1.192"])
+        "if a device in range can make the kernel panic, a sound version is named", arguments: ["6.1.191", "6.1.192"])
     func soundKernel(version: String) throws {
         var doctor = Self.healthy()
         doctor.device.kernel = "#1 SMP Debian \(version)-1 (2026-01-02)"
@@ -197,7 +197,7 @@ struct DoctorTests {
         #expect(finding.message.contains(version) && finding.meaning.contains("Linux 6.1.190 has not got the fault"))
     }
 
-    @Test("every finding there is has been made by a test")
+    @Test("a test covers every finding")
     func complete() {
         let doctor = Self.healthy()
         let made =
@@ -207,7 +207,7 @@ struct DoctorTests {
         #expect(Set(Finding.Code.allCases) == Set(made))
     }
 
-    @Test("a device without a radio by its user's word has none to be looked at")
+    @Test("a device that runs without a radio by choice is not checked for one")
     func virtual() {
         var doctor = Self.healthy()
         doctor.radio = nil
@@ -216,7 +216,7 @@ struct DoctorTests {
     }
 
     @Test(
-        "a relay is told whether it needs a second adapter, and which one is better for it",
+        "a relay's user learns whether it needs a second adapter, and which adapter is better for it",
         arguments: [
             ([true, false], "a relay needs no other"),
             ([false, false], "a relay needs hci1 as well (--adapter hci0,hci1)"),
@@ -231,21 +231,21 @@ struct DoctorTests {
         #expect(finding.level == .good && finding.message.contains(words))
     }
 
-    @Test("the last kernel before those that can be panicked has nothing to be told of it")
+    @Test("the last kernel before the faulty versions is not reported")
     func soundKernel() {
         var doctor = Self.healthy()
         doctor.device.kernel = "#1 SMP Debian 6.1.190-1 (2025-12-01)"
         #expect(doctor.findings.filter { $0.level != .good } == [])
     }
 
-    @Test("the adapter that is wanted is tried first")
+    @Test("the named adapter is tried first")
     func wanted() {
         var doctor = Self.healthy()
         doctor.wanted = ["hci1"]
         #expect(doctor.adaptersToTry == ["hci1", "hci0"])
     }
 
-    @Test("of two adapters that are to be one radio, each is looked at and has its part of a relay")
+    @Test("of two adapters that work as one radio, each is checked and has its part of a relay")
     func pair() throws {
         var doctor = Self.healthy()
         var adapters = try #require(doctor.radio?.adapters)
@@ -262,7 +262,7 @@ struct DoctorTests {
         #expect(doctor.findings.filter { $0.area == .adapter }.map(\.message) == ["hci1 is on.", "hci2 is on."])
         #expect(doctor.findings.filter { $0.area == .advertising }.map { $0.message.prefix(4) } == ["hci2"])
         #expect(doctor.adaptersToTry == ["hci1", "hci2"])
-        // What is the matter with either is told.
+        // Faults of either one are reported.
         doctor.wanted = ["hci0", "hci7"]
         #expect(doctor.findings.filter { $0.level == .broken }.map(\.code) == [.noSuchAdapter])
         #expect(doctor.findings.contains { $0.message.contains("There is no adapter hci7") })
@@ -289,7 +289,7 @@ struct DoctorTests {
 
     static let bypassed = ReceptionTest(from: "hci0", to: nil, outcome: .advertised, bypassed: "Linux 6.1.175")
 
-    @Test("a kernel that refuses what bluetoothd advertises is named, with what to update")
+    @Test("a kernel that refuses bluetoothd's advertisements is named, with what to update")
     func refusal() throws {
         let doctor = Self.healthy()
         let refused = ReceptionTest(
@@ -302,21 +302,21 @@ struct DoctorTests {
         #expect(doctor.kernelFinding(refused) == nil)
     }
 
-    @Test("a live test is told as it went", arguments: outcomes)
+    @Test("each outcome of a live test has its finding", arguments: outcomes)
     func live(outcome: ReceptionTest.Outcome, code: Finding.Code, level: Finding.Level) {
         let finding = Self.healthy().finding(ReceptionTest(from: "hci0", to: "hci1", outcome: outcome))
         #expect(finding.code == code)
         #expect(finding.level == level)
     }
 
-    @Test("an adapter that is on the air more seldom than its settings say is told, with what helps")
+    @Test("an adapter that advertises less often than its settings say is reported, with a remedy")
     func heardSeldom() {
         let test = ReceptionTest(
             from: "hci0", to: "hci1",
             outcome: .heard(after: .milliseconds(600), every: .milliseconds(1_284), rssi: nil))
         var doctor = Self.healthy()
         #expect(doctor.finding(test).command == "sudo systemctl restart bluetooth")
-        // By the settings all is well here: bluetoothd passes intervals on, and links are as fast as can be.
+        // The settings themselves are fine: bluetoothd passes intervals on, and links are as fast as possible.
         Self.adapter { $0.timing?.connection = 7.5...7.5 }(&doctor)
         doctor.radio?.permissions = RadioPermissions(mayAdminister: false, mayCommand: true)
         #expect(!doctor.findings.contains { $0.code == .slowTiming })
@@ -324,7 +324,7 @@ struct DoctorTests {
         #expect(doctor.finding(test).message.contains("every 1284 ms"))
     }
 
-    @Test("the same with one adapter, where guests have found it late")
+    @Test("the same is reported with one adapter if guests have found it late")
     func foundLate() {
         let test = ReceptionTest(
             from: "hci0", to: nil, outcome: .found(within: DialTime(milliseconds: 1_900)))
@@ -334,7 +334,7 @@ struct DoctorTests {
     }
 
     @Test(
-        "what the settings have told already is not told twice",
+        "a fault of the settings is not reported again by the live test",
         arguments: [
             .heard(after: .milliseconds(600), every: .milliseconds(1_284), rssi: nil),
             .found(within: DialTime(milliseconds: 1_900)),
@@ -346,7 +346,7 @@ struct DoctorTests {
         #expect(doctor.finding(test).level == .good)
     }
 
-    @Test("a bluetoothd that ignores the interval it is asked for is not believed", arguments: [72, 73, 74])
+    @Test("a bluetoothd that ignores the requested interval is not trusted", arguments: [72, 73, 74])
     func deafVersions(minor: Int) {
         var doctor = Self.healthy()
         Self.radioFaults.first { $0.code == .slowTiming }?.plant(&doctor)
@@ -356,7 +356,7 @@ struct DoctorTests {
         #expect(slow?.message.contains("advertises every 1280 ms") == true)
     }
 
-    @Test("what has to be typed for a folder with spaces is one word to the shell")
+    @Test("a folder with spaces is one word in the command to type")
     func quoting() {
         var doctor = Self.healthy()
         doctor.device.folder.path = "/media/Dad's Stick"
@@ -364,7 +364,7 @@ struct DoctorTests {
         #expect(doctor.findings.contains { $0.command?.hasSuffix("'/media/Dad'\\''s Stick'") == true })
     }
 
-    @Test("people read what was found, what it means and what to type, and a sum")
+    @Test("people read each finding, its meaning and its command, and a summary")
     func text() throws {
         var doctor = Self.healthy()
         doctor.device.clock.isKept = false
@@ -386,7 +386,7 @@ struct DoctorTests {
         #expect(diagnosis.sentence == "This device is fine.")
     }
 
-    @Test("programs get an object a finding, and a sum")
+    @Test("programs get an object for each finding, and a summary")
     func json() throws {
         var doctor = Self.healthy()
         doctor.device.freeBytes = 1 << 20

@@ -7,7 +7,7 @@ import Testing
 @testable import BLETransport
 @testable import Diagnostics
 
-@Suite("Which changes repair what was found")
+@Suite("Planned changes for findings")
 struct FixPlannerTests {
     /// A device on which everything can be changed, and nothing needs to be.
     static func facts(program: ProgramFile = ProgramFile(path: "/usr/bin/roadmesh")) -> FixFacts {
@@ -20,7 +20,7 @@ struct FixPlannerTests {
             enablement: "enabled", hasGroup: true, blocks: ["/sys/class/rfkill/rfkill0/soft"])
     }
 
-    /// The plan for faults of a healthy device.
+    /// The plan for faults of an otherwise healthy device.
     static func plan(
         _ codes: Finding.Code..., facts: FixFacts = facts(), change: (inout RadioFacts) -> Void = { _ in }
     ) -> FixPlan {
@@ -38,13 +38,13 @@ struct FixPlannerTests {
         return content
     }
 
-    @Test("a healthy device is left alone")
+    @Test("a healthy device gets no changes")
     func health() {
         let findings = DoctorTests.healthy().findings
         #expect(FixPlanner(radio: DoctorTests.healthy().radio, facts: Self.facts()).plan(for: findings) == FixPlan())
     }
 
-    @Test("whoever may not tune gets a program that may", arguments: [Finding.Code.slowTiming, .noCapabilities])
+    @Test("a user who may not tune gets a program that may", arguments: [Finding.Code.slowTiming, .noCapabilities])
     func capability(code: Finding.Code) throws {
         let plan = Self.plan(code)
         #expect(plan.changes.map(\.details) == [["setcap cap_net_admin,cap_net_raw+ep /usr/bin/roadmesh"]])
@@ -54,7 +54,7 @@ struct FixPlannerTests {
         #expect(plan.question == "Make this change?")
     }
 
-    @Test("where the program cannot have the capabilities, bluetoothd sets the adapter, and is started again")
+    @Test("if the program cannot get the capabilities, bluetoothd sets the adapter, and is restarted")
     func configuration() throws {
         var facts = Self.facts()
         facts.program.refusal = "its disk is mounted nosuid"
@@ -65,13 +65,13 @@ struct FixPlannerTests {
         #expect(plan.remarks == ["/usr/bin/roadmesh cannot be given the capabilities: its disk is mounted nosuid."])
         let content = try #require(Self.content(plan.changes.first))
         #expect(content.before == Data(KeyFileTests.shipped.utf8) && content.after != content.before)
-        // What has it all needs to be read; and what main.conf does not help is not tried there.
+        // A complete main.conf only needs to be read again. Findings that main.conf cannot fix do not change it.
         facts.configuration.found = .bytes(content.after)
         #expect(Self.plan(.slowTiming, facts: facts).changes.map(\.action) == [.restart(needsReload: false)])
         #expect(Self.plan(.noCapabilities, facts: facts).changes == [])
     }
 
-    @Test("what bluetoothd will leave in the kernel is kept with what was there before")
+    @Test("the values that bluetoothd will leave in the kernel are stored with the former ones")
     func traces() throws {
         var facts = Self.facts()
         facts.program.refusal = "no"
@@ -85,13 +85,13 @@ struct FixPlannerTests {
         let trace = try #require(content.adapters?.first)
         #expect(trace.adapter == "hci0" && trace.before == before)
         #expect(trace.after == before.advertising(32...48).links(6...6, supervisionTimeout: 72))
-        // What somebody has set is set by bluetoothd already.
+        // bluetoothd already sets the values that the user has chosen.
         facts.configuration.found = .bytes(Data("[LE]\nMinConnectionInterval=24\n".utf8))
         let half = try #require(Self.content(Self.plan(.slowTiming, facts: facts).changes.first))
         #expect(half.adapters?.first?.after == before.advertising(32...48))
     }
 
-    @Test("a file that is missing is made, one that is not to be written is left alone")
+    @Test("a missing file is created, and a file that must not be written is left alone")
     func files() throws {
         var facts = Self.facts()
         facts.program.refusal = "it is read-only"
@@ -103,20 +103,20 @@ struct FixPlannerTests {
         #expect(plan.remarks.last == "/etc/bluetooth/main.conf is a symbolic link: it is left alone.")
     }
 
-    @Test("capabilities that somebody else has given stay as they are")
+    @Test("capabilities that another program has set stay as they are")
     func otherCapabilities() {
         var facts = Self.facts()
         // cap_net_bind_service+ep
         facts.program.capability = Data([1, 0, 0, 2, 0, 4] + [UInt8](repeating: 0, count: 14))
         let plan = Self.plan(.noCapabilities, facts: facts)
         #expect(plan.changes == [] && plan.remarks.first?.contains("other capabilities") == true)
-        // One of ours is completed.
+        // Our own capabilities are completed.
         facts.program.capability = Data([1, 0, 0, 2, 0, 16] + [UInt8](repeating: 0, count: 14))
         #expect(
             Self.content(Self.plan(.noCapabilities, facts: facts).changes.first)?.before == facts.program.capability)
     }
 
-    @Test("a service that does not run is started last, so that it reads what was set")
+    @Test("a stopped service is started last, so that it reads the new settings")
     func service() {
         let plan = Self.plan(.serviceNotRunning)
         #expect(
@@ -141,7 +141,7 @@ struct FixPlannerTests {
         #expect(Self.plan(.serviceNotRunning, facts: facts).changes == [])
     }
 
-    @Test("an adapter that is off is switched on, now and from now on")
+    @Test("an adapter that is off is switched on, now and in future")
     func power() {
         var facts = Self.facts()
         facts.configuration.found = .bytes(Data("[Policy]\n".utf8))
@@ -156,14 +156,14 @@ struct FixPlannerTests {
         #expect(plan.changes.count == 3)
     }
 
-    @Test("rfkill's block is lifted, and its own switch is left to a person")
+    @Test("a block by rfkill is lifted, and a hardware switch is left to a person")
     func block() {
         let plan = Self.plan(.blocked)
         #expect(plan.changes.map(\.details) == [["echo 0 > /sys/class/rfkill/rfkill0/soft"]])
         #expect(Self.plan(.blockedBySwitch) == FixPlan())
     }
 
-    @Test("who may not talk to bluetoothd joins its group, if there is one")
+    @Test("a user without access to bluetoothd joins its group, if there is one")
     func group() {
         #expect(Self.plan(.denied).changes.map(\.details) == [["usermod -aG bluetooth ana"]])
         var facts = Self.facts()
@@ -173,7 +173,7 @@ struct FixPlannerTests {
         #expect(Self.plan(.denied, facts: facts).remarks.first?.contains("no group") == true)
     }
 
-    @Test("bluetoothd is started as it was, without its volume control")
+    @Test("bluetoothd is started as before, without its volume control")
     func unit() throws {
         let plan = Self.plan(.volumePlugin) {
             $0.daemon?.leavesOut = ["bap"]
@@ -186,14 +186,14 @@ struct FixPlannerTests {
         )
         #expect(
             plan.changes.last?.commands == [["systemctl", "daemon-reload"], ["systemctl", "restart", "bluetooth"]])
-        // What systemd would read otherwise than a process does is left alone, and so is a file that is there.
+        // Arguments that systemd would read differently are left alone, and so is an existing file.
         #expect(Self.plan(.volumePlugin) { $0.daemon?.arguments = ["-E", "-f", "/etc/$HOME.conf"] }.changes == [])
         var facts = Self.facts()
         facts.unitAddition.found = .bytes(Data())
         #expect(Self.plan(.volumePlugin, facts: facts).changes == [])
     }
 
-    @Test("phones are left alone by a line in main.conf, beside others that are needed")
+    @Test("a line in main.conf stops bluetoothd from reading phones, next to other needed lines")
     func phones() throws {
         let plan = Self.plan(.looksThroughPhones)
         #expect(plan.changes.map(\.details).first == ["[General]", "ReverseServiceDiscovery=false"])
@@ -208,14 +208,14 @@ struct FixPlannerTests {
         #expect(decided.changes == [] && decided.remarks.first?.contains("ReverseServiceDiscovery=true") == true)
     }
 
-    @Test("several findings that need a restart get one")
+    @Test("several findings that need a restart cause one")
     func restart() {
         let plan = Self.plan(.volumePlugin, .advertisingFull)
         #expect(plan.changes.count { if case .restart = $0.action { true } else { false } } == 1)
         #expect(plan.changes.last?.reasons == [.volumePlugin, .advertisingFull])
     }
 
-    @Test("each finding has a change, or takes a person", arguments: Finding.Code.allCases)
+    @Test("each finding has a change, or needs a person", arguments: Finding.Code.allCases)
     func complete(code: Finding.Code) {
         let plan = Self.plan(code) { radio in
             var adapters = radio.adapters
@@ -226,13 +226,13 @@ struct FixPlannerTests {
         #expect(plan.changes.allSatisfy { !$0.details.isEmpty && !$0.title.hasSuffix(".") })
     }
 
-    @Test("a file's capabilities are read as the kernel writes them")
+    @Test("a file's capabilities are read in the kernel's format")
     func capabilityBytes() throws {
-        // What setcap cap_net_admin,cap_net_raw+ep leaves (getfattr -n security.capability).
+        // The result of setcap cap_net_admin,cap_net_raw+ep (getfattr -n security.capability).
         let bytes = Data([1, 0, 0, 2, 0, 0x30] + [UInt8](repeating: 0, count: 14))
         #expect(FileCapability.tuning.bytes == bytes)
         #expect(FileCapability(bytes) == .tuning)
-        // With the user whose root it is of (revision 3).
+        // With the user ID of the namespace's root (revision 3).
         let namespaced = Data([1, 0, 0, 3, 0, 0x30] + [UInt8](repeating: 0, count: 18))
         #expect(FileCapability(namespaced) == .tuning)
         for damaged in [Data(), Data([1, 0, 0, 2]), Data([1, 0, 0, 9] + [UInt8](repeating: 0, count: 16))] {

@@ -6,9 +6,9 @@ import Testing
 
 @testable import Diagnostics
 
-@Suite("Changes that are made and taken back")
+@Suite("Changes that are made and undone")
 struct FixRunTests {
-    /// A folder of this test's own.
+    /// A temporary folder of this test.
     final class Folder {
         let path: String
         init() throws {
@@ -33,7 +33,7 @@ struct FixRunTests {
             for: [.slowTiming], "Add lines to \(path)")
     }
 
-    @Test("whatever a file was like, it is so again afterwards, byte for byte", arguments: 0..<60)
+    @Test("any file is the same after undo, byte for byte", arguments: 0..<60)
     func roundTrip(seed: Int) async throws {
         let folder = try Folder()
         let before = Data(KeyFileTests.madeFile(UInt64(seed)).utf8)
@@ -57,7 +57,7 @@ struct FixRunTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["main.conf"])
     }
 
-    @Test("what was made is removed again, with the folder that it was made for")
+    @Test("a created file is removed again, with the folder that was created for it")
     func madeFile() async throws {
         let folder = try Folder()
         let path = folder.path + "/bluetooth.service.d/roadmesh.conf"
@@ -68,7 +68,7 @@ struct FixRunTests {
         #expect(!FileManager.default.fileExists(atPath: folder.path + "/bluetooth.service.d"))
     }
 
-    @Test("a file that somebody has changed since is left alone and named, and its former text is kept")
+    @Test("a file that was changed since is left alone and named, and its former text is kept")
     func changedSince() async throws {
         let folder = try Folder()
         var run = try folder.run()
@@ -93,7 +93,7 @@ struct FixRunTests {
         #expect(folder.bytes(folder.file) == Data("theirs".utf8) && run.changes == [])
     }
 
-    @Test("a change that the power has cut off is taken back as well, and one that was not made needs nothing")
+    @Test("a change that a power cut interrupted is undone too, and one that was not made needs nothing")
     func powerCut() async throws {
         let folder = try Folder()
         let content = ContentChange(
@@ -108,7 +108,7 @@ struct FixRunTests {
         }
     }
 
-    @Test("a command is taken back by its own; one that fails leaves nothing to take back")
+    @Test("a command is undone by its own command; a failed one leaves nothing to undo")
     func commands() async throws {
         let folder = try Folder()
         let join = Change(.command(["usermod", "x"], undo: ["gpasswd", "x"]), for: [.denied], "Join")
@@ -131,11 +131,11 @@ struct FixRunTests {
             ])
     }
 
-    /// Giving capabilities takes root, and a disk that keeps them.
+    /// Setting capabilities needs root, and a disk that stores them.
     static let mayGiveCapabilities =
         geteuid() == 0 && CapabilityAttribute.refusal(of: FileManager.default.temporaryDirectory.path) == nil
 
-    @Test("a program's capabilities are given and taken as the kernel keeps them", .enabled(if: mayGiveCapabilities))
+    @Test("a program's capabilities are set and restored as the kernel stores them", .enabled(if: mayGiveCapabilities))
     func capability() async throws {
         let folder = try Folder()
         try Data("#!/bin/sh\n".utf8).write(to: URL(filePath: folder.file))
@@ -147,13 +147,13 @@ struct FixRunTests {
         #expect(try CapabilityAttribute.read(folder.file) == FileCapability.tuning.bytes)
         #expect(await run.takeBack(run.changes[0]) == .done)
         #expect(try CapabilityAttribute.read(folder.file) == nil && run.afterwards == nil)
-        // An update puts another file in its place, which has none.
+        // An update replaces the file by one without capabilities.
         try await run.make(change, at: 1)
         try CapabilityAttribute.write(nil, to: folder.file)
         #expect(await run.takeBack(run.changes[0]) == .wasDone)
     }
 
-    @Test("links, folders, second names and large files are left alone")
+    @Test("symbolic links, folders, hard links and large files are left alone")
     func refusedFiles() throws {
         let folder = try Folder()
         func why(_ path: String) -> String? {
@@ -175,7 +175,7 @@ struct FixRunTests {
     }
 
     @Test(
-        "a journal that somebody else may write is not believed, nor one that is damaged or newer; and one process has it"
+        "a journal that others may write is refused, and a damaged or newer one too; one process uses it at a time"
     )
     func journal() throws {
         let folder = try Folder()
@@ -207,7 +207,7 @@ struct FixRunTests {
         #expect(problem()?.contains("damaged") == true)
     }
 
-    @Test("a program that is not there, fails or does not end is told as such")
+    @Test("a command that is missing, fails or does not end is reported as such")
     func programs() async {
         #expect(await SystemCommand(["/no/such"]).run() == .failed("there is no program /no/such here"))
         #expect(await SystemCommand(["sh", "-c", "echo no >&2; exit 3"]).run() == .failed("no"))

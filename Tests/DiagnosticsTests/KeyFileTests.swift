@@ -6,11 +6,11 @@ import Testing
 
 @testable import Diagnostics
 
-@Suite("Settings that are added to a key file")
+@Suite("Settings added to a key file")
 struct KeyFileTests {
     static let groups: [SettingGroup] = [.advertising, .links, .enabling]
 
-    /// As BlueZ ships it: sections with defaults in comments.
+    /// As BlueZ installs it: sections with defaults in comments.
     static let shipped = """
         [General]
 
@@ -46,7 +46,7 @@ struct KeyFileTests {
         edit(text, groups).result.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    @Test("each setting follows the comment that has its default, and nothing else is touched")
+    @Test("each setting follows the comment with its default, and nothing else changes")
     func shippedFile() throws {
         let result = try #require(Self.result(Self.shipped))
         #expect(
@@ -68,7 +68,7 @@ struct KeyFileTests {
     }
 
     @Test(
-        "where there is no such comment, it follows the section's last key; a section that is missing comes last",
+        "without such a comment it follows the section's last key, and a missing section is added at the end",
         arguments: [
             ("", "[Policy]\nAutoEnable=true\n"),
             ("[General]\nName=car\n", "[General]\nName=car\n\n[Policy]\nAutoEnable=true\n"),
@@ -81,7 +81,7 @@ struct KeyFileTests {
                 "[Policy]\nReconnectAttempts=7\nAutoEnable=true\n\n# Low Energy\n[LE]\n"
             ),
             ("[Policy]\n  # AutoEnable = true", "[Policy]\n  # AutoEnable = true\nAutoEnable=true"),
-            // A comment of another section is none for this one.
+            // A comment of another section does not count.
             ("[LE]\n#AutoEnable=\n", "[LE]\n#AutoEnable=\n\n[Policy]\nAutoEnable=true\n"),
         ])
     func places(before: String, after: String) {
@@ -89,7 +89,7 @@ struct KeyFileTests {
     }
 
     @Test(
-        "what somebody has set stays, with all that belongs to it",
+        "settings of the user stay, with everything that belongs to them",
         arguments: [
             ("[LE]\nMinConnectionInterval=24\n", [SettingGroup.links], "MinConnectionInterval=24"),
             ("[LE]\nMaxAdvertisementInterval = 0x100\n", [.advertising], "MaxAdvertisementInterval=0x100"),
@@ -100,19 +100,19 @@ struct KeyFileTests {
         let edit = Self.edit(text, groups)
         #expect(edit.result == nil && edit.added == [])
         #expect(edit.remarks.count == 1 && edit.remarks.allSatisfy { $0.contains(named) })
-        // The other groups are not held up.
+        // The other groups are still added.
         let others = Self.groups.filter { !groups.contains($0) }
         #expect(Self.edit(text, Self.groups).added == others.flatMap(\.settings))
     }
 
-    @Test("a value that is written otherwise is the same")
+    @Test("a value in another notation is the same value")
     func same() {
         let text = "[LE]\nMinAdvertisementInterval=0x20\nMaxAdvertisementInterval = 48\n[Policy]\nAutoEnable=1\n"
         #expect(Self.edit(text, [.advertising, .enabling]) == Self.edit(text, []))
     }
 
     @Test(
-        "a file that is not understood is left alone, and it is said where",
+        "a file that is not understood is left alone, with the line as the reason",
         arguments: [
             ("[LE]\nnonsense\n", "line 2"), ("[LE\n", "line 1"), ("[LE] x\n", "line 1"), ("[]\n", "line 1"),
             ("; old\n", "line 1"), ("[LE]\n=6\n", "line 2"), ("Name=car\n[LE]\n", "before any section, in line 1"),
@@ -125,7 +125,7 @@ struct KeyFileTests {
         #expect(edit.remarks.count == 1 && edit.remarks.allSatisfy { $0.contains(named) }, "\(edit.remarks)")
     }
 
-    @Test("bytes that are no UTF-8 are left alone")
+    @Test("bytes that are not UTF-8 are left alone")
     func bytes() {
         let file = ConfigurationFile(path: "/main.conf", found: .bytes(Data([0x5B, 0xFF, 0x5D])))
         #expect(
@@ -154,7 +154,7 @@ struct KeyFileTests {
     }
 
     @Test(
-        "whatever a file is like, only whole lines are added to it, each of them once, and they count",
+        "to any file only full lines are added, each once, and they take effect",
         arguments: 0..<400)
     func property(seed: Int) throws {
         let text = Self.madeFile(UInt64(seed))
@@ -166,7 +166,7 @@ struct KeyFileTests {
             #expect(before.value(of: setting.key, in: setting.section) == nil)
             #expect(after.value(of: setting.key, in: setting.section) == setting.value)
         }
-        // Without the lines that were added, and the section heads and blank lines that they needed, it is what it was.
+        // Without the added lines, their section heads and blank lines, the file is the same.
         var rest = String(decoding: result, as: UTF8.self).split(
             omittingEmptySubsequences: false, whereSeparator: { $0 == "\n" || $0 == "\r\n" })
         let old = text.split(omittingEmptySubsequences: false, whereSeparator: { $0 == "\n" || $0 == "\r\n" })
@@ -177,7 +177,7 @@ struct KeyFileTests {
         let added = Set(edit.added.map(\.line)), heads = Set(edit.added.map { "[\($0.section)]" })
         #expect(rest.allSatisfy { $0.isEmpty || added.contains(String($0)) || heads.contains(String($0)) }, "\(rest)")
         #expect(rest.count { added.contains(String($0)) } == edit.added.count)
-        // One kind of line end stays one kind.
+        // A file with one kind of line end keeps that kind.
         let ends = Set(String(decoding: result, as: UTF8.self).filter(\.isNewline))
         let oldEnds = Set(text.filter(\.isNewline))
         #expect(oldEnds.isEmpty || ends == oldEnds)
