@@ -5,32 +5,32 @@ import MeshNode
 import MeshProtocol
 import NodeStore
 
-/// A recorded drive: what a node has seen of the road, from its start to its end, or until its power was cut.
+/// A recorded drive: a node's record of the road, from its start to its end or to a power cut.
 public struct Drive: Hashable, Sendable {
     /// How a drive ended.
     public enum Ending: String, Hashable, Sendable, Codable, CaseIterable {
-        /// It was ended.
+        /// It was ended regularly.
         case complete
-        /// Its last lines are missing: the power was cut, or the program died.
+        /// Its last lines are missing, because the power was cut or the program died.
         case cutOff
-        /// It goes on.
+        /// It is still being recorded.
         case underWay
     }
 
-    /// What is known of it from the start.
+    /// What is known from the start.
     public var header: DriveHeader
-    /// What happened, in order.
+    /// The recorded events, in order.
     public var rows: [DriveRow]
     /// How it ended.
     public var ending: Ending
 
-    /// How long it took, in seconds.
+    /// Its duration, in seconds.
     public var seconds: Double { rows.last?.at ?? 0 }
 }
 
 /// Why a drive cannot be read.
 public enum DriveProblem: Error, Hashable, Sendable {
-    /// The first line is no header.
+    /// The first line is not a header.
     case noHeader
     /// It was written by a newer program.
     case newerForm(Int)
@@ -39,9 +39,9 @@ public enum DriveProblem: Error, Hashable, Sendable {
 }
 
 extension Drive {
-    /// Reads the lines of a drive. A line that is none, such as the half one at the end of a file that was cut off, and
-    /// one of a kind that this version does not know, is passed over. Rows are put in the order of their times: what
-    /// was told with a time of its own may stand behind what happened after it.
+    /// Reads the lines of a drive. Skips invalid lines, such as the partial last line of an interrupted file, and lines
+    /// of kinds that this version does not know. Sorts rows by time: a row with its own time may come after rows of
+    /// later events.
     public init(lines: some Sequence<some StringProtocol>, isUnderWay: Bool = false) throws(DriveProblem) {
         var iterator = lines.makeIterator()
         let first = iterator.next()
@@ -78,7 +78,7 @@ extension Drive {
         try self.init(lines: text.split(separator: "\n"))
     }
 
-    /// The drive as a file.
+    /// The drive in the format of a file.
     public var file: String {
         ([JSONLine.text(header)] + rows.map { JSONLine.text($0) }).joined(separator: "\n") + "\n"
     }
@@ -97,7 +97,7 @@ extension Drive {
 }
 
 extension DriveRow {
-    /// Nobody counts further; sums of it do not overflow.
+    /// Counts are capped here, so that sums of them do not overflow.
     static let largestCount = 1 << 30
 
     private static func strength(_ rssi: Int?) -> Int? { rssi.flatMap { (-127...20).contains($0) ? $0 : nil } }
@@ -108,7 +108,7 @@ extension DriveRow {
 
     private static func count(_ number: Int) -> Int { min(max(0, number), largestCount) }
 
-    /// The row with numbers that something can be made of, and words that can be shown.
+    /// The row with its numbers in their valid ranges, and its texts safe to show.
     fileprivate var clean: DriveRow {
         var row = self
         switch what {

@@ -3,31 +3,31 @@
 import MeshNode
 import MeshProtocol
 
-/// What is known of a drive before it begins: the first line of its file (`docs/fieldtest.md`, "The file").
+/// What is known of a drive before it starts: the first line of its file (`docs/fieldtest.md`, "The file").
 public struct DriveHeader: Codable, Hashable, Sendable {
-    /// The version of the form; this program writes 1.
+    /// The version of the file's form; this program writes 1.
     public var roadmeshDrive = DriveHeader.form
-    /// What the person calls it.
+    /// The name that the user gave it.
     public var name: String
-    /// The part that the node played.
+    /// The node's role.
     public var role: NodeDescription.Role
-    /// Who the node was.
+    /// The node.
     public var peer: Peer
-    /// Its radio's name.
+    /// The name of the node's radio.
     public var radio: String
     /// Its service type.
     public var service: String
-    /// When it began, in seconds since 1970.
+    /// When it started, in seconds since 1970.
     public var began: Double
     /// The version of the program.
     public var version: String
-    /// Where it comes from, where it is not from a road.
+    /// Where it comes from, if it was not recorded on a road.
     public var origin: String?
 
     /// The version of the form that this program writes.
     public static let form = 1
 
-    /// A drive of a node that begins now.
+    /// Makes the header of a node's drive that starts now.
     public init(name: String, node: NodeDescription, began: Double, origin: String? = nil) {
         self.name = name
         role = node.role

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A row as a line of JSON: `at`, `kind`, and what belongs to that kind beside them.
+// A row as a line of JSON: `at`, `kind`, and the fields of that kind.
 extension DriveRow: Codable {
     private enum Key: String, CodingKey {
         case at, kind, peer, text, code, rows, reason
@@ -10,7 +10,7 @@ extension DriveRow: Codable {
         case link, carrier, contact, radio, wish, intent, mark, notice, tick, missing, end
     }
 
-    /// Reads a row. Throws where it is none, or of a kind that this version does not know.
+    /// Reads a row. Throws if it is invalid, or of a kind that this version does not know.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         at = try container.decode(Double.self, forKey: .at)

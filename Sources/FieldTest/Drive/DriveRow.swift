@@ -4,70 +4,70 @@ import DemocracyDJ
 import MeshNode
 import MeshProtocol
 
-/// Something that was recorded: a line of a drive.
+/// A recorded event: a line of a drive.
 public struct DriveRow: Hashable, Sendable {
-    /// Seconds since the drive began.
+    /// Seconds since the start of the drive.
     public var at: Double
     /// What it was.
     public var what: Happening
 
-    /// A row. The time is kept to a tenth of a millisecond.
+    /// Makes a row. The time is rounded to a tenth of a millisecond.
     public init(at: Duration, _ what: Happening) {
         self.at = ((at / .seconds(1)) * 10_000).rounded() / 10_000
         self.what = what
     }
 }
 
-/// What can be recorded.
+/// An event that can be recorded.
 public enum Happening: Hashable, Sendable {
     /// A link's report, about once a second.
     case link(Peer.ID, LinkSample)
-    /// The same of a link with a relay, or with a node behind this one: what leads to a host goes over it.
+    /// A report of a link to a relay, or to a node behind this one. The link to a host goes over it.
     case carrier(Peer.ID, CarrierSample)
-    /// A link is lost, or a step of the way to one.
+    /// A link was lost, or a step towards a link was made.
     case contact(ContactRow)
-    /// The radio is at something else.
+    /// The radio's activity has changed.
     case radio(RadioSample)
-    /// A guest's wish has got somewhere.
+    /// The state of a guest's wish has changed.
     case wish(WishRow)
-    /// A host was told a wish.
+    /// A host received a wish.
     case intent(IntentRow)
-    /// Somebody has marked the moment.
+    /// The user has set a mark.
     case mark(String)
-    /// A notice of this code was shown.
+    /// A notice with this code was shown.
     case notice(String)
-    /// The recording goes on.
+    /// The recording continues.
     case tick
-    /// How many rows before this one were lost, since the disk took nothing.
+    /// Number of rows before this one that were lost because the disk refused them.
     case missing(Int)
-    /// The recording was ended, and this is why.
+    /// The recording has ended, with its reason.
     case end(String)
 }
 
-/// A link's report, as it is recorded.
+/// A recorded report of a link.
 public struct LinkSample: Codable, Hashable, Sendable {
-    /// Signal strength in dBm, nil where the radio cannot tell.
+    /// Signal strength in dBm, nil if the radio cannot measure it.
     public var rssi: Int?
     /// The last round trip in milliseconds.
     public var rtt: Double?
-    /// Bytes on this link so far.
+    /// Bytes sent on this link so far.
     public var sent: Int
-    /// Bytes on this link so far.
+    /// Bytes received on this link so far.
     public var received: Int
-    /// Messages that were sent again on a later link, since the node runs.
+    /// Messages that were sent again on a later link, since the node's start.
     public var resent: Int
-    /// Messages that came again and were dropped, since the node runs.
+    /// Messages that arrived again and were dropped, since the node's start.
     public var duplicates: Int
-    /// Messages that wait for their acknowledgement.
+    /// Messages that are not acknowledged yet.
     public var outbox: Int
-    /// Relays between the two; nil where there is none.
+    /// Number of relays between the two; nil without a relay.
     public var hops: Int?
-    /// The relay that the guest of the two is joined through, by its identifier or the head of it.
+    /// The relay through which the guest has joined, by its identifier or the head of it.
     public var via: Peer.ID?
-    /// At a host: how many circuits a relay passes on over this link.
+    /// At a host: the number of circuits that a relay forwards over this link.
     public var circuits: Int?
 
-    /// What a link has told.
+    /// Copies a link's report.
     public init(_ report: LinkReport) {
         rssi = report.rssi
         rtt = report.roundTrip.map(Self.milliseconds)
@@ -81,28 +81,28 @@ public struct LinkSample: Codable, Hashable, Sendable {
         circuits = report.circuits
     }
 
-    /// To a hundredth of a millisecond.
+    /// Rounds to a hundredth of a millisecond.
     fileprivate static func milliseconds(_ time: Duration) -> Double {
         ((time / .milliseconds(1)) * 100).rounded() / 100
     }
 }
 
-/// A report of a link with a relay, or with a node behind this one, as it is recorded.
+/// A recorded report of a link to a relay, or to a node behind this one.
 public struct CarrierSample: Codable, Hashable, Sendable {
-    /// What the node at the other end is called, where it is known.
+    /// The name of the node at the other end, if known.
     public var name: String?
-    /// Signal strength in dBm, nil where the radio cannot tell.
+    /// Signal strength in dBm, nil if the radio cannot measure it.
     public var rssi: Int?
     /// The last round trip in milliseconds.
     public var rtt: Double?
-    /// Bytes on this link so far.
+    /// Bytes sent on this link so far.
     public var sent: Int
-    /// Bytes on this link so far.
+    /// Bytes received on this link so far.
     public var received: Int
-    /// Circuits over it.
+    /// Circuits on this link.
     public var circuits: Int
 
-    /// What a link has told.
+    /// Copies a link's report.
     public init(_ peer: Peer, _ report: LinkReport) {
         name = peer.name.isEmpty ? nil : peer.name
         rssi = report.rssi
@@ -113,22 +113,22 @@ public struct CarrierSample: Codable, Hashable, Sendable {
     }
 }
 
-/// A step of the way to a link, or the end of one, as it is recorded.
+/// A recorded step towards a link, or the end of a link.
 public struct ContactRow: Codable, Hashable, Sendable {
-    /// Which step.
+    /// The step.
     public var phase: Contact.Phase
-    /// With whom.
+    /// The peer.
     public var peer: Peer.ID
-    /// What that peer is called, where it is known.
+    /// The peer's name, if known.
     public var name: String?
-    /// Of `heard`: what tells so.
+    /// For `heard`: how the peer was noticed.
     public var evidence: Contact.Evidence?
-    /// Of a sighting: signal strength in dBm.
+    /// For a scan result: signal strength in dBm.
     public var rssi: Int?
-    /// Of `lost`: for how many seconds nothing had been heard. Nil where one side had left.
+    /// For `lost`: seconds of silence before the loss. Nil if one side has left.
     public var silence: Double?
 
-    /// A step.
+    /// Makes a step.
     public init(_ phase: Contact.Phase, _ peer: Peer, silence: Double? = nil) {
         self.phase = phase
         self.peer = peer.id
@@ -143,18 +143,18 @@ public struct ContactRow: Codable, Hashable, Sendable {
     }
 }
 
-/// What the radio was at, as it is recorded.
+/// The radio's recorded activity.
 public struct RadioSample: Codable, Hashable, Sendable {
-    /// It listened for hosts.
+    /// It was scanning for hosts.
     public var scanning: Bool
     /// A dial was pending.
     public var dialling: Bool
-    /// It let guests find it.
+    /// It was advertising.
     public var advertising: Bool
-    /// Links that were up.
+    /// Number of live links.
     public var links: Int
 
-    /// What the node has told.
+    /// Copies a node's report.
     public init(_ activity: RadioActivity) {
         scanning = activity.isScanning
         dialling = activity.isDialling
@@ -163,24 +163,24 @@ public struct RadioSample: Codable, Hashable, Sendable {
     }
 }
 
-/// Where a guest's wish has got to, as it is recorded.
+/// The recorded state of a guest's wish.
 public struct WishRow: Codable, Hashable, Sendable {
     /// The song.
     public var song: Song.ID
-    /// What is wished: `vote`, `takeBack` or `suggest`.
+    /// The kind of wish: `vote`, `takeBack` or `suggest`.
     public var wish: String
     /// `queued`, `sent`, `confirmed` or `rejected`.
     public var state: String
 }
 
-/// A wish that a host was told, as it is recorded.
+/// A recorded wish that a host received.
 public struct IntentRow: Codable, Hashable, Sendable {
-    /// Who wished it.
+    /// The guest.
     public var peer: Peer.ID
-    /// What was wished, in the words of the command line's contract.
+    /// The kind of wish, as in the JSON output of the command line.
     public var intent: String
-    /// The song, where there is one.
+    /// The song, if there is one.
     public var song: Song.ID?
-    /// Whether the host took it.
+    /// Whether the host accepted it.
     public var accepted: Bool
 }

@@ -4,12 +4,12 @@ import FoundationEssentials
 import MeshProtocol
 import NodeStore
 
-/// Decides what of the drives that cars publish at a broker is kept, and says what is.
+/// Decides which of the drives that cars publish at a broker are stored, and reports on them.
 ///
-/// Decide, write, then confirm: the number of rows that it publishes is that of the rows on the disk, without a gap from the
-/// first on. So a row that comes twice is known by its number, and one that is lost is sent again.
+/// It decides, writes, then confirms: it publishes the number of rows on the disk, without a gap from the first row on.
+/// So a repeated row is recognised by its number, and a lost row is sent again.
 public struct CollectMachine: Sendable {
-    /// A drive that is kept already.
+    /// A drive that is already stored.
     public struct Known: Hashable, Sendable {
         /// Its number in the store.
         public var number: Int64
@@ -17,9 +17,9 @@ public struct CollectMachine: Sendable {
         public var header: String
         /// How many rows the store has of it.
         public var rows: Int
-        /// Its last row, where it has one.
+        /// Its last row, if it has one.
         public var lastLine: String?
-        /// More may come.
+        /// More rows may come.
         public var isArriving: Bool
 
         /// A drive.
@@ -31,63 +31,63 @@ public struct CollectMachine: Sendable {
 
     /// What happens.
     public enum Event: Sendable {
-        /// There is a connection.
+        /// The broker is connected.
         case connected
-        /// The broker has sent this.
+        /// The broker has delivered this message.
         case arrived(topic: String, [UInt8])
-        /// A drive has begun in the store, under this number; nil where the disk does not take it.
+        /// The store has created a drive with this number; nil if the disk refused.
         case began(FleetDrive, Int64?)
-        /// Rows are on the disk, or it has not taken them.
+        /// The store has written rows, or the disk refused.
         case appended(FleetDrive, isKept: Bool)
-        /// It is noted that no more rows of a drive come.
+        /// The store has marked a drive as finished.
         case closed(FleetDrive)
-        /// Bytes of the database.
+        /// The size of the database, in bytes.
         case measured(bytes: Int)
     }
 
-    /// What is to be done.
+    /// An action for the collector.
     public enum Action: Hashable, Sendable {
-        /// Listen to this.
+        /// Subscribe to this filter.
         case subscribe(String)
-        /// Publish, retained.
+        /// Publish a retained message.
         case publish(topic: String, [UInt8])
-        /// Begin a drive; then comes `began`.
+        /// Create a drive in the store; `began` follows.
         case begin(FleetDrive, header: String)
-        /// Add rows to a drive; then comes `appended`. With the last of them it has ended.
+        /// Append rows to a drive; `appended` follows. `isEnd`: the last of them ends the drive.
         case append(FleetDrive, Int64, [String], isEnd: Bool)
-        /// No more rows of a drive come; then comes `closed`.
+        /// Mark a drive as finished; `closed` follows.
         case close(FleetDrive, Int64)
-        /// Tell people.
+        /// Notify people.
         case tell(News)
     }
 
-    /// What people are told.
+    /// A notification for people.
     public enum News: Hashable, Sendable {
-        /// A drive has begun to come.
+        /// The collection of a drive has started.
         case begins(Progress)
-        /// More of it has come.
+        /// More rows of a drive were stored.
         case goesOn(Progress)
-        /// All of it is here.
+        /// The drive is complete.
         case complete(Progress)
-        /// A drive of this car is not taken, as there is no room for it.
+        /// A drive of this car is refused, because there is no room for it.
         case noRoom(car: String)
-        /// Another one collects at this broker.
+        /// Another collector runs at this broker.
         case other
     }
 
-    /// How far a drive is here.
+    /// The progress of a drive.
     public struct Progress: Hashable, Sendable {
         /// Its number in the store.
         public var number: Int64
-        /// What is known of it from the start.
+        /// What is known from the start.
         public var header: DriveHeader
-        /// Rows that are here.
+        /// Rows that are stored.
         public var rows: Int
-        /// How long it takes so far, in seconds.
+        /// Its duration so far, in seconds.
         public var seconds: Double
-        /// Rows that could not be read.
+        /// Invalid rows.
         public var unreadable: Int
-        /// It was cut off: its end never comes.
+        /// The drive was interrupted, and its end will never come.
         public var isCutOff: Bool
     }
 
@@ -98,16 +98,16 @@ public struct CollectMachine: Sendable {
         var rows: Int
         var seconds = 0.0
         var unreadable = 0
-        /// No more rows come.
+        /// The drive is finished.
         var isClosed: Bool
-        /// How many rows it has in all, where its car has said so.
+        /// Its total number of rows, if its car has reported it.
         var final: Int?
-        /// What is being written; more has to wait.
+        /// Rows that are being written. Further rows must wait.
         var writing: Lines?
         var toldAt: MeshInstant?
     }
 
-    /// Rows as they are kept.
+    /// Rows as they are stored.
     fileprivate struct Lines {
         var lines: [String] = []
         var seconds: Double
@@ -121,27 +121,27 @@ public struct CollectMachine: Sendable {
     }
 
     private let topics: FleetTopics
-    /// Stands for this run.
+    /// Identifies this run.
     private let run: [UInt8]
     private var entries: [FleetDrive: Entry] = [:]
     private var drivesOfCar: [String: Int] = [:]
-    /// Drives that begin in the store.
+    /// Drives that the store is creating.
     private var beginning: [FleetDrive: (header: DriveHeader, final: Int?)] = [:]
     private var bytes = 0
     private var refused: Set<String> = []
 
-    /// A collection of these drives. `run` is a word that no other collector has.
+    /// A collection with these drives. `run` differs from that of every other collector.
     public init(prefix: String, run: String, _ drives: [Known]) {
         topics = FleetTopics(prefix: prefix)
         self.run = Array(run.utf8)
         for drive in drives { add(drive) }
     }
 
-    /// What a broker publishes, empty, when this is gone.
+    /// The topic that the broker clears when this collector is gone.
     public var lastWill: String { topics.collector }
 
     private mutating func add(_ known: Known) {
-        // What was recorded here, and of whom no car can publish anything, is none of these.
+        // Drives that were recorded on this device are skipped: no car publishes rows of them.
         guard let drive = FleetDrive(header: known.header), let header = Self.header(known.header) else { return }
         if entries[drive] == nil { drivesOfCar[drive.car, default: 0] += 1 }
         var entry = Entry(number: known.number, header: header, rows: known.rows, isClosed: !known.isArriving)
@@ -151,7 +151,7 @@ public struct CollectMachine: Sendable {
 
     private static func header(_ line: String) -> DriveHeader? { (try? Drive(lines: [line]))?.header }
 
-    /// What every row has, of whatever kind: one that this version does not know is kept. Nil where it is no row.
+    /// The fields that rows of all kinds have, also of kinds that this version does not know. Nil for an invalid row.
     fileprivate static func stamp(_ line: String) -> Stamp? {
         guard line.utf8.count <= StoreLimits.driveLineBytes,
             let stamp = try? JSONDecoder().decode(Stamp.self, from: Data(line.utf8)), stamp.at.isFinite,
@@ -162,11 +162,11 @@ public struct CollectMachine: Sendable {
 
     // MARK: Events
 
-    /// One event.
+    /// Handles one event.
     public mutating func handle(_ event: Event, now: MeshInstant) -> [Action] {
         switch event {
         case .connected:
-            // First that there is a collector, then what it has: a car waits for both.
+            // First announce the collector, then subscribe. A car waits for both.
             return [.publish(topic: topics.collector, run), .subscribe(topics.collector), .subscribe(topics.allRows)]
                 + [.subscribe(topics.heads)]
         case .arrived(let topic, let payload):
@@ -185,18 +185,18 @@ public struct CollectMachine: Sendable {
         }
     }
 
-    /// Somebody has said who collects here.
+    /// A collector has announced itself.
     private func collector(_ payload: [UInt8]) -> [Action] {
         guard payload != run else { return [] }
-        // The last will of this one's former connection.
+        // The message is the last will of this collector's former connection.
         guard !payload.isEmpty else { return [.publish(topic: topics.collector, run)] }
         return [.tell(.other)]
     }
 
-    // MARK: A drive's header
+    // MARK: Headers
 
     private mutating func head(_ drive: FleetDrive, _ payload: [UInt8], _ now: MeshInstant) -> [Action] {
-        // A header proves by its topic whose it is: nobody puts another in its place.
+        // The topic contains the header's hash, so no other header can replace it.
         guard let head = FleetHead(payload), FleetDrive(header: head.header) == drive,
             let header = Self.header(head.header)
         else { return [] }
@@ -216,7 +216,7 @@ public struct CollectMachine: Sendable {
         return [.begin(drive, header: head.header)]
     }
 
-    /// It is told once of each car, and of so many of them that this stays small.
+    /// It is reported once for each car, for a limited number of cars.
     private mutating func noRoom(_ car: String) -> [Action] {
         guard refused.count < FieldTestLimits.collectedCars, refused.insert(car).inserted else { return [] }
         return [.tell(.noRoom(car: car))]
@@ -231,7 +231,8 @@ public struct CollectMachine: Sendable {
         return [.tell(.begins(progress(entry)))] + confirm(drive) + closeIfAll(drive)
     }
 
-    /// A car needs this header no more. What it says of a drive that is not all here was no word of the collector's.
+    /// A car no longer needs this header. For an incomplete drive that was a forged confirmation, so the collector
+    /// confirms again.
     private func withdrawn(_ drive: FleetDrive) -> [Action] {
         guard let entry = entries[drive] else { return [] }
         return entry.isClosed ? [.publish(topic: topics.taken(drive), [])] : confirm(drive)
@@ -242,7 +243,7 @@ public struct CollectMachine: Sendable {
         return [.publish(topic: topics.taken(drive), FleetCount.payload(entry.rows))]
     }
 
-    /// A drive whose rows are all here although none of them is its end.
+    /// Finishes a drive if all its rows are stored, even if none of them is its end.
     private func closeIfAll(_ drive: FleetDrive) -> [Action] {
         guard let entry = entries[drive], !entry.isClosed, entry.writing == nil, let final = entry.final,
             entry.rows >= final
@@ -257,10 +258,10 @@ public struct CollectMachine: Sendable {
         return [.tell(.complete(progress(entry, isCutOff: true)))]
     }
 
-    // MARK: Its rows
+    // MARK: Rows
 
     private mutating func rows(_ drive: FleetDrive, _ payload: [UInt8]) -> [Action] {
-        // Of one that is not known its car publishes the header again.
+        // The car publishes the header of an unknown drive again.
         guard let entry = entries[drive], entry.writing == nil, let rows = FleetRows(payload) else { return [] }
         guard !entry.isClosed, rows.first <= entry.rows, rows.first + rows.lines.count > entry.rows else {
             return confirm(drive)
@@ -269,7 +270,7 @@ public struct CollectMachine: Sendable {
         let room = StoreLimits.driveLines - entry.rows
         var kept = Lines(seconds: entry.seconds)
         for line in rows.lines.dropFirst(entry.rows - rows.first).prefix(room) where !kept.isEnd { kept.add(line) }
-        // A drive that says more than the longest one that is recorded ends here.
+        // A drive that exceeds the longest recording ends here.
         if kept.lines.count == room { kept.isEnd = true }
         guard !kept.lines.isEmpty else { return confirm(drive) }
         entries[drive]?.writing = kept
@@ -303,7 +304,7 @@ public struct CollectMachine: Sendable {
 }
 
 extension CollectMachine.Lines {
-    /// A row that is none stands in its place as one that is missing: the numbers of the others stay as they are.
+    /// An invalid row is replaced by one that marks it as missing, so the other rows keep their numbers.
     mutating func add(_ line: String) {
         guard let stamp = CollectMachine.stamp(line) else {
             unreadable += 1

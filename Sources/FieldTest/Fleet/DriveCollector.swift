@@ -5,17 +5,17 @@ import Logging
 import MeshProtocol
 import NodeStore
 
-/// Keeps the drives that cars publish at a broker in the drive store of a folder. `CollectMachine` decides.
+/// Stores the drives that cars publish at a broker in a folder's drive store. `CollectMachine` decides.
 public actor DriveCollector {
-    /// What people are told.
+    /// A notification for people.
     public enum News: Hashable, Sendable {
-        /// There is a connection to the broker.
+        /// The broker is connected.
         case connected
-        /// There is none, and why.
+        /// The broker is not connected, with the reason.
         case unreachable(String)
-        /// The disk takes nothing, and why.
+        /// The disk refuses rows, with the reason.
         case notKept(String)
-        /// Of a drive.
+        /// About a drive.
         case drive(CollectMachine.News)
     }
 
@@ -27,7 +27,7 @@ public actor DriveCollector {
     private let origin = ContinuousClock.now
     private var told: News?
 
-    /// A collector into this store.
+    /// Makes a collector for this store.
     public init(
         into store: DriveStore, broker: BrokerAddress, files: BrokerFiles, tell: @escaping @Sendable (News) -> Void
     ) throws(NodeStoreError) {
@@ -38,7 +38,7 @@ public actor DriveCollector {
                 number: $0.number, header: $0.header, rows: $0.lines, lastLine: $0.lastLine,
                 isArriving: $0.sharing == .arriving && !$0.isEnded)
         }
-        // Of two collectors each is another client: which of them is right, no broker knows.
+        // Each collector has its own client identifier, because a broker cannot know which of two is the right one.
         let run = String(UInt64.random(in: 0 ... .max), radix: 16)
         machine = CollectMachine(prefix: broker.prefix, run: run, known)
         client = BrokerClient(
@@ -74,14 +74,14 @@ public actor DriveCollector {
         }
     }
 
-    /// The same twice in a row says nothing more.
+    /// Reports news, unless it equals the last.
     private func say(_ news: News) {
         guard news != told else { return }
         told = news
         tell(news)
     }
 
-    /// An event, and what comes of what is done about it. A write is waited for: what arrives meanwhile waits as well.
+    /// Handles an event and performs its actions. Later events wait until writes are done.
     private func perform(_ event: CollectMachine.Event) async {
         var events = [event]
         while !events.isEmpty {

@@ -7,17 +7,17 @@ import MeshProtocol
 import NodeStore
 import ServiceLifecycle
 
-/// Sends the shared drives of a state folder to who collects them at a broker, while one of them is recorded.
+/// Sends the shared drives of a state folder to a collector at a broker, while one of them is recorded.
 ///
-/// `UplinkMachine` decides. This has a reader of the store of its own: the recording waits for nothing here.
+/// `UplinkMachine` decides. This actor has its own reader of the store, so the recording never waits for it.
 public actor DriveUplink: Service {
-    /// How far a recording is.
+    /// The progress of a recording.
     public struct Progress: Hashable, Sendable {
         /// Its number in the store.
         public var number: Int64
-        /// How many rows are on the disk.
+        /// Rows on the disk.
         public var rows: Int
-        /// No more come.
+        /// The recording has ended.
         public var isOver: Bool
     }
 
@@ -27,13 +27,13 @@ public actor DriveUplink: Service {
         /// The recording has written its last row.
         case ended
         case tick
-        /// There is no more time.
+        /// The time for the end is over.
         case late
     }
 
     private let folder: String
     private let recording: AsyncStream<Progress>
-    /// The number of the drive that is recorded now.
+    /// The number of the drive that is being recorded.
     private let current: Int64
     private let car: String
     private let broker: BrokerAddress
@@ -43,7 +43,8 @@ public actor DriveUplink: Service {
     private let origin = ContinuousClock.now
     private var granted: Set<String> = []
 
-    /// An uplink of the node of this identifier. `tell` tells people why rows are not taken, or with nil that they are again.
+    /// An uplink of the node with this identifier. `tell` notifies people why rows are not accepted, and with nil that
+    /// they are again.
     public init(
         _ recording: DriveRecording, in folder: String, peer: Peer, broker: BrokerAddress, files: BrokerFiles,
         logger: Logger, tell: @escaping @Sendable (UplinkMachine.Cause?) async -> Void
@@ -60,18 +61,19 @@ public actor DriveUplink: Service {
         guard let car = FleetDrive.address(of: peer.id) else { preconditionFailure("an identifier has 32 digits") }
         (self.folder, self.car, self.broker, self.logger, self.tell) = (folder, car, broker, logger, tell)
         (self.recording, current) = (recording, number)
-        // The radio's client is `rm` and the address: a broker throws out the first of two of one name.
+        // The client identifier of the radio is `rm` and the address. A broker disconnects the first of two clients
+        // with the same identifier.
         client = BrokerClient(broker, files: files, name: "ru" + car, messageBytes: FieldTestLimits.messageBytes)
     }
 
-    /// Sends until the recording has ended, and then for a moment what is left.
+    /// Sends until the recording has ended, and then for a short time the remaining rows.
     public func run() async {
         do throws(NodeStoreError) {
             guard let store = try DriveStore.read(in: folder) else { return }
             await send(from: store, try UplinkMachine(car: car, prefix: broker.prefix, store, current: current))
             store.close()
         } catch {
-            // What is recorded stays here, and the next run sends it.
+            // The recorded rows stay in the store, and the next run sends them.
             logger.error("the recorded drives cannot be sent: \(error)")
             for await _ in recording {}
         }
@@ -132,7 +134,7 @@ public actor DriveUplink: Service {
         }
     }
 
-    /// An event, and what comes of what is done about it.
+    /// Handles an event and performs its actions.
     private func perform(_ event: UplinkMachine.Event, _ store: DriveStore, _ machine: inout UplinkMachine) async {
         var events = [event]
         while !events.isEmpty {
@@ -148,7 +150,7 @@ public actor DriveUplink: Service {
                     let lines = try? store.lines(of: number, from: first, atMost: FieldTestLimits.batchRows)
                     events.append(.read(number, from: first, lines))
                 case .mark(let number):
-                    // A disk that does not take it is asked again by a later run.
+                    // If the disk refuses, a later run marks the drive.
                     if (try? store.mark(number, .collected)) != nil { events.append(.marked(number)) }
                 case .refused(let cause): await tell(cause)
                 case .taken: await tell(nil)
@@ -159,7 +161,7 @@ public actor DriveUplink: Service {
 }
 
 extension UplinkMachine {
-    /// The drives of a folder that were recorded to be collected. All but the one that is recorded now are over.
+    /// The drives of a folder that are shared. All except the current one are finished.
     init(car: String, prefix: String, _ store: DriveStore, current: Int64) throws(NodeStoreError) {
         let drives = try store.drives()
         let shared = drives.filter { $0.sharing == .shared }.map {

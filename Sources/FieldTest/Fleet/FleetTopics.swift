@@ -4,14 +4,15 @@ import Crypto
 import MeshNode
 import MeshProtocol
 
-/// A drive among those of all cars at a broker.
+/// Identifies a drive among those of all cars at a broker.
 public struct FleetDrive: Hashable, Sendable {
     /// The car's address at the broker: the first 16 hex digits of its node's identifier.
     public let car: String
-    /// Which of its drives: the first 16 hex digits of the SHA-256 of its header's line, so that no header passes for another.
+    /// The drive: the first 16 hex digits of the SHA-256 of its header's line, so that no other header can have its
+    /// name.
     public let name: String
 
-    /// The drive with this header. Nil where the line is none, or longer than a line can be.
+    /// The drive with this header. Nil if the line is invalid or too long.
     public init?(header line: String) {
         guard line.utf8.count <= FieldTestLimits.batchBytes, !line.utf8.contains(0x0A),
             let drive = try? Drive(lines: [line]), let car = Self.address(of: drive.header.peer.id)
@@ -25,51 +26,51 @@ public struct FleetDrive: Hashable, Sendable {
         (self.car, self.name) = (String(car), String(name))
     }
 
-    /// A node's address at a broker. Nil where this is no identifier.
+    /// A node's address at a broker. Nil if this is not an identifier.
     public static func address(of id: Peer.ID) -> String? {
         let word = id.prefix(16)
         return Hex.bytes(id)?.count == 16 && isWord(word) ? String(word) : nil
     }
 
-    /// Eight bytes as lowercase digits.
+    /// Whether a text is eight bytes in lowercase digits.
     private static func isWord(_ text: some StringProtocol) -> Bool {
         text.utf8.count == 16
             && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
     }
 }
 
-/// The topics of drives under one prefix, and what is said there (`docs/fieldtest.md`, "A fleet").
+/// The topics of drives under one prefix, and their messages (`docs/fieldtest.md`, "A fleet").
 public struct FleetTopics: Hashable, Sendable {
     private let base: String
 
-    /// What a topic is about.
+    /// The subject of a topic.
     public enum Subject: Hashable, Sendable {
-        /// Who collects drives here.
+        /// The collector.
         case collector
         /// A drive's header.
         case head(FleetDrive)
         /// Rows of a drive.
         case rows(FleetDrive)
-        /// How many rows of a drive the collector has.
+        /// The collector's number of rows of a drive.
         case taken(FleetDrive)
     }
 
     /// The topics under a broker's prefix.
     public init(prefix: String) { base = prefix + "/drives" }
 
-    /// Who collects drives here.
+    /// The topic of the collector.
     public var collector: String { base + "/collector" }
     func head(_ drive: FleetDrive) -> String { "\(base)/\(drive.car)/\(drive.name)/head" }
     func rows(_ drive: FleetDrive) -> String { "\(base)/\(drive.car)/\(drive.name)/rows" }
     func taken(_ drive: FleetDrive) -> String { "\(base)/\(drive.car)/\(drive.name)/taken" }
-    /// All headers, for who collects.
+    /// Filter for all headers, for the collector.
     public var heads: String { base + "/+/+/head" }
-    /// All rows, for who collects.
+    /// Filter for all rows, for the collector.
     public var allRows: String { base + "/+/+/rows" }
-    /// What the collector has of a car.
+    /// Filter for the collector's confirmations for a car.
     public func allTaken(of car: String) -> String { "\(base)/\(car)/+/taken" }
 
-    /// What a topic is about; nil where it is none of these.
+    /// The subject of a topic; nil for other topics.
     func subject(of topic: String) -> Subject? {
         guard topic != collector else { return .collector }
         guard topic.hasPrefix(base + "/") else { return nil }
@@ -84,7 +85,7 @@ public struct FleetTopics: Hashable, Sendable {
     }
 }
 
-/// A drive's header as it is published: its line, and behind it how many rows the drive has where no more come.
+/// A drive's published header: its line, followed by the total number of rows if the drive is finished.
 struct FleetHead: Hashable, Sendable {
     var header: String
     var final: Int?
@@ -93,7 +94,7 @@ struct FleetHead: Hashable, Sendable {
 
     var payload: [UInt8] { Array((header + (final.map { "\n\($0)" } ?? "")).utf8) }
 
-    /// Nil where it is none.
+    /// Returns nil for an invalid header.
     init?(_ payload: [UInt8]) {
         guard payload.count <= FieldTestLimits.messageBytes, let text = String(validating: payload, as: UTF8.self)
         else { return nil }
@@ -105,14 +106,15 @@ struct FleetHead: Hashable, Sendable {
     }
 }
 
-/// Rows of a drive as they are published: the number of the first, counted from 0, and each in a line.
+/// A drive's published rows: the number of the first, counted from 0, then one row per line.
 struct FleetRows: Hashable, Sendable {
     var first: Int
     var lines: [String]
 
     var payload: [UInt8] { Array(([String(first)] + lines).joined(separator: "\n").utf8) }
 
-    /// As many of these as fit into one message. One that fits into none is a row that is missing.
+    /// As many of these rows as fit one message. A row that is too long for a message is replaced by one that marks it
+    /// as missing.
     init(from first: Int, fitting lines: [String]) {
         self.first = first
         self.lines = []
@@ -125,7 +127,7 @@ struct FleetRows: Hashable, Sendable {
         }
     }
 
-    /// Nil where it is none. Its lines are whatever somebody has sent.
+    /// Returns nil for an invalid message. The lines themselves are not checked.
     init?(_ payload: [UInt8]) {
         guard payload.count <= FieldTestLimits.messageBytes else { return nil }
         let lines = payload.split(separator: 0x0A, omittingEmptySubsequences: false)
@@ -136,11 +138,11 @@ struct FleetRows: Hashable, Sendable {
         self.lines = lines.dropFirst().map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The row that stands for one that cannot be read.
+    /// The row that replaces an invalid one.
     static func missing(at seconds: Double) -> String { JSONLine.text(DriveRow(at: .seconds(seconds), .missing(1))) }
 }
 
-/// A number of rows as it is published: decimal digits.
+/// A published number of rows: decimal digits.
 enum FleetCount {
     static func payload(_ count: Int) -> [UInt8] { Array(String(count).utf8) }
 

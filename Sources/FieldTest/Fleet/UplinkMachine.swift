@@ -2,13 +2,13 @@
 
 import MeshProtocol
 
-/// Decides what of this node's shared drives goes to a broker, and when.
+/// Decides which rows of this node's shared drives are sent to a broker, and when.
 ///
-/// The store is the truth, and only the collector's word moves on from a row: one batch of rows is under way at a time, and is
-/// sent again until the collector says that it has it. Whatever was lost or came twice in between, it says how many rows it has
-/// without a gap, and the next batch begins there.
+/// The store has all rows, and a row is done only when the collector has confirmed it: one batch is sent at a time, and
+/// again until the collector confirms it. Whatever was lost or repeated in between, the collector reports how many rows
+/// it has without a gap, and the next batch starts there.
 public struct UplinkMachine: Sendable {
-    /// A drive that is to be collected.
+    /// A drive to be collected.
     public struct Shared: Hashable, Sendable {
         /// Its number in the store.
         public var number: Int64
@@ -16,7 +16,7 @@ public struct UplinkMachine: Sendable {
         public var header: String
         /// How many rows the store has of it.
         public var rows: Int
-        /// No more rows come.
+        /// The drive is finished.
         public var isOver: Bool
 
         /// A drive.
@@ -27,47 +27,48 @@ public struct UplinkMachine: Sendable {
 
     /// What happens.
     public enum Event: Sendable {
-        /// There is a connection, and what was said on the last one counts no more.
+        /// The broker is connected. Messages of the last connection do not count any more.
         case connected
-        /// The broker sends what this node has to know.
+        /// The broker has granted the subscriptions.
         case listening
-        /// The connection is over.
+        /// The connection has ended.
         case ended
-        /// The broker has sent this.
+        /// The broker has delivered this message.
         case arrived(topic: String, [UInt8])
-        /// The store has so many rows of a drive; whether no more come.
+        /// The store has this many rows of a drive, and whether the drive is finished.
         case written(Int64, rows: Int, isOver: Bool)
-        /// The rows that were asked for, from this one on; nil where the store does not give them.
+        /// The requested rows, from this number on; nil if the store failed.
         case read(Int64, from: Int, [String]?)
-        /// It is noted that a drive is collected.
+        /// The store has marked a drive as collected.
         case marked(Int64)
         /// Time has passed.
         case tick
-        /// The node has ended, and everything is written: what remains leaves at once, as far as it is taken.
+        /// The node has ended and has written everything: the remaining rows are sent at once, as far as they are
+        /// accepted.
         case ending
     }
 
-    /// What is to be done.
+    /// An action for the uplink.
     public enum Action: Hashable, Sendable {
-        /// Publish.
+        /// Publish a message.
         case publish(topic: String, [UInt8], isRetained: Bool)
-        /// Listen to this once more: what the broker keeps comes again.
+        /// Subscribe again, so that the broker delivers its retained message again.
         case subscribe(String)
         /// Read rows of a drive from the store.
         case read(Int64, from: Int)
-        /// Note that a drive is collected; then comes `marked`.
+        /// Mark a drive as collected in the store; `marked` follows.
         case mark(Int64)
-        /// Tell people that rows are not taken, and why.
+        /// Notify people that rows are not accepted, with the cause.
         case refused(Cause)
-        /// They are taken now.
+        /// Notify people that rows are accepted again.
         case taken
     }
 
-    /// Why rows are not taken.
+    /// Why rows are not accepted.
     public enum Cause: Hashable, Sendable {
-        /// Nobody collects drives at this broker.
+        /// This broker has no collector.
         case nobody
-        /// Who collects them says nothing.
+        /// The collector does not answer.
         case silence
     }
 
@@ -76,18 +77,18 @@ public struct UplinkMachine: Sendable {
         var header: String
         var rows: Int
         var isOver: Bool
-        /// How many the collector has, as it says; nil where it has not, on this connection.
+        /// The number of rows that the collector has reported on this connection, if it has.
         var taken: Int?
-        /// What was published of its header on this connection.
+        /// The header that was published on this connection.
         var head: FleetHead?
-        /// When rows of it left last.
+        /// When rows of it were sent last.
         var sentAt: MeshInstant?
     }
 
     private struct Batch {
         var number: Int64
         var from: Int
-        /// Nil while it is read.
+        /// Nil while it is being read.
         var end: Int?
         var since: MeshInstant
     }
@@ -96,22 +97,22 @@ public struct UplinkMachine: Sendable {
     private let topics: FleetTopics
     private var entries: [Int64: Entry] = [:]
     private var isListening = false
-    /// Who collects.
+    /// The collector's run.
     private var collector: [UInt8]?
     private var batch: Batch?
     private var nextAt: MeshInstant = .zero
-    /// Since when nobody has taken anything although there is a connection.
+    /// Since when no rows were accepted although the broker is connected.
     private var idleSince: MeshInstant?
-    /// How often in a row nothing was said to what was asked.
+    /// Number of unanswered questions in a row.
     private var silences = 0
     private var askedAt: MeshInstant?
     private var told: Cause?
     private var isEnding = false
-    /// Drives that are collected, whose headers may still be at the broker: the power went before they were withdrawn.
+    /// Collected drives. Their headers may still be at the broker if the power went before they were removed.
     private var withdrawn: [FleetDrive]
 
-    /// Drives of the node of this address. Each may be there already, from former runs. `collected` are the headers of those that
-    /// were collected last.
+    /// Drives of the node with this address. The collector may know each already, from former runs. `collected` are the
+    /// headers of the drives that were collected last.
     public init(car: String, prefix: String, _ drives: [Shared], collected: [String] = []) {
         self.car = car
         withdrawn = collected.compactMap { FleetDrive(header: $0) }
@@ -119,13 +120,13 @@ public struct UplinkMachine: Sendable {
         for drive in drives { add(drive) }
     }
 
-    /// What to listen to.
+    /// The filters to subscribe to.
     public var filters: [String] { [topics.collector, topics.allTaken(of: car)] }
 
-    /// Whether there is nothing more to wait for before the end.
+    /// Whether the end need not wait any longer.
     public var isDone: Bool { isEnding && (entries.isEmpty || collector == nil || !isListening) }
 
-    /// One event.
+    /// Handles one event.
     public mutating func handle(_ event: Event, random: UInt64, now: MeshInstant) -> [Action] {
         var actions: [Action] = []
         switch event {
@@ -155,7 +156,7 @@ public struct UplinkMachine: Sendable {
     }
 
     private mutating func add(_ shared: Shared) {
-        // A header that no collector can read is kept here, and goes nowhere.
+        // A drive with an invalid header stays in the store, and is not sent.
         guard let drive = FleetDrive(header: shared.header), drive.car == car else { return }
         entries[shared.number] = Entry(
             drive: drive, header: shared.header, rows: shared.rows, isOver: shared.isOver)
@@ -170,13 +171,13 @@ public struct UplinkMachine: Sendable {
         }
     }
 
-    // MARK: What the broker brings
+    // MARK: Messages of the broker
 
     private mutating func arrived(_ topic: String, _ payload: [UInt8], _ now: MeshInstant) -> [Action] {
         switch topics.subject(of: topic) {
         case .collector:
             let new = payload.isEmpty ? nil : Array(payload.prefix(FieldTestLimits.wordCharacters))
-            // Another one, or the same one again: it says what it has of each drive.
+            // This may be a new collector, or the same one again: it reports its number of rows of each drive.
             if collector != nil, collector != new {
                 batch = nil
                 for number in entries.keys { entries[number]?.taken = nil }
@@ -195,10 +196,11 @@ public struct UplinkMachine: Sendable {
 
     private mutating func taken(_ number: Int64, _ count: Int, _ now: MeshInstant) -> [Action] {
         guard let entry = entries[number] else { return [] }
-        // More than there is: this folder was restored from an older one. What is missing here is there.
+        // The number is too large if this folder was restored from an older backup. The missing rows are at the
+        // collector.
         let count = min(count, entry.rows)
         if let under = batch, under.number == number {
-            // An older word of the collector's, or its answer to the header: the batch is still on its way.
+            // This is an older confirmation, or the answer to the header. The batch is still in transit.
             guard count != under.from else { return [] }
             batch = nil
         }
@@ -216,16 +218,16 @@ public struct UplinkMachine: Sendable {
         return [.mark(number)]
     }
 
-    /// It is noted here, so that its header is not needed there any more.
+    /// The drive is marked, so its header is no longer needed at the broker.
     private mutating func marked(_ number: Int64) -> [Action] {
         guard let entry = entries.removeValue(forKey: number) else { return [] }
         if batch?.number == number { batch = nil }
         return isListening ? [.publish(topic: topics.head(entry.drive), [], isRetained: true)] : []
     }
 
-    // MARK: What is sent
+    // MARK: Sending
 
-    /// The oldest drives, and the one that goes on.
+    /// The oldest drives, and the one that is being recorded.
     private var announced: [Int64] {
         let all = entries.keys.sorted()
         return Array(all.prefix(FieldTestLimits.announcedDrives))
@@ -263,7 +265,7 @@ public struct UplinkMachine: Sendable {
             return []
         }
         guard let lines, !lines.isEmpty else {
-            // It was forgotten, or the disk fails: nothing of it is sent in this run.
+            // The drive was deleted, or the disk fails. It is not sent in this run.
             batch = nil
             entries[number] = nil
             return []
@@ -276,10 +278,10 @@ public struct UplinkMachine: Sendable {
         return [.publish(topic: topics.rows(entry.drive), rows.payload, isRetained: false)]
     }
 
-    // MARK: What is not taken
+    // MARK: Unaccepted rows
 
-    /// Where nothing is said to what was asked, it is asked again with the header, ever more seldom: what the broker has dropped
-    /// in between is found that way.
+    /// Repeats an unanswered question together with the header, with growing pauses. That also restores what the broker
+    /// has lost meanwhile.
     private mutating func repeatQuestion(_ random: UInt64, _ now: MeshInstant) -> [Action] {
         guard isListening, let askedAt else { return [] }
         guard collector != nil else {
@@ -290,7 +292,7 @@ public struct UplinkMachine: Sendable {
         let waits = batch != nil || entries.contains { $0.value.taken == nil && $0.value.head != nil }
         guard waits else { return [] }
         let patience = FieldTestLimits.uplinkPatience * (1 << min(silences, 5))
-        // Not all cars ask at one moment.
+        // A random part keeps all cars from asking at the same time.
         guard now - askedAt >= patience * (1 + Double(random % 1_024) / 2_048) else { return [] }
         silences += 1
         self.askedAt = now
@@ -306,7 +308,7 @@ public struct UplinkMachine: Sendable {
         var cause: Cause?
         if collector == nil, let idleSince, now - idleSince >= FieldTestLimits.uplinkQuiet { cause = .nobody }
         if silences >= 2 { cause = .silence }
-        // Without a connection nothing new is known.
+        // Without a connection there is no news.
         guard isListening || cause != nil, cause != told else { return [] }
         if cause == nil, collector == nil { return [] }
         told = cause

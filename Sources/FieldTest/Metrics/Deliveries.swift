@@ -2,34 +2,34 @@
 
 import DemocracyDJ
 
-/// What became of the votes and suggestions of a drive.
+/// The results of a drive's votes and suggestions.
 ///
-/// A guest has cast a wish when its disk has it (`queued`), and the host's answer delivers it, whether the host takes
-/// it or not. A vote that is taken back before its answer is answered with its taking back.
+/// A guest has cast a wish when its disk has it (`queued`). The host's answer delivers it, whether the host accepts it
+/// or not. If a vote is taken back before its answer, the answer to its withdrawal counts.
 public struct Deliveries: Codable, Hashable, Sendable {
-    /// How many there were at a time.
+    /// The counts at a time.
     public struct Step: Codable, Hashable, Sendable {
-        /// Seconds since the drive began.
+        /// Seconds since the start of the drive.
         public var at: Double
-        /// How many had been cast.
+        /// Wishes cast so far.
         public var cast: Int
-        /// How many had been answered.
+        /// Wishes answered so far.
         public var delivered: Int
     }
 
-    /// How many a guest has cast.
+    /// Wishes that a guest has cast.
     public private(set) var cast = 0
-    /// How many of them the host has answered.
+    /// Wishes that the host has answered.
     public private(set) var delivered = 0
-    /// How many of those it did not take.
+    /// Answered wishes that the host has rejected.
     public private(set) var rejected = 0
-    /// At a host: wishes that it was told.
+    /// At a host: wishes that it received.
     public private(set) var received = 0
-    /// At a host: votes that counted again although they counted already, which must not be.
+    /// At a host: votes that counted again although they counted already, which must not happen.
     public private(set) var countedTwice = 0
-    /// From the cast to the answer, in seconds, the shortest first.
+    /// Seconds from the cast to the answer, the shortest first.
     public private(set) var waits: [Double] = []
-    /// How it grew.
+    /// The counts over time.
     public private(set) var steps: [Step] = []
 
     private var open: [String: Double] = [:]
@@ -39,7 +39,7 @@ public struct Deliveries: Codable, Hashable, Sendable {
         case cast, delivered, rejected, received, countedTwice, waits, steps
     }
 
-    /// How many wait for their answer at the end.
+    /// Wishes without an answer at the end.
     public var waiting: Int { open.count }
 
     init() {}

@@ -2,13 +2,13 @@
 
 import MeshProtocol
 
-/// What a drive comes to, in numbers. Times are seconds since the drive began, or durations in seconds.
+/// The metrics of a drive. Times are seconds since its start, or durations in seconds.
 public struct DriveMetrics: Hashable, Sendable {
     /// A measurement of a link.
     public struct Sample: Hashable, Sendable {
-        /// When.
+        /// Its time.
         public var at: Double
-        /// Of which link.
+        /// The peer of the link.
         public var peer: Peer.ID
         /// Signal strength in dBm.
         public var rssi: Int?
@@ -16,56 +16,57 @@ public struct DriveMetrics: Hashable, Sendable {
         public var rtt: Double?
     }
 
-    /// A moment that somebody has marked.
+    /// A mark that the user has set.
     public struct Mark: Codable, Hashable, Sendable {
-        /// When.
+        /// Its time.
         public var at: Double
-        /// Its words.
+        /// Its text.
         public var text: String
     }
 
-    /// For how long the radio was at what.
+    /// How long the radio did what.
     public struct RadioTime: Codable, Hashable, Sendable {
-        /// It listened for hosts.
+        /// Scanning for hosts.
         public var scanning = 0.0
         /// A dial was pending.
         public var dialling = 0.0
         /// At least one link was up.
         public var linked = 0.0
-        /// It let guests find it.
+        /// Advertising.
         public var advertising = 0.0
     }
 
-    /// How long the drive took.
+    /// The duration of the drive.
     public private(set) var seconds = 0.0
-    /// The gaps, in the order in which they began.
+    /// The gaps, in the order of their starts.
     public private(set) var gaps: [Gap] = []
-    /// What the links were like.
+    /// Measurements of links.
     public private(set) var samples: [Sample] = []
-    /// What links with relays, and with nodes behind this one, were like; without their round trips, which are no session's.
+    /// Measurements of links to relays and to nodes behind this one. They have no round trips, because these belong to
+    /// no session.
     public private(set) var carriers: [Sample] = []
-    /// What became of the votes.
+    /// The results of the votes.
     public private(set) var deliveries = Deliveries()
     /// Marks.
     public private(set) var marks: [Mark] = []
-    /// What the radio was at.
+    /// The radio's activities.
     public private(set) var radio = RadioTime()
-    /// Messages that left again on a later link.
+    /// Messages that were sent again on a later link.
     public private(set) var resent = 0
-    /// Messages that came again and were dropped.
+    /// Messages that arrived again and were dropped.
     public private(set) var duplicates = 0
-    /// Rows that are missing.
+    /// Missing rows.
     public private(set) var missing = 0
-    /// Some link was up at some time.
+    /// A link was up at some time.
     public private(set) var hadLink = false
-    /// Some link was up at the end.
+    /// A link was up at the end.
     public private(set) var endsLinked = false
-    /// Over how many relays links led, and over which.
+    /// The number of relays on the routes, and which ones.
     public private(set) var hops = HopTimes()
     /// Names of peers.
     public private(set) var names: [Peer.ID: String] = [:]
 
-    /// Looks through a drive.
+    /// Computes the metrics of a drive.
     public init(_ drive: Drive) {
         var finder = GapFinder()
         var activity: (since: Double, sample: RadioSample)?
@@ -108,18 +109,18 @@ public struct DriveMetrics: Hashable, Sendable {
     private mutating func take(_ contact: ContactRow, at: Double) {
         switch contact.phase {
         case .resumed: hops.resumed(contact.peer, at: at)
-        // As a gap begins: when nothing came any more.
+        // As for a gap, from the last received data on.
         case .lost: hops.lost(contact.peer, at: max(0, at - (contact.silence ?? 0)))
         case .heard, .dialled, .current: break
         }
     }
 
-    /// Over how many relays a link led when its gap began; nil where nothing tells.
+    /// The number of relays on a link's route when its gap started; nil if unknown.
     public func hops(before gap: Gap) -> Int? {
         hops.stretches.last { $0.end <= gap.lost && Identity.head(of: $0.peer) == Identity.head(of: gap.peer) }?.hops
     }
 
-    /// What a relay is called, by its head where nothing tells its name.
+    /// A relay's name, or its head if the name is unknown.
     public func name(ofRelay head: Peer.ID) -> String {
         names.first { Identity.head(of: $0.key) == head }?.value ?? head
     }
@@ -130,10 +131,10 @@ public struct DriveMetrics: Hashable, Sendable {
     /// Round trips in milliseconds, the shortest first.
     public var roundTrips: [Double] { samples.compactMap(\.rtt).sorted() }
 
-    /// From the end of a gap until everything was as before, in seconds, the shortest first.
+    /// Reconnects: seconds from the end of a gap until the state was current, the shortest first.
     public var reconnects: [Double] { gaps.compactMap(\.reconnect).sorted() }
 
-    /// All gaps together, in seconds; one that lasts counts up to the end of the drive.
+    /// The sum of all gaps, in seconds. An unfinished gap counts up to the end of the drive.
     public var away: Double { gaps.reduce(0) { $0 + (($1.end ?? seconds) - $1.start) } }
 
     /// The longest gap, in seconds.
@@ -150,7 +151,7 @@ extension DriveMetrics.RadioTime {
 }
 
 extension Array where Element: Comparable {
-    /// The value that a share (0 to 1) of a sorted list is not above. Nil for an empty one.
+    /// The smallest value that at least this share (0 to 1) of a sorted list does not exceed. Nil for an empty list.
     func quantile(_ share: Double) -> Element? {
         isEmpty ? nil : self[Swift.min(count - 1, Int((Double(count - 1) * share).rounded()))]
     }

@@ -4,7 +4,7 @@ import FoundationEssentials
 
 /// Numbers as people read them.
 public enum Format {
-    /// A moment of Unix time, to the minute and in UTC: `2026-11-22 09:54`. What nobody lives to see is cut.
+    /// A Unix time, to the minute and in UTC: `2026-11-22 09:54`. Very distant times are capped.
     public static func minute(_ seconds: Double) -> String {
         guard seconds.isFinite else { return "?" }
         let moment = Date(timeIntervalSince1970: min(max(seconds, 0), 4e9))
@@ -26,7 +26,7 @@ public enum Format {
         }
     }
 
-    /// A time of a drive, as a clock shows it: `1:05`, `1:02:03`.
+    /// A time in a drive, as on a clock: `1:05`, `1:02:03`.
     static func clock(_ seconds: Double) -> String {
         let whole = Int(min(max(seconds, 0), 1e9).rounded(.down))
         let (hours, minutes) = (whole / 3_600, whole / 60 % 60)
@@ -44,7 +44,7 @@ public enum Format {
         return "\(sign)\(whole / scale)." + String(repeating: "0", count: digits - fraction.count) + fraction
     }
 
-    /// A share of something: `4.2 %`, `0.03 %`, `none`.
+    /// A share: `4.2 %`, `0.03 %`, `none`.
     static func share(_ part: Double, of whole: Double) -> String {
         guard whole > 0, part > 0 else { return "0 %" }
         let percent = part / whole * 100
@@ -56,10 +56,10 @@ public enum Format {
         "\(number) \(number == 1 ? one : many ?? one + "s")"
     }
 
-    /// Over how many relays: `without a relay`, `over 1 hop`, `over 3 hops`.
+    /// A number of relays: `without a relay`, `over 1 hop`, `over 3 hops`.
     static func way(_ hops: Int) -> String { hops == 0 ? "without a relay" : "over \(count(hops, "hop"))" }
 
-    /// Things one after another: `a`, `a and b`, `a, b and c`.
+    /// A list: `a`, `a and b`, `a, b and c`.
     static func list(_ things: [String]) -> String {
         guard let last = things.last, things.count > 1 else { return things.first ?? "" }
         return things.dropLast().joined(separator: ", ") + " and " + last

@@ -4,51 +4,51 @@ import BLETransport
 import MeshNode
 import MeshProtocol
 
-/// A time without a link to a peer that had one, and the way back. All times are seconds since the drive began.
+/// A time without a link to a peer that had one, and the reconnect. All times are seconds since the start of the drive.
 public struct Gap: Codable, Hashable, Sendable {
-    /// With whom.
+    /// The peer.
     public var peer: Peer.ID
-    /// When nothing came any more, as far as a node can know: when the link was lost, less the silence that ended it.
+    /// The last received data, as far as a node can know: when the link was lost, less the silence that ended it.
     public var start: Double
     /// When the link was lost.
     public var lost: Double
-    /// When the other side was in range again, as far as a node can know: what told so, less what that takes. Nil where
-    /// nothing told so.
+    /// When the other side was in range again, as far as a node can know: the first sign of it, less the time that this
+    /// sign takes. Nil without such a sign.
     public var inReach: Double?
-    /// When an advertisement of it, or a link to it, was there.
+    /// When its advertisement was received, or a link to it was made.
     public var heard: Double?
-    /// When the channel was open.
+    /// When the channel opened.
     public var dialled: Double?
-    /// When both sides had introduced themselves.
+    /// When both sides had sent their hellos.
     public var resumed: Double?
-    /// When the state was on view.
+    /// When the state was shown.
     public var current: Double?
 
-    /// The end of the gap: the first that tells that the other side is there. Nil where it lasts.
+    /// The end of the gap: the first sign of the other side. Nil if the gap has not ended.
     public var end: Double? { [inReach, dialled, resumed, current].compactMap(\.self).min() }
 
-    /// How long it lasted, in seconds.
+    /// Its length, in seconds.
     public var length: Double? { end.map { $0 - start } }
 
-    /// From the end of the gap until everything was as before, in seconds. Nil where nothing but the last step told of
-    /// the end, as at a host.
+    /// Seconds from the end of the gap until the state was current. Nil if only the last step was a sign of the end, as
+    /// at a host.
     public var reconnect: Double? {
         guard let end, let back = current ?? resumed, end < back else { return nil }
         return back - end
     }
 }
 
-/// Puts a drive's gaps together: rows go in, in order.
+/// Finds a drive's gaps from its rows, which must come in order.
 struct GapFinder {
     private(set) var gaps: [Gap] = []
     private var open: [String: Int] = [:]
     private(set) var isLinked: Set<String> = []
     private(set) var hadLink = false
-    /// Gaps that are over but for the state.
+    /// Gaps that have ended, except that the state is not current yet.
     private var awaitsState: [String: Int] = [:]
 
     mutating func take(_ row: ContactRow, at: Double) {
-        // A host that was only heard is known by the head of its identifier.
+        // A scan result has only the head of the host's identifier.
         let head = Identity.head(of: row.peer)
         switch row.phase {
         case .lost: lose(head, row, at: at)
@@ -58,7 +58,7 @@ struct GapFinder {
                     gap.heard = at
                     gap.inReach = Self.inReach(gap, row.evidence)
                 }
-                // A dial that led to nothing has told something all the same; what counts is the one that worked.
+                // A failed dial is also a sign. The dial that succeeded counts.
                 gap.dialled = nil
             }
         case .dialled: update(head) { $0.dialled = at }
@@ -73,14 +73,14 @@ struct GapFinder {
 
     private mutating func lose(_ head: String, _ row: ContactRow, at: Double) {
         awaitsState[head] = nil
-        // Only a link that was there can leave a gap, and only one that nobody wanted to end.
+        // Only the loss of a live link leaves a gap, unless one side has ended the link.
         guard isLinked.remove(head) != nil, let silence = row.silence, open[head] == nil else { return }
         open[head] = gaps.count
         gaps.append(Gap(peer: row.peer, start: max(0, at - silence), lost: at))
     }
 
-    /// A link by a dial that was pending is there one and a half advertising intervals after the other side is in
-    /// reach, on average. A host that has lost its guest for long advertises more slowly.
+    /// A pending dial makes its link, on average, one and a half advertising intervals after the other side is in
+    /// range. A host that has lost its guest long ago advertises more slowly.
     private static func inReach(_ gap: Gap, _ evidence: Contact.Evidence?) -> Double? {
         guard let heard = gap.heard else { return nil }
         guard evidence == .link else { return heard }

@@ -2,42 +2,42 @@
 
 import MeshProtocol
 
-/// For how long the links of a drive led over how many relays, and over which.
+/// How long a drive's links went over how many relays, and over which.
 public struct HopTimes: Hashable, Sendable {
-    /// A time in which a link's way stayed the same, in seconds since the drive began.
+    /// A time in which a link's route stayed the same, in seconds since the start of the drive.
     public struct Stretch: Codable, Hashable, Sendable {
-        /// Who was at the link's other end.
+        /// The peer at the link's other end.
         public var peer: Peer.ID
-        /// When it began.
+        /// Its start.
         public var start: Double
-        /// When it ended.
+        /// Its end.
         public var end: Double
-        /// Relays in between.
+        /// Number of relays.
         public var hops: Int
-        /// The relay that the guest of the two was joined through, by its identifier or the head of it.
+        /// The relay through which the guest has joined, by its identifier or the head of it.
         public var via: Peer.ID?
     }
 
     private struct Open: Hashable, Sendable {
         var stretch: Stretch
-        /// Its way was told since it began.
+        /// A report has named its route.
         var isKnown = false
     }
 
-    /// The stretches, in the order in which they ended.
+    /// The stretches, in the order of their ends.
     public private(set) var stretches: [Stretch] = []
-    /// Links that are up, by the head of who is at the other end.
+    /// Live links, by the head of the peer.
     private var open: [Peer.ID: Open] = [:]
 
     init() {}
 
-    /// A link is up.
+    /// Records a new link.
     mutating func resumed(_ peer: Peer.ID, at: Double) {
         close(peer, at: at)
         open[Identity.head(of: peer)] = Open(stretch: Stretch(peer: peer, start: at, end: at, hops: 0))
     }
 
-    /// What a link has told. One of a link that is not up says nothing.
+    /// Records a report of a link. Ignores links that are not up.
     mutating func told(_ peer: Peer.ID, _ sample: LinkSample, at: Double) {
         let head = Identity.head(of: peer)
         guard var link = open[head] else { return }
@@ -51,31 +51,31 @@ public struct HopTimes: Hashable, Sendable {
         open[head] = link
     }
 
-    /// A link is lost, and nothing came over it from this time on.
+    /// Records the loss of a link, with the time of its last data.
     mutating func lost(_ peer: Peer.ID, at: Double) { close(peer, at: at) }
 
-    /// The drive is over.
+    /// Closes all links at the end of the drive.
     mutating func finish(at: Double) { for head in open.keys.sorted() { close(head, at: at) } }
 
     private mutating func close(_ peer: Peer.ID, at: Double) {
-        // Of one that was up for less than its first report nobody knows how it led.
+        // Without a report, a link's route is unknown.
         guard var link = open.removeValue(forKey: Identity.head(of: peer)), link.isKnown else { return }
         link.stretch.end = max(at, link.stretch.start)
         stretches.append(link.stretch)
     }
 
-    /// Whether a link led over a relay at any time.
+    /// Whether any link went over a relay.
     public var hasRelays: Bool { stretches.contains { $0.hops > 0 } }
 
-    /// All links together, in seconds.
+    /// The sum of all links, in seconds.
     public var linked: Double { stretches.reduce(0) { $0 + ($1.end - $1.start) } }
 
-    /// For how long links led over so many relays, the fewest first.
+    /// Linked time by number of relays, the fewest first.
     public var byHops: [(hops: Int, seconds: Double)] {
         Self.sums(stretches) { $0.hops }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    /// For how long guests were joined through which relay, the one that served longest first.
+    /// Linked time of guests by relay, the longest first.
     public var byRelay: [(relay: Peer.ID, seconds: Double)] {
         let relayed = stretches.filter { $0.via != nil }
         return Self.sums(relayed) { Identity.head(of: $0.via ?? "") }

@@ -2,25 +2,25 @@
 
 import MeshNode
 
-/// What a drive's metrics mean, in plain words (`docs/fieldtest.md`, "Reading a report").
+/// The meaning of a drive's metrics, in plain words (`docs/fieldtest.md`, "Reading a report").
 public struct Verdict: Hashable, Sendable {
-    /// How good something is, from the best to the worst.
+    /// Grades, from the best to the worst.
     public enum Grade: String, Encodable, Comparable, Hashable, Sendable {
-        /// It is a fact, and neither good nor bad.
+        /// A fact that is neither good nor bad.
         case none
         /// Nothing to do.
         case good
-        /// It works; something could be better.
+        /// It works, and could be better.
         case fair
         /// People notice.
         case poor
 
-        /// Which is worse.
+        /// Whether one grade is better than the other.
         public static func < (one: Grade, other: Grade) -> Bool { one.order < other.order }
 
         private var order: Int { [.none, .good, .fair, .poor].firstIndex(of: self) ?? 0 }
 
-        /// As it is shown.
+        /// Its word in a report.
         public var word: String {
             switch self {
             case .good: "Good"
@@ -31,23 +31,23 @@ public struct Verdict: Hashable, Sendable {
         }
     }
 
-    /// Something that can be said, and how good it is.
+    /// A sentence and its grade.
     public struct Finding: Encodable, Hashable, Sendable {
-        /// How good it is.
+        /// The grade.
         public var grade: Grade
-        /// What was found.
+        /// The sentence.
         public var sentence: String
-        /// What to do about it, where something can be done.
+        /// What to do about it, if anything.
         public var advice: String?
     }
 
-    /// What was found, the most important first.
+    /// All findings, the most important first.
     public private(set) var findings: [Finding] = []
 
-    /// The whole is as good as its worst part.
+    /// The worst grade of all findings.
     public var grade: Grade { findings.map(\.grade).max() ?? .none }
 
-    /// The whole in one sentence.
+    /// The verdict in one sentence.
     public var sentence: String {
         switch grade {
         case .good: "A good drive: nothing was lost, and a gap cost no more than its own time."
@@ -57,17 +57,17 @@ public struct Verdict: Hashable, Sendable {
         }
     }
 
-    /// A way back that takes longer is noticed, or disturbs.
+    /// People notice a longer reconnect, or are disturbed by it.
     static let reconnectFair = 1.0, reconnectPoor = 5.0
-    /// A signal below this is weak, in dBm: some 10 dB above where receivers hear nothing any more.
+    /// A weaker signal counts as weak, in dBm. Receivers fail some 10 dB below this.
     static let weakSignal = -85
-    /// A share of weak signal above which it could be better, or people notice.
+    /// A larger share of weak signals could be better, or is noticed.
     static let weakFair = 0.05, weakPoor = 0.20
-    /// A round trip that is longer is noticed, in milliseconds: of one in twenty.
+    /// People notice a longer round trip of one in twenty, in milliseconds.
     static let roundTripFair = 300.0, roundTripPoor = 1_000.0
-    /// Relays that are named: the ones that served longest.
+    /// Number of relays that are named: those used longest.
     static let namedRelays = 3
-    /// A gap that is shorter is no tunnel.
+    /// A shorter gap does not count as a tunnel.
     static let shortGap = 2.0
 
     /// Judges a drive.

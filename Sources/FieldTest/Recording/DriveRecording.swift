@@ -6,13 +6,13 @@ import MeshNode
 import NodeStore
 import ServiceLifecycle
 
-/// A recording under way: it takes what a node tells, and writes it once a second.
+/// A recording: it collects a node's events, and writes them once a second.
 public actor DriveRecording: Service {
-    /// A mark that is set when a drive has lasted so long.
+    /// A mark that is set at a certain time of the drive.
     public struct TimedMark: Hashable, Sendable {
-        /// Since the start.
+        /// Time since the start.
         public var after: Duration
-        /// Its words.
+        /// Its text.
         public var text: String
 
         /// A mark.
@@ -24,7 +24,7 @@ public actor DriveRecording: Service {
 
     /// The drive's number in the store.
     public nonisolated let number: Int64
-    /// How much of it is on the disk, for one listener: the latest, until all of it is.
+    /// How much of it is on the disk, for one listener. Only the latest value is kept, until the last.
     public nonisolated let progress: AsyncStream<DriveUplink.Progress>
     private let progressSink: AsyncStream<DriveUplink.Progress>.Continuation
     private let store: DriveStore
@@ -41,8 +41,8 @@ public actor DriveRecording: Service {
     private var hasEnded = false
     private var isFailing = false
 
-    /// Begins a recording of a node that does not run yet: its header is on the disk when this returns. `origin` is the
-    /// same moment as the header's `began`. One that `isShared` is for who collects drives as well.
+    /// Starts a recording of a node that does not run yet. Its header is on the disk when this returns. `origin` is the
+    /// same time as the header's `began`. If it `isShared`, it will be sent to a collector as well.
     public init(
         _ node: Node, _ header: DriveHeader, in store: DriveStore, origin: ContinuousClock.Instant,
         marks: [TimedMark], isShared: Bool = false, logger: Logger
@@ -58,7 +58,7 @@ public actor DriveRecording: Service {
         number = try store.begin(header: JSONLine.text(header), sharing: isShared ? .shared : .none)
     }
 
-    /// Records until the node has stopped.
+    /// Records until the node stops.
     public func run() async {
         let writer = Task { await self.writeRegularly() }
         let marker = Task { await self.setMarks() }
@@ -75,7 +75,7 @@ public actor DriveRecording: Service {
     private func take(_ rows: [DriveRow]) {
         for row in rows where !hasEnded {
             if case .end = row.what { hasEnded = true }
-            // The last line that there is room for says so.
+            // The last line that has room reports this.
             let isFull = !hasEnded && written + waiting.count >= StoreLimits.driveLines - 1
             waiting.append(JSONLine.text(isFull ? DriveRow(at: .seconds(row.at), .end("full")) : row))
             hasEnded = hasEnded || isFull
@@ -94,7 +94,7 @@ public actor DriveRecording: Service {
         }
     }
 
-    /// What waits goes to the disk as one transaction. What a disk does not take waits for the next time.
+    /// Writes the queued rows in one transaction. Rows that the disk refuses stay queued.
     private func write() async {
         guard !waiting.isEmpty, written < StoreLimits.driveLines else { return }
         if missing > 0 {
@@ -113,7 +113,8 @@ public actor DriveRecording: Service {
             waiting = batch + waiting
             if !isFailing { logger.error("the drive is not recorded: \(error)") }
             isFailing = true
-            // Each time, since a node whose own disk is out for a while shows that instead. One that has ended takes nothing.
+            // The notice is sent each time, because the node may show its own disk's failure instead. A node that has
+            // ended accepts none.
             if !hasEnded { await node.send(.notice(Notice(.driveNotRecorded(error.cause)))) }
         }
     }

@@ -4,27 +4,27 @@ import DemocracyDJ
 import MeshNode
 import MeshProtocol
 
-/// Decides what of a node's events is recorded: an event with its time goes in, rows come out. Reads no clock and writes
-/// nothing.
+/// Decides which events of a node are recorded. An event with its time goes in, and rows come out. It reads no clock
+/// and writes nothing.
 public struct Recorder: Sendable {
-    /// When the drive began.
+    /// The start of the drive.
     private let origin: ContinuousClock.Instant
     private let isGuest: Bool
-    /// Peers whose link is resumed, but whose state has not been seen on it.
+    /// The peer of a resumed link on which its state was not seen yet.
     private var awaitsState: Peer?
-    /// Hosts whose way back has been told up to `heard`: an advertisement a second is not worth a row each time.
+    /// Hosts with a recorded advertisement: the later ones, one a second, are not worth a row each.
     private var heard: Set<String> = []
-    /// Peers with which there was a session, by their heads: a link with anybody else carries others' sessions.
+    /// Heads of the peers that had a session. A link to any other node carries the sessions of others.
     private var sessions: Set<String> = []
     private var lastRow: Duration = .zero
 
-    /// A recorder of a drive that begins at a time.
+    /// Makes a recorder of a drive that starts at this time.
     public init(_ role: NodeDescription.Role, origin: ContinuousClock.Instant) {
         isGuest = role == .guest
         self.origin = origin
     }
 
-    /// Takes an event. `now` is when it was told; a contact has its own time.
+    /// Handles an event. `now` is the time of its report; a contact has its own time.
     public mutating func take(_ event: NodeEvent, now: ContinuousClock.Instant) -> [DriveRow] {
         switch event {
         case .contact(let contact): return take(contact)
@@ -53,7 +53,7 @@ public struct Recorder: Sendable {
         }
     }
 
-    /// Lets time pass: where nothing has happened for long, the recording says that it goes on.
+    /// Lets time pass. After a long time without events, it returns a tick.
     public mutating func tick(now: ContinuousClock.Instant) -> [DriveRow] {
         now - origin - lastRow >= FieldTestLimits.tickInterval ? row(now, .tick) : []
     }
@@ -63,13 +63,13 @@ public struct Recorder: Sendable {
         switch contact.phase {
         case .heard:
             let isNew = heard.insert(head).inserted
-            // Its strength is worth a row each time: there is no link that tells it.
+            // The signal strength is worth a row each time, because no link reports it.
             guard isNew || contact.rssi != nil else { return [] }
         case .dialled: break
         case .resumed:
             heard.insert(head)
             sessions.insert(head)
-            // A host has its state.
+            // A host always has its own state.
             if isGuest { awaitsState = contact.peer }
         case .lost:
             heard.remove(head)
@@ -79,7 +79,7 @@ public struct Recorder: Sendable {
         return row(contact.at, .contact(ContactRow(contact)))
     }
 
-    /// A state is on view that is not an old one: where a link has just been resumed, it is current now.
+    /// A current state is shown. If a link has just resumed, its state is now current.
     private mutating func current(_ now: ContinuousClock.Instant) -> [DriveRow] {
         guard let peer = awaitsState else { return [] }
         awaitsState = nil
@@ -87,7 +87,7 @@ public struct Recorder: Sendable {
     }
 
     private mutating func row(_ instant: ContinuousClock.Instant, _ what: Happening) -> [DriveRow] {
-        // What is told with a time of its own may come behind what happened after it.
+        // A row with its own time may come after rows of later events.
         lastRow = max(lastRow, instant - origin)
         return [DriveRow(at: max(instant - origin, .zero), what)]
     }

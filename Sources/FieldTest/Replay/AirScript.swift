@@ -4,24 +4,24 @@ import MeshNode
 import MeshProtocol
 import MeshSimulator
 
-/// What a recorded drive does to an air: it is cut, it heals, the signal changes, somebody votes. The lab's air and the
-/// simulator are steered by it, and so the drive is driven again.
+/// The changes that a recorded drive makes to an air: cuts, heals, signal strengths and votes. The lab's air and the
+/// simulator replay a drive with it.
 public struct AirScript: Hashable, Sendable {
     /// A change, as a line of JSON.
     public struct Step: Codable, Hashable, Sendable {
         /// What changes.
         public enum Change: String, Codable, Hashable, Sendable {
-            /// The two do not hear each other any more.
+            /// The two get out of range.
             case cut
-            /// They do again.
+            /// They get into range again.
             case heal
-            /// The signal is so strong now.
+            /// The signal strength changes.
             case rssi
             /// A guest votes.
             case vote
-            /// Somebody has marked the moment.
+            /// The user has set a mark.
             case mark
-            /// The drive is over.
+            /// The drive ends.
             case end
         }
 
@@ -29,9 +29,9 @@ public struct AirScript: Hashable, Sendable {
         public var at: Double
         /// What changes.
         public var change: Change
-        /// In dBm, where the signal does.
+        /// The new signal strength, in dBm.
         public var rssi: Int?
-        /// The words of a mark.
+        /// The text of a mark.
         public var text: String?
 
         init(_ at: Double, _ change: Change, rssi: Int? = nil, text: String? = nil) {
@@ -45,8 +45,8 @@ public struct AirScript: Hashable, Sendable {
     /// The changes, in order.
     public private(set) var steps: [Step]
 
-    /// What a drive does to an air. Back to back, what lies between two gaps is shortened to
-    /// `FieldTestLimits.backToBack`. A host's drive is that of the guest it has heard most of.
+    /// The changes of a drive. `backToBack` shortens the time between two gaps to `FieldTestLimits.backToBack`. For a
+    /// host's drive, the guest with the most data counts.
     public init(_ drive: Drive, backToBack: Bool = false) {
         let metrics = DriveMetrics(drive)
         let gaps = Self.gaps(metrics)
@@ -77,7 +77,7 @@ public struct AirScript: Hashable, Sendable {
         return counts.max { ($0.value, $0.key) < ($1.value, $1.key) }?.key
     }
 
-    /// The gaps with that peer, one after the other.
+    /// The gaps with that peer, in order.
     private static func gaps(_ metrics: DriveMetrics) -> [(start: Double, end: Double)] {
         let peer = peer(metrics)
         var gaps: [(start: Double, end: Double)] = []
@@ -88,7 +88,7 @@ public struct AirScript: Hashable, Sendable {
         return gaps
     }
 
-    /// Takes the middle out of what lies between two gaps. What has changed there last has changed all the same.
+    /// Removes the middle of the time between two gaps. The last changes of that time are kept.
     private static func shortened(
         _ steps: [Step], _ gaps: [(start: Double, end: Double)], _ seconds: Double
     ) -> [Step] {
@@ -99,7 +99,7 @@ public struct AirScript: Hashable, Sendable {
             if gap.start - last > keep { cuts.append((last + keep / 2, gap.start - keep / 2)) }
             last = gap.end
         }
-        // Steps come in order, and so do cuts.
+        // Steps are in order, and so are cuts.
         var next = cuts[...], taken = 0.0
         func place(_ at: Double) -> Double {
             while let cut = next.first, cut.to <= at {
@@ -111,7 +111,7 @@ public struct AirScript: Hashable, Sendable {
         var result: [Step] = []
         for step in steps {
             let moved = Step(place(step.at), step.change, rssi: step.rssi, text: step.text)
-            // Of the strengths in what was taken out, the last counts.
+            // Of the signal strengths in the removed time, only the last is kept.
             if moved.change == .rssi, let before = result.last, before.change == .rssi, before.at == moved.at {
                 result.removeLast()
             }
@@ -123,7 +123,7 @@ public struct AirScript: Hashable, Sendable {
     /// The steps as lines of JSON, for a program that controls an air.
     public var lines: [String] { steps.map { JSONLine.text($0) } }
 
-    /// The road that a guest of the simulator is driven along.
+    /// The road on which the simulator drives a guest.
     public var road: Road {
         var gaps: [Range<Duration>] = []
         var cut: Duration?

@@ -2,14 +2,14 @@
 
 import MeshSimulator
 
-/// A drive, driven again in the simulator: the product's protocol and reconnect policy, in virtual time, with a
-/// bookkeeper that checks every invariant (`docs/simulator.md`).
+/// Replays a drive in the simulator: the product's protocol and reconnect policy, on virtual time, with a check of
+/// every invariant (`docs/simulator.md`).
 public struct SimulatedDrive: Sendable {
-    /// What came of it.
+    /// The result.
     public struct Result: Sendable {
-        /// How much happened in all runs.
+        /// Totals of all runs.
         public var figures = Figures()
-        /// How many runs there were.
+        /// The number of runs.
         public var runs = 0
         /// The first invariant that was violated, with the seed of its run.
         public var violation: (seed: UInt64, violation: Violation)?
@@ -17,13 +17,13 @@ public struct SimulatedDrive: Sendable {
 
     let road: Road
 
-    /// A drive to be driven again.
+    /// Makes a replay of this script.
     public init(_ script: AirScript) {
         road = script.road
     }
 
-    /// Drives it once for each seed, as many at a time as there are tasks for, until an invariant is violated. `progress` is
-    /// told how many runs are done, after each.
+    /// Replays it once for each seed, several at a time, until an invariant is violated. Calls `progress` with the
+    /// number of finished runs after each.
     public func run(seeds: ClosedRange<UInt64>, progress: (_ done: Int) -> Void = { _ in }) async -> Result {
         await withTaskGroup(of: Outcome.self) { group in
             var result = Result()
@@ -46,6 +46,6 @@ public struct SimulatedDrive: Sendable {
         }
     }
 
-    /// Runs at a time. Each is one thread's work and some megabytes.
+    /// Concurrent runs. Each needs one thread and some megabytes.
     private static let width = 4
 }

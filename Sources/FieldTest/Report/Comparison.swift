@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Says in words how drives differ from the first of them.
+/// Describes in words how drives differ from the first of them.
 struct Comparison {
     let entries: [Report.Entry]
 
@@ -20,7 +20,7 @@ struct Comparison {
 
     private func reconnects(_ metrics: DriveMetrics, _ first: DriveMetrics) -> String? {
         guard let time = metrics.reconnects.median, let before = first.reconnects.median else { return nil }
-        // Less than a tenth of a second nobody notices, and what varies by itself is more.
+        // People do not notice less than a tenth of a second, and random variation is larger.
         guard abs(time - before) >= 0.1 else { return "was back as soon" }
         return "was back \(Format.time(abs(time - before))) \(time < before ? "sooner" : "later")"
     }

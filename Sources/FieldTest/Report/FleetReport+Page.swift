@@ -2,7 +2,7 @@
 
 import MeshNode
 
-// The page: one file that needs nothing else, as that of a drive.
+// The page: one file without others, like the page of a drive.
 extension FleetReport {
     /// The page.
     public var html: String {
@@ -114,7 +114,7 @@ extension FleetReport {
         return Format.time(entry.seconds) + ending
     }
 
-    /// What became of its votes, in few words.
+    /// The results of its votes, in few words.
     static func votes(_ entry: Entry) -> String {
         let votes = entry.deliveries
         if entry.header.role == .host {
@@ -126,7 +126,7 @@ extension FleetReport {
 
     private static func cells(_ texts: [String]) -> String { texts.map { "<td>\($0)</td>" }.joined() }
 
-    /// A table that is wider than a phone scrolls by itself, not with the page.
+    /// A table that is wider than a phone scrolls separately from the page.
     private static func table(_ heads: [String], _ rows: [String]) -> String {
         let head = heads.map { "<th scope=\"col\">\(HTML.escaped($0))</th>" }.joined()
         return "<div class=\"scroll\"><table class=\"gaps\"><thead><tr>\(head)</tr></thead>"
@@ -138,7 +138,7 @@ extension FleetReport {
     }
 }
 
-// For programs: JSON with everything, and each way back for a spreadsheet.
+// For programs: JSON with all figures, and the reconnects for a spreadsheet.
 extension FleetReport {
     private struct TimesData: Encodable {
         var of: String
@@ -202,7 +202,7 @@ extension FleetReport {
             countedTwice: votes.countedTwice, missingRows: entry.missing)
     }
 
-    /// The ways back of all drives, a line each.
+    /// The reconnects of all drives, one per line.
     public var csv: String {
         let head = "drive,name,car,id,version,role,at,gap,reconnect"
         let lines = entries.flatMap { entry in

@@ -4,20 +4,20 @@ import Glibc
 import MeshNode
 import MeshProtocol
 
-/// A report across the drives of a fleet: how soon who was back, by car, by hour of the day, by version; and what became of
+/// A report across the drives of a fleet: reconnect times by car, by hour of the day and by version, and the results of
 /// the votes.
 public struct FleetReport: Sendable {
-    /// A way back, and when it was.
+    /// A reconnect and its time.
     struct Back: Hashable, Sendable {
-        /// How long it took, in seconds.
+        /// Its duration, in seconds.
         var seconds: Double
         /// When the gap ended, in seconds since 1970.
         var at: Double
-        /// How long the gap was, in seconds.
+        /// The length of the gap, in seconds.
         var gap: Double
     }
 
-    /// What of a drive is looked at.
+    /// The data of a drive that the report needs.
     struct Entry: Sendable {
         let number: Int64
         let header: DriveHeader
@@ -28,7 +28,7 @@ public struct FleetReport: Sendable {
         let backs: [Back]
         let deliveries: Deliveries
         let missing: Int
-        /// Votes wait although the host was in range at the end.
+        /// Votes are unanswered although the host was in range at the end.
         let isLost: Bool
         let grade: Verdict.Grade
 
@@ -45,11 +45,11 @@ public struct FleetReport: Sendable {
             }
         }
 
-        /// The node, by its name and the head of its identifier: several may have one name.
+        /// The node, by its name and the head of its identifier, because names are not unique.
         var car: String { "\(header.peer.name) (\(Identity.head(of: header.peer.id)))" }
     }
 
-    /// Times back of some part of a fleet.
+    /// Reconnect times of a part of a fleet.
     struct Times: Sendable {
         let word: String
         let drives: Int
@@ -62,15 +62,15 @@ public struct FleetReport: Sendable {
 
     private(set) var entries: [Entry] = []
     private let hour: @Sendable (Double) -> Int
-    /// What the hours are of.
+    /// The time zone of the hours.
     let zone: String
 
-    /// An empty report, to which drives are added one by one. Hours of the day are those of this device.
+    /// An empty report, to which drives are added one by one. Hours of the day are in this device's time zone.
     public init() { self.init(hour: Self.localHour, zone: Self.localZone) }
 
     init(hour: @escaping @Sendable (Double) -> Int, zone: String) { (self.hour, self.zone) = (hour, zone) }
 
-    /// Adds a drive. Only what it comes to is kept.
+    /// Adds a drive. Keeps only what the report needs.
     public mutating func add(_ drive: Drive, number: Int64) { entries.append(Entry(number, drive)) }
 
     private static func local(_ seconds: Double) -> tm {
@@ -86,11 +86,11 @@ public struct FleetReport: Sendable {
         return String(cString: name)
     }
 
-    // MARK: What it comes to
+    // MARK: Results
 
     var backs: [Double] { entries.flatMap(\.backs).map(\.seconds).sorted() }
 
-    /// By car: the one with the slowest 95th percentile first.
+    /// By car, the one with the slowest 95th percentile first.
     var byCar: [Times] {
         grouped(\.car).sorted { ($1.slow ?? -1, $0.word) < ($0.slow ?? -1, $1.word) }
     }
@@ -98,7 +98,7 @@ public struct FleetReport: Sendable {
     /// By version of the program.
     var byVersion: [Times] { grouped(\.header.version).sorted { $0.word < $1.word } }
 
-    /// By hour of the day; only those in which somebody came back.
+    /// By hour of the day, only hours with a reconnect.
     var byHour: [Times] {
         let all = entries.flatMap { entry in entry.backs.map { (hour($0.at), entry.number, $0.seconds) } }
         return Dictionary(grouping: all, by: \.0).sorted { $0.key < $1.key }.map { hour, backs in
@@ -114,16 +114,16 @@ public struct FleetReport: Sendable {
         }
     }
 
-    /// The slowest ways back, and whose they were.
+    /// The slowest reconnects, with their drives.
     var slowest: [(entry: Entry, back: Back)] {
         let all = entries.flatMap { entry in entry.backs.map { (entry: entry, back: $0) } }
         return Array(all.sorted { $0.back.seconds > $1.back.seconds }.prefix(FieldTestLimits.slowestShown))
     }
 
-    /// What was found across all drives.
+    /// Findings across all drives.
     var findings: [Verdict.Finding] { [votes, reconnects, completeness].compactMap(\.self) }
 
-    /// As good as the worst of it.
+    /// The worst grade of all findings.
     var grade: Verdict.Grade { findings.map(\.grade).max() ?? .none }
 
     private var votes: Verdict.Finding {
@@ -182,7 +182,7 @@ public struct FleetReport: Sendable {
         return Verdict.Finding(grade: missing > 0 ? .fair : .none, sentence: Format.list(parts) + ".")
     }
 
-    /// The whole in a line.
+    /// The report in one line.
     var summary: String {
         let cars = Set(entries.map(\.header.peer.id)).count
         let seconds = entries.reduce(0) { $0 + $1.seconds }

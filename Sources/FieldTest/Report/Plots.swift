@@ -6,12 +6,12 @@ import MeshProtocol
 /// The plots of a drive.
 struct Plots {
     let metrics: DriveMetrics
-    /// The most that a bar of the distribution stands for: drives beside one another have one scale.
+    /// The largest value of a bar in the distribution. Drives next to each other have the same scale.
     let mostReconnects: Int
 
     // MARK: Signal over time
 
-    /// The range of signal strength that is shown, in dBm.
+    /// The plotted range of signal strength, in dBm.
     private static let strongest = -30.0, weakest = -100.0
 
     var signal: String {
@@ -36,7 +36,7 @@ struct Plots {
         return plot.top + (Self.strongest - clamped) / (Self.strongest - Self.weakest) * (plot.bottom - plot.top)
     }
 
-    /// Those with a signal, the one with most of it first: as many as can be told apart.
+    /// Peers with a signal, the one with most data first, as many as can be distinguished.
     private var linkedPeers: [Peer.ID] {
         var counts: [Peer.ID: Int] = [:]
         for sample in metrics.samples + metrics.carriers where sample.rssi != nil {
@@ -48,7 +48,7 @@ struct Plots {
 
     private func line(of peer: Peer.ID, _ plot: Plot) -> [(x: Double, y: Double)?] {
         let samples = (metrics.samples + metrics.carriers).filter { $0.peer == peer && $0.rssi != nil }
-        // More points than a screen has pixels show nothing more; the weakest of some stands for all of them.
+        // A screen cannot show more points than its pixels. Each point shows the weakest of several samples.
         let share = max(1, (samples.count + FieldTestLimits.plotPoints - 1) / FieldTestLimits.plotPoints)
         let gaps = metrics.gaps.filter { Identity.head(of: $0.peer) == Identity.head(of: peer) }
         var points: [(x: Double, y: Double)?] = []
@@ -84,7 +84,7 @@ struct Plots {
         return "<ul class=\"legend\">\(entries.joined())</ul>"
     }
 
-    // MARK: Delivered against cast
+    // MARK: Votes delivered and cast
 
     var deliveries: String {
         let votes = metrics.deliveries
@@ -118,9 +118,9 @@ struct Plots {
         return points
     }
 
-    // MARK: The way back
+    // MARK: Reconnects
 
-    /// Limits of the distribution's bars, in seconds.
+    /// Upper limits of the distribution's bars, in seconds.
     static let bounds: [Double] = [0.1, 0.2, 0.5, 1, 2, 5, 10, 30]
 
     static func counts(_ times: [Double]) -> [Int] {
@@ -134,7 +134,7 @@ struct Plots {
         return Self.distribution(metrics.reconnects, most: mostReconnects) + phases
     }
 
-    /// How often the way back took how long. `most` is the most that a bar stands for.
+    /// How many reconnects took how long. `most` is the largest value of a bar.
     static func distribution(_ times: [Double], most: Int) -> String {
         let counts = counts(times)
         let last = counts.lastIndex { $0 > 0 } ?? 0
@@ -149,7 +149,7 @@ struct Plots {
         return bars(rows, "How long the way back took")
     }
 
-    /// What the way back consists of, each step by its median.
+    /// The steps of a reconnect, each with its median.
     private var phases: String {
         func median(_ from: KeyPath<Gap, Double?>, _ to: KeyPath<Gap, Double?>) -> Double? {
             metrics.gaps.compactMap { gap in
@@ -170,7 +170,7 @@ struct Plots {
 
     // MARK: Relays
 
-    /// For how long it was linked over how many relays, and through which; nothing where there was none.
+    /// Linked time by number of relays and by relay; empty without relays.
     func hops(_ role: NodeDescription.Role) -> String {
         guard metrics.hops.hasRelays else { return "" }
         let ways = metrics.hops.byHops
@@ -188,7 +188,7 @@ struct Plots {
                 "For how long it was joined through which relay") + "\n"
     }
 
-    /// A guest has one way at a time.
+    /// A guest has one route at a time.
     private var hopsOverTime: String {
         let stretches = metrics.hops.stretches
         let most = stretches.map(\.hops).max() ?? 1
@@ -197,7 +197,7 @@ struct Plots {
         shadeGaps(&plot)
         plot.rule(y(0), "0")
         plot.rule(y(most), Format.count(most, "hop"))
-        // More than a screen shows would be one beside another.
+        // More points than a screen shows would overlap.
         var points: [(x: Double, y: Double)?] = []
         for stretch in stretches.suffix(FieldTestLimits.plotPoints) {
             points += [(plot.x(stretch.start), y(stretch.hops)), (plot.x(stretch.end), y(stretch.hops)), nil]

@@ -4,14 +4,14 @@ import FoundationEssentials
 import MeshNode
 import MeshProtocol
 
-// A report for programs: JSON with everything, and the gaps for a spreadsheet.
+// A report for programs: JSON with all metrics, and the gaps for a spreadsheet.
 extension Report {
     /// The metrics as one JSON object.
     public var json: String {
         JSONLine.text(["drives": entries.map { DriveData($0) }], isWide: true) + "\n"
     }
 
-    /// The gaps of all drives, a line each.
+    /// The gaps of all drives, one per line.
     public var csv: String {
         let head = "drive,peer,start,lost,inReach,heard,dialled,resumed,current,length,reconnect,hops"
         let lines = entries.flatMap { entry in
@@ -29,7 +29,7 @@ extension Report {
         return ([head] + lines).joined(separator: "\r\n") + "\r\n"
     }
 
-    /// Text as a field. What a spreadsheet would take for a formula is told apart by an apostrophe.
+    /// Text as a field. An apostrophe keeps a spreadsheet from reading it as a formula.
     static func field(_ text: String) -> String {
         let isFormula = text.first.map { "=+-@\t\r".contains($0) } ?? false
         return "\"" + ((isFormula ? "'" : "") + text).replacing("\"", with: "\"\"") + "\""

@@ -3,9 +3,9 @@
 import FoundationEssentials
 import MeshNode
 
-/// A report on one drive, or on several beside one another.
+/// A report on one drive, or on several next to each other.
 public struct Report: Sendable {
-    /// A drive with what it comes to.
+    /// A drive with its metrics.
     struct Entry: Sendable {
         let drive: Drive
         let metrics: DriveMetrics
@@ -39,7 +39,7 @@ public struct Report: Sendable {
 
     // MARK: The page
 
-    /// One page that needs nothing else: no script, no picture, no font, nothing from a network.
+    /// One page without other files: no script, picture, font or network access.
     public var html: String {
         let title = entries.map(\.name).joined(separator: " and ")
         let most = entries.flatMap { Plots.counts($0.metrics.reconnects) }.max() ?? 1

@@ -2,7 +2,7 @@
 
 /// Text in a page.
 enum HTML {
-    /// Text as it may stand anywhere in the page, in an attribute too: names and marks may come from anybody.
+    /// Text that is safe anywhere in the page, also in an attribute: names and marks may come from strangers.
     static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
@@ -18,23 +18,23 @@ enum HTML {
         return result
     }
 
-    /// A sentence, in which no number stands at the end of a line and its unit at the beginning of the next.
+    /// A sentence in which no line break separates a number from its unit.
     static func sentence(_ text: String) -> String {
         escaped(text).replacing(/([0-9]) (ms|s|min|h|dBm|dB|%)/) { "\($0.1)\u{A0}\($0.2)" }
     }
 }
 
-/// A plot across the page's width. Horizontal places are in percent, so that it fits any screen while its words keep
-/// their size; vertical ones are in pixels.
+/// A plot of the page's width. Horizontal positions are in percent, so that it fits any screen while its text keeps its
+/// size. Vertical positions are in pixels.
 struct Plot {
-    /// The time that the width stands for.
+    /// The time that the width covers.
     let seconds: Double
     let height: Double
-    /// Where lines are drawn: above there is room for marks, below for times.
+    /// The vertical range of lines: marks are above it, times below.
     let top: Double
     let bottom: Double
     private var shapes = ""
-    /// Words stand before everything else, whenever they were written.
+    /// Text is drawn in front of everything else, in any order of calls.
     private var words = ""
 
     init(seconds: Double, height: Double = 200, top: Double = 12) {
@@ -56,7 +56,7 @@ struct Plot {
                 + "height=\"\(pixels(bottom - top))\"><title>\(HTML.escaped(title))</title></rect>")
     }
 
-    /// A line across, with its word just above it at the left.
+    /// A horizontal line, with its text just above it at the left.
     mutating func rule(_ y: Double, _ word: String) {
         add("<line class=\"rule\" x1=\"0\" x2=\"100%\" y1=\"\(pixels(y))\" y2=\"\(pixels(y))\"/>")
         label(word, x: 0, y: y - 4, anchor: "start")
@@ -68,7 +68,7 @@ struct Plot {
             + "\(HTML.escaped(word))</text>"
     }
 
-    /// Times below, at most five of them: a phone has room for no more.
+    /// Times below the plot, at most five: a phone has no room for more.
     mutating func times() {
         let step = Self.step(for: seconds)
         var at = 0.0
@@ -89,7 +89,7 @@ struct Plot {
         return steps.first { seconds / $0 <= 4 } ?? seconds
     }
 
-    /// A line through points in percent and pixels; a nil interrupts it.
+    /// A line through points in percent and pixels. A nil interrupts it.
     mutating func line(_ points: [(x: Double, y: Double)?], class name: String) {
         var path = ""
         var isDown = false
@@ -100,7 +100,7 @@ struct Plot {
             }
             path +=
                 "\(isDown ? "L" : "M")\(Format.number(point.x * 10, digits: 1)) \(Format.number(point.y, digits: 1))"
-            // A point alone is a dot.
+            // A single point is a dot.
             if !isDown { path += "h.1" }
             isDown = true
         }
@@ -109,10 +109,10 @@ struct Plot {
                 + "preserveAspectRatio=\"none\"><path class=\"\(name)\" d=\"\(path)\"/></svg>")
     }
 
-    /// Rows of numbers above a plot, at most.
+    /// Most rows of numbers above a plot.
     private static let markRows = 3
 
-    /// The row of each mark's number, so that none covers another. Nil for one that has no room.
+    /// The row of each mark's number, so that numbers do not overlap. Nil for a number without room.
     static func rows(of marks: [DriveMetrics.Mark], in seconds: Double) -> [Int?] {
         var ends = [Double](repeating: -.infinity, count: markRows)
         return marks.map { mark in
@@ -123,10 +123,10 @@ struct Plot {
         }
     }
 
-    /// Words at the edge stay inside.
+    /// Text at the edge stays inside.
     private static func shown(_ place: Double) -> Double { min(max(place, 3), 97) }
 
-    /// Numbered marks above the plot; one whose number has no room keeps its line.
+    /// Numbered marks above the plot. A mark whose number has no room still has a line.
     mutating func marks(_ marks: [DriveMetrics.Mark], rows: [Int?]) {
         for (index, mark) in marks.enumerated() {
             let place = x(mark.at)
@@ -139,7 +139,7 @@ struct Plot {
         }
     }
 
-    /// The whole plot. `title` is for who cannot see it.
+    /// The complete plot. `title` is for screen readers.
     func svg(_ title: String) -> String {
         "<svg class=\"plot\" role=\"img\" aria-label=\"\(HTML.escaped(title))\" width=\"100%\" height=\"\(pixels(height))\">"
             + shapes + words + "</svg>"

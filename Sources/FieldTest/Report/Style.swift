@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a report looks: on a phone and on a desk, by day and by night, and on paper.
+/// The design of a report: on a phone and on a desk, by day and by night, and on paper.
 enum Style {
     static let sheet = """
         :root{color-scheme:light dark;--paper:#fff;--ink:#1b1f24;--soft:#59636e;--rule:#d8dee4;--card:#f6f8fa;\

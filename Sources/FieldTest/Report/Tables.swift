@@ -4,7 +4,7 @@ import MeshNode
 
 /// The tables of a report.
 enum Tables {
-    /// Rows of what a drive comes to: a name, and its value in words.
+    /// Rows of a drive's metrics: a name, and its value in words.
     static func rows(_ entry: Report.Entry) -> [(name: String, value: String)] {
         let metrics = entry.metrics
         let votes = metrics.deliveries
@@ -37,7 +37,7 @@ enum Tables {
             ]
     }
 
-    /// For how long it was linked over how many relays; nothing where there was none.
+    /// Linked time by number of relays; empty without relays.
     private static func ways(_ metrics: DriveMetrics) -> [(name: String, value: String)] {
         guard metrics.hops.hasRelays else { return [] }
         return metrics.hops.byHops.map { hops, seconds in
@@ -72,7 +72,7 @@ enum Tables {
             + "<th scope=\"col\">Back after</th></tr></thead><tbody>\(rows.joined())</tbody></table>\(note)"
     }
 
-    /// Drives beside one another. A host's rows and a guest's differ; what only some have is a dash for the others.
+    /// A table of several drives. A host's rows and a guest's differ, and a missing value is a dash.
     static func comparison(_ entries: [Report.Entry]) -> String {
         var names: [String] = []
         var values: [[String: String]] = []
@@ -87,7 +87,7 @@ enum Tables {
             "<tr><th scope=\"row\">\(name)</th>"
                 + values.map { "<td>\(HTML.sentence($0[name] ?? "–"))</td>" }.joined() + "</tr>"
         }
-        // A table that is wider than a phone scrolls by itself, not with the page.
+        // A table that is wider than a phone scrolls separately from the page.
         let width = 6 + 6 * entries.count
         return
             "<div class=\"scroll\"><table class=\"compare\" style=\"min-width:\(width)em\"><thead><tr><th scope=\"col\"></th>\(heads.joined())</tr></thead>"
