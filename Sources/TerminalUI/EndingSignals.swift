@@ -3,9 +3,10 @@
 import Glibc
 import UnixSignals
 
-/// The signals that end a node as `quit` does. Its starter may have it ignore some: nohup, or the `&` of a script.
+/// The signals that end a node as `quit` does. The program that starts it may ignore some, such as nohup or the `&` of
+/// a script.
 package enum EndingSignals {
-    /// Those that are not ignored.
+    /// The signals that are not ignored.
     static var heeded: [UnixSignal] {
         [.sigterm, .sigint, .sighup].filter { signal in
             var action = sigaction()
@@ -15,8 +16,8 @@ package enum EndingSignals {
         }
     }
 
-    /// Has them end the program at once, as long as no node listens to them: a node that does not run yet has said and
-    /// promised nothing.
+    /// Makes the signals end the program at once, until a node listens to them. A node that does not run yet has sent
+    /// and promised nothing.
     package static func endAtOnce() {
         for number in heeded {
             signal(number.rawValue) { _ in

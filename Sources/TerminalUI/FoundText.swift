@@ -4,7 +4,7 @@ import DemocracyDJ
 import MeshNode
 import MeshProtocol
 
-/// What was found, in lines: how many there are, the first of them with numbers, and how to see more.
+/// Search results in lines: their number, the first results with numbers, and how to see more.
 struct FoundText {
     let lines: [String]
 
@@ -30,7 +30,7 @@ struct FoundText {
         lines = others + head + numbered + (left > 0 ? ["  … " + say("and \(left) more: type more")] : [])
     }
 
-    /// Artists and albums that have the words, with numbers that go on: a text to translate, or a row.
+    /// Artists and albums that contain the words, with continued numbers: a text to translate, or a row.
     private static func others(_ found: FoundSongs, _ row: (SongGroup) -> String) -> [(LocalizedText?, String)] {
         func rows(_ groups: [SongGroup], after count: Int) -> [(LocalizedText?, String)] {
             groups.enumerated().map { (nil, "  \(count + $0 + 1). \(row($1))") }
@@ -56,7 +56,7 @@ struct FoundText {
         let count = found.total
         switch query.shelf {
         case .words:
-            // What a host has looked for instead comes from another device.
+            // A host's corrected search words come from another device.
             let words = found.lookedFor.map { UntrustedText.shown($0) } ?? query.words
             let head: LocalizedText =
                 count == 1 ? "1 song found for \"\(words)\":" : "\(count) songs found for \"\(words)\":"

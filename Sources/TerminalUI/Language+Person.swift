@@ -4,6 +4,6 @@ import DemocracyDJ
 import FoundationEssentials
 
 extension Language {
-    /// What the person at this terminal reads.
+    /// The language of the person at this terminal.
     static var ofPerson: Language { Language(environment: ProcessInfo.processInfo.environment) }
 }

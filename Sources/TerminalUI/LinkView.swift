@@ -5,12 +5,12 @@ import MeshProtocol
 
 /// A link in a few characters: bars, signal strength and round trip, as far as they are known.
 enum LinkView {
-    /// Weakest signals, in dBm, for one to four bars. At -90 a link of ours is about to break; at -60 the other device is in
-    /// the same car.
+    /// Weakest signals, in dBm, for one to four bars. At -90 a link of ours is about to break. At -60 the other device
+    /// is in the same car.
     private static let thresholds = [-90, -80, -70, -60]
     private static let bars: [Character] = ["▂", "▄", "▆", "█"]
 
-    /// Like `▂▄▆· -68 dBm 12 ms`; empty where nothing is known yet. `relay` is what the relay is called that it leads over.
+    /// Text like `▂▄▆· -68 dBm 12 ms`; empty if nothing is known yet. `relay` is the name of the relay on its route.
     static func words(_ report: LinkReport, through relay: String? = nil, _ language: Language = .english) -> String {
         let network: String? =
             switch report.bearer {
@@ -35,7 +35,7 @@ enum LinkView {
         }
     }
 
-    /// The same and how the radios keep it up, like `▂▄▆· -68 dBm 12 ms, 2M every 15 ms`.
+    /// The same with the radio's parameters, like `▂▄▆· -68 dBm 12 ms, 2M every 15 ms`.
     static func longWords(
         _ report: LinkReport, through relay: String? = nil, _ language: Language = .english
     ) -> String {

@@ -5,11 +5,11 @@ import MeshProtocol
 /// Decides what is written to a terminal so that lines come in above the prompt, the panel below it stays up to date, and what
 /// is being typed stays where it is.
 ///
-/// Nothing here knows the prompt's row: everything is relative to the cursor, which each output leaves in it, where the person
-/// types. Every output is one string without a line feed. The escape codes are those of ECMA-48, and VT100's save and restore
-/// of the cursor: none changes a mode that a dead program would leave behind.
+/// It does not know the prompt's row. Everything is relative to the cursor, which each output leaves where the person
+/// types. Every output is one string without a line feed. The escape codes are those of ECMA-48, and VT100's save and
+/// restore of the cursor. None of them changes a mode that would stay after the program's death.
 struct LiveDisplay {
-    /// The window's. What is typed just after it has changed may come before the signal for that.
+    /// The window's size. After a change, typed text may arrive before the signal.
     var size: TerminalSize
     private let usesColour: Bool
     private var panel: Panel
@@ -21,13 +21,13 @@ struct LiveDisplay {
         self.panel = panel
     }
 
-    /// The first output, and the one after the shell had the terminal: everything again from the cursor's row on.
+    /// The first output, and the first one after the shell had the terminal: draws everything from the cursor's row on.
     mutating func begin(_ panel: Panel) -> String {
         self.panel = panel
         return "\r\u{1B}[J" + prompt + draw()
     }
 
-    /// The typed line where it has changed; else nothing.
+    /// The typed line if it has changed, else an empty text.
     mutating func type(_ typed: TypedLine) -> String {
         guard typed != self.typed else { return "" }
         self.typed = typed
@@ -37,7 +37,7 @@ struct LiveDisplay {
     /// Shows lines above the prompt.
     mutating func say(_ lines: [String], _ panel: Panel) -> String {
         let wrapped = wrap(lines)
-        // More at a time would push the prompt off the screen.
+        // More lines at once would push the prompt off the screen.
         let most = max(size.rows - 2, 1)
         var output = ""
         var rest = wrapped[...]
@@ -55,32 +55,32 @@ struct LiveDisplay {
         return output + (wrapped.isEmpty ? "" : draw())
     }
 
-    /// The panel where it has changed; else nothing.
+    /// The panel if it has changed, else an empty text.
     mutating func update(_ panel: Panel) -> String {
         guard panel != self.panel else { return "" }
         self.panel = panel
         return draw()
     }
 
-    /// The person has pressed Enter: the line stays above, with what is said to it.
+    /// Keeps the entered line above, with its answer.
     mutating func entered(_ line: String, _ lines: [String], _ panel: Panel) -> String {
         typed = TypedLine()
         let said = wrap([typed.prompt + line] + lines).map { $0.text + Self.nextRow }.joined()
         return "\r\u{1B}[J" + said + begin(panel)
     }
 
-    /// The window has another size.
+    /// Draws everything for another window size.
     mutating func resized(_ panel: Panel) -> String {
         self.panel = panel
         return prompt + draw()
     }
 
-    /// The last output: the prompt and the panel go.
+    /// The last output, which removes the prompt and the panel.
     func end(_ lines: [String]) -> String {
         "\r\u{1B}[J" + wrap(lines).map { $0.text + Self.nextRow }.joined()
     }
 
-    /// Down, scrolling where it is the last row; the column stays.
+    /// Moves down, scrolling at the last row, in the same column.
     private static let down = "\u{1B}D"
     private static let nextRow = "\r" + down
     private static let save = "\u{1B}7"
@@ -106,7 +106,7 @@ struct LiveDisplay {
         }
     }
 
-    /// The prompt's row, with the cursor where the person types.
+    /// The prompt's row, with the cursor in its place.
     private var prompt: String {
         let shown = typed.shown(columns: columns)
         return "\r\u{1B}[K" + shown.text + "\r" + (shown.column > 0 ? "\u{1B}[\(shown.column)C" : "")

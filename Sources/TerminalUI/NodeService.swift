@@ -4,7 +4,7 @@ import Logging
 import MeshNode
 import ServiceLifecycle
 
-/// A node and what is around it: pages, a player. They end when the node has; where one of them fails, the node goes on.
+/// A node and its pages and player. These end when the node ends. If one of them fails, the node continues.
 struct NodeService: Service {
     let node: Node
     let surroundings: [any Service]
@@ -28,7 +28,7 @@ struct NodeService: Service {
 }
 
 extension NodeService: CustomStringConvertible {
-    /// What the service group's log calls it. Without a text of its own it is described by reflection as it starts: the node, its
-    /// surroundings and the logger, with all that is in them.
+    /// The name in the service group's log. Without it, the start would log a reflected description of the node and
+    /// everything in it.
     var description: String { "node" }
 }

@@ -7,7 +7,7 @@ import Logging
 import MeshNode
 import ServiceLifecycle
 
-/// A host or a guest in this process: its input lines, its output, the system's signals, and its end.
+/// A host or guest in this process: its input lines, its output, the system's signals, and its end.
 package struct NodeSession: Sendable {
     private let description: NodeDescription
     private let isJSON: Bool
@@ -33,8 +33,8 @@ package struct NodeSession: Sendable {
         self.logger = logger
     }
 
-    /// Runs a node, and what is around it, until it has stopped and everything it told is shown. `endOfInput` is what the
-    /// end of its input means; `pageState` is what its page knows and no event tells.
+    /// Runs a node and its surroundings until it has stopped and its last event is shown. `endOfInput` is the meaning
+    /// of the end of its input. `pageState` is the state that only its page has.
     package func run(
         _ node: Node, with surroundings: [any Service], library: [Song] = [], endOfInput: NodeInput?,
         pageState: @escaping @Sendable () async -> NodeWatch.PageState
@@ -53,7 +53,7 @@ package struct NodeSession: Sendable {
         do {
             try await services(node, surroundings).run()
         } catch {
-            // What is said on standard error comes when the prompt has gone.
+            // Text for standard error must come after the prompt is removed.
             showing.cancel()
             await Self.wait(for: showing)
             throw error
@@ -61,8 +61,8 @@ package struct NodeSession: Sendable {
         await Self.wait(for: showing)
     }
 
-    /// Waits until everything is shown; or not, where nobody reads it: a reader that stands still does not keep a program
-    /// that was told to end from ending.
+    /// Waits until everything is shown, for a limited time: a reader that does not read must not keep the program from
+    /// ending.
     private static func wait(for showing: Task<Void, Never>) async {
         let alarm = Task {
             try? await Task.sleep(for: NodeLimits.lastLines)

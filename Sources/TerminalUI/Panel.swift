@@ -5,9 +5,9 @@ import MeshNode
 import MeshProtocol
 import MeshSession
 
-/// Decides what stands below the prompt: the link, what plays, who is there, and the queue, as they are now.
+/// Decides what is shown below the prompt: the current link, song, peers and queue.
 struct Panel: Hashable {
-    /// How a line stands out.
+    /// The style of a line.
     enum Style: Hashable {
         case plain, strong, faint, warning
     }
@@ -18,17 +18,17 @@ struct Panel: Hashable {
         var style = Style.plain
     }
 
-    /// At least one line, and at most as many as leave room for the prompt and for what was said last.
+    /// At least one line. At most as many as leave room for the prompt and the last messages.
     private(set) var lines: [Line]
 
-    /// The panel of a screen on a terminal of some size.
+    /// The panel for a screen on a terminal of this size.
     init(_ screen: Screen, _ size: TerminalSize, now: MeshInstant) {
         let columns = max(size.columns, TerminalLimits.leastColumns) - 1
         let room = max(min(size.rows / 2 - 1, size.rows - Self.rowsForOthers), 1)
         let text = screen.text(now)
         let head = screen.head(text, columns, now: now)
         let rows = text.map { screen.rows($0, columns) } ?? []
-        // Where there is little room, the top of the queue goes before the names of the guests.
+        // If there is little room, the top of the queue is preferred to the names of the guests.
         var lines = Array(head.prefix(max(room - min(rows.count, 2), 1)))
         let left = room - lines.count
         let shown = min(left, TerminalLimits.shownSongs)
@@ -41,17 +41,17 @@ struct Panel: Hashable {
         self.lines = lines.map { line in Line(text: ShownText.cut(line.text, to: columns), style: line.style) }
     }
 
-    /// The prompt, and some lines of what was said last. Where there is more, it gets half of the screen: on 24 rows all of
-    /// `help` can be seen.
+    /// Rows for the prompt and the last messages. On taller terminals they get half of the screen: on 24 rows, all of
+    /// `help` is visible.
     private static let rowsForOthers = 5
 }
 
 extension Screen {
-    /// What stands above the queue.
+    /// The lines above the queue.
     fileprivate func head(_ text: ViewText?, _ columns: Int, now: MeshInstant) -> [Panel.Line] {
         var lines = [status(now: now)]
         lines += watch.own.notices.standing.suffix(TerminalLimits.standingNotices).map { notice in
-            // What to type is what a narrow window keeps.
+            // In a narrow window, what to type is kept.
             let button = notice.button == nil ? "" : " [retry]"
             let said = UntrustedText.shown(notice.said(in: language).message)
             let message = ShownText.cut("! \(said)", to: columns - ShownText.width(button))
@@ -64,7 +64,7 @@ extension Screen {
         return lines
     }
 
-    /// The queue, and what was suggested and is not in it yet.
+    /// The queue, and suggestions that are not in it yet.
     fileprivate func rows(_ text: ViewText, _ columns: Int) -> [Panel.Line] {
         let queued = text.rows.map { row in
             let number = "\(row.number < 10 ? " " : "")\(row.number). "
@@ -76,8 +76,8 @@ extension Screen {
         return queued.isEmpty && others.isEmpty ? [Panel.Line(text: text.emptyQueue, style: .faint)] : queued + others
     }
 
-    /// A song, and what is marked of it. Where they do not fit, the artist goes first and then the end of the marks. A title
-    /// is cut only where the line is too short for it alone; then the marks get a third of that.
+    /// A song and its marks. If they do not fit, the artist is dropped first, and then the end of the marks. A title is
+    /// cut only if the line is too short for the title alone; then the marks get a third of the line.
     private static func row(_ lead: String, _ song: ViewText.SongText, _ marks: String, _ columns: Int) -> String {
         let title = lead + song.title
         let besideMarks = marks.isEmpty ? columns : columns - ShownText.width(marks) - 2
@@ -87,7 +87,7 @@ extension Screen {
         return behind(shown, marks.isEmpty ? "" : "  " + marks, columns)
     }
 
-    /// A text and more behind it, as much as fits; none where next to nothing would.
+    /// A text, and as much of a second one as fits; nothing of it if too little fits.
     private static func behind(_ text: String, _ more: String, _ columns: Int) -> String {
         let room = columns - ShownText.width(text)
         let fits = ShownText.width(more) <= room || room >= TerminalLimits.leastBehindTitle
@@ -114,7 +114,7 @@ extension Screen {
         }
     }
 
-    /// A guest's link to its host. Behind a relay the signal is that of the relay.
+    /// A guest's link to its host. Through a relay, the signal is the relay's.
     private func linkToHost(_ now: MeshInstant) -> String {
         guard var report = watch.host.flatMap({ watch.links[$0.id] }) else { return "" }
         let me = watch.view(songs: 0, now: now).guests.first(where: \.isMe)
@@ -122,14 +122,14 @@ extension Screen {
         return LinkView.longWords(report, through: me?.via?.name, language)
     }
 
-    /// What is on view is old, and for how long.
+    /// The shown state is old, with its age.
     private func stale(_ now: MeshInstant) -> String {
         guard watch.isStale, watch.snapshot != nil else { return "" }
         let seconds = watch.lostAt.map { ", \((now - $0).components.seconds) s" } ?? ""
         return seconds + "; " + say("the queue is stale")
     }
 
-    /// Who is there, at a host with the links to them.
+    /// The peers; at a host with their links.
     private func guests(_ text: ViewText) -> Panel.Line {
         guard watch.node.role == .host, !text.view.guests.isEmpty else { return Panel.Line(text: text.guests) }
         let shown = text.view.guests.map { guest in

@@ -4,8 +4,8 @@ import AsyncAlgorithms
 import DemocracyDJ
 import MeshNode
 
-/// A person at a running node: shows the screen, and carries out what is typed. On a terminal there is a prompt with a
-/// panel; elsewhere lines come in and go out.
+/// A person at a running node: shows the screen, and runs typed commands. A terminal gets a prompt with a panel;
+/// otherwise lines come in and go out.
 package actor PeopleSession {
     private enum Happening: Sendable {
         case line(String)
@@ -24,8 +24,8 @@ package actor PeopleSession {
     private var editor: LineEditor?
     private let start = ContinuousClock.now
 
-    /// A session that has not begun. `endOfInput` is what the end of the input means where nobody types; from a keyboard it
-    /// is Ctrl-D, and quits.
+    /// A session that has not started. `endOfInput` is the meaning of the end of the input if it is not a keyboard. At
+    /// a keyboard the end is Ctrl-D, and quits.
     package init(
         _ node: Node, _ description: NodeDescription, library: [Song], endOfInput: NodeInput?, remark: String?,
         secrets: SecretsPlace = .output,
@@ -46,7 +46,7 @@ package actor PeopleSession {
         }
     }
 
-    /// Runs until the node has told everything.
+    /// Runs until the node's last event is shown.
     package func run() async {
         let feeders = feeders()
         defer { for feeder in feeders { feeder.cancel() } }
@@ -67,7 +67,8 @@ package actor PeopleSession {
         }
     }
 
-    /// Says what is due later, where nothing happens until then. An event that says it first may make something else due.
+    /// Shows text that becomes due later, even without an event. An event that shows it earlier may make other text
+    /// due.
     private func remind() {
         guard reminder == nil else { return }
         reminder = Task {
@@ -81,12 +82,12 @@ package actor PeopleSession {
 
     private var reminder: Task<Void, Never>?
     private var farewell: [String] = []
-    /// The node has told everything: the terminal is somebody else's.
+    /// The node's last event is shown, and the terminal is no longer ours.
     private var hasEnded = false
-    /// Whether the terminal is still to be taken: at the beginning, and after a shell had it.
+    /// Whether the terminal must still be taken over: at the start, and after a shell had it.
     private var isAway = true
 
-    /// What comes beside the node's events, which are many: each source is taken from as fast as a screen takes to write.
+    /// Other inputs than the node's many events. Each source is read only as fast as the screen is written.
     private func feeders() -> [Task<Void, Never>] {
         func feed<S: AsyncSequence & Sendable>(
             _ source: S, then last: Happening? = nil, _ happening: @escaping @Sendable (S.Element) -> Happening
@@ -122,7 +123,7 @@ package actor PeopleSession {
         let lines = screen.show(event, now: now)
         switch event {
         case .bye where display != nil: farewell = lines
-        // What comes later is on view in the foreground; where its page is, is told here only.
+        // Later events are visible in the foreground. The page's address is shown only here.
         case .ready(let node) where display != nil && !Terminal.isOurs():
             var told = Sentences(node, .background, screen.language)
             for line in told.lines(event, now: now) { StandardOutput.write(line) }
@@ -154,7 +155,7 @@ package actor PeopleSession {
     }
 
     private func endInput() async {
-        // A terminal that has gone is a closed window, and the program may be one that outlives it.
+        // If the terminal has gone, its window was closed, and the program may keep running.
         if display != nil || Terminal.hasKeyboard {
             await node.send(.quit(.endOfInput))
         } else if let endOfInput {
@@ -187,7 +188,7 @@ package actor PeopleSession {
 
     private func say(_ lines: [String]) {
         guard display != nil else {
-            // At once: a queue has a dozen lines, and a crowd changes it often.
+            // Written in one go: a queue has a dozen lines, and a crowd changes it often.
             if !lines.isEmpty { StandardOutput.write(lines.joined(separator: "\n")) }
             return
         }
@@ -196,8 +197,8 @@ package actor PeopleSession {
 
     private func draw(_ drawing: (inout LiveDisplay, Panel) -> String) {
         guard var display else { return }
-        // In the background the terminal is somebody else's; everything is drawn when it is ours again. That can come
-        // without a signal: a tick sees it.
+        // In the background the terminal belongs to another program. Everything is drawn when it is ours again, which a
+        // tick detects if no signal comes.
         guard Terminal.isOurs() else {
             isAway = true
             return

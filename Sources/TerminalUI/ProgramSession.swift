@@ -3,8 +3,8 @@
 import FoundationEssentials
 import MeshNode
 
-/// A program at a running node: it is told each event, and the view when it asks, as one JSON object a line; what it types
-/// is performed.
+/// A program at a running node: it receives each event, and the view on request, as one JSON object per line. Its input
+/// lines are run as commands.
 actor ProgramSession {
     private let node: Node
     private let reader: CommandReader
@@ -17,7 +17,7 @@ actor ProgramSession {
     private var lines = EventLines()
     private var versions = ToldVersions()
     private var isReady = false
-    /// It was asked for before the node was ready, which is told first.
+    /// The view was requested before the node was ready. The ready event must come first.
     private var isViewDue = false
 
     /// A session that has not begun. `endOfInput` is what the end of its input means. With `hidesSecrets` its output is a
@@ -34,7 +34,7 @@ actor ProgramSession {
         watch = NodeWatch(description)
     }
 
-    /// Runs until the node has told everything.
+    /// Runs until the node's last event is sent.
     func run() async {
         let listening = Task { await listen() }
         for await event in node.output { await take(event) }
@@ -71,7 +71,7 @@ actor ProgramSession {
     private func tellView() async {
         isViewDue = !isReady
         let pageState = await pageState()
-        // The event `bye` is the last.
+        // The event `bye` must be the last.
         guard isReady, watch.own.ended == nil else { return }
         var shown = watch.view(pageState, version: 0, now: ContinuousClock.now - start)
         if hidesSecrets { shown.invitation = nil }
@@ -80,12 +80,12 @@ actor ProgramSession {
     }
 }
 
-/// Numbers the views that are told. Not every change of a view is an event: a notice goes by itself, and the page's server
-/// knows of passengers. So each view is compared with the last.
+/// Numbers the views that are sent. Not every change of a view has an event: a notice ends automatically, and only the
+/// page's server knows passengers. So each view is compared with the last.
 struct ToldVersions {
     private var last: NodeView?
 
-    /// The view with its number, which is another one where anything but the elapsed time has changed.
+    /// The view with its number. The number changes if anything but the elapsed time has changed.
     mutating func numbered(_ view: NodeView) -> NodeView {
         var view = view
         view.version = last?.version ?? 1

@@ -4,23 +4,23 @@ import DemocracyDJ
 import MeshNode
 import MeshProtocol
 
-/// Decides what a person sees of a node, and what is done about what the person types: an event or a line goes in, lines
-/// and commands come out. Reads no clock and writes nothing; `now` is an argument.
+/// Decides what a person sees of a node, and what typed lines do. An event or a line goes in, and lines and commands
+/// come out. It reads no clock and writes nothing; `now` is an argument.
 struct Screen {
-    /// What is to be done about a typed line.
+    /// An action for a typed line.
     enum Action: Hashable {
         /// Show these lines.
         case say([String])
-        /// Tell the node.
+        /// Send this to the node.
         case send(NodeInput)
     }
 
     private var sentences: Sentences
     private(set) var choice: SongChoice
-    /// What `end` does was said last.
+    /// The last output explained what `end` does.
     private var isEndExplained = false
 
-    /// A screen with nothing on it. `library` is what a host can add.
+    /// An empty screen. `library` has the songs that a host can add.
     init(
         _ node: NodeDescription, _ place: Sentences.Place, library: [Song] = [], language: Language = .english,
         secrets: SecretsPlace = .output, picture: (@Sendable (String) -> [String]?)? = nil
@@ -29,16 +29,16 @@ struct Screen {
         choice = SongChoice(library: library)
     }
 
-    /// What the node is like.
+    /// The node's state.
     var watch: NodeWatch { sentences.watch }
 
-    /// What the person reads.
+    /// The person's language.
     var language: Language { sentences.language }
 
-    /// A text in that language.
+    /// Returns a text in that language.
     func say(_ text: LocalizedText) -> String { language.text(text) }
 
-    /// Takes an event of the node. Returns what is said of it.
+    /// Handles an event of the node. Returns the lines to show.
     mutating func show(_ event: NodeEvent, now: MeshInstant) -> [String] {
         switch event {
         case .snapshot(let snapshot, _):
@@ -47,7 +47,7 @@ struct Screen {
             return sentences.lines(event, now: now) + news
         case .searchResults(let found, let query): choice.take(found, for: query)
         case .library(let library): choice.library = library.songs
-        // What is suggested is in no queue yet.
+        // A suggested song is not in the queue yet.
         case .intent(let intent, _, _) where intent.songID.map { watch.names.title($0) == nil } == true:
             sentences.learn(choice.library.first { $0.id == intent.songID })
         default: break
@@ -55,10 +55,10 @@ struct Screen {
         return sentences.lines(event, now: now)
     }
 
-    /// When something is to be said though nothing has happened (`overdue`).
+    /// When lines become due without an event (`overdue`).
     var deadline: MeshInstant? { sentences.deadline }
 
-    /// What is said because time has passed.
+    /// Returns the lines that are due now.
     mutating func overdue(now: MeshInstant) -> [String] { sentences.overdue(now: now) }
 
     /// The line for a guest that becomes a co-host, or stops being one.
@@ -73,7 +73,7 @@ struct Screen {
         ]
     }
 
-    /// Takes a line that the person has typed.
+    /// Handles a typed line.
     mutating func take(_ line: String, now: MeshInstant = .zero) -> [Action] {
         let isConfirmed = isEndExplained
         isEndExplained = false
@@ -81,7 +81,7 @@ struct Screen {
         case nil: []
         case .lines(let lines)?: [.say(lines)]
         case .view?: [.say(wholeQueue(now))]
-        // Nothing else answers it: what has come of it is in the next state, which others change too.
+        // The screen must answer it, because other votes also change the next state.
         case .input(.guest(.skip))?:
             [text(now)?.votingToSkip].compactMap { $0.map { .say([$0]) } } + [.send(.guest(.skip))]
         case .input(.end)? where sentences.place == .abovePanel && !isConfirmed: [.say([explainEnd()])]
@@ -96,10 +96,10 @@ struct Screen {
         )
     }
 
-    /// What a line that has only begun may become.
+    /// Returns the completions of a partial line.
     func completions(of line: String) -> [String] { CommandReader(watch.node).completions(of: line, choice) }
 
-    /// The host's state in words, where there is one.
+    /// The host's state in words, if there is one.
     func text(_ now: MeshInstant) -> ViewText? {
         watch.snapshot == nil ? nil : ViewText(view: watch.view(now: now), language: language)
     }

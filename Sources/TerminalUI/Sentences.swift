@@ -6,27 +6,27 @@ import MeshNode
 import MeshProtocol
 import MeshSession
 
-/// Puts a node's events into sentences for a person.
+/// Converts a node's events into sentences for a person.
 struct Sentences {
-    /// Where they are read.
+    /// Where the sentences are read.
     enum Place {
-        /// In a stream of lines: the queue is told when it changes, as often as anybody reads it.
+        /// In a stream of lines: the queue is repeated when it changes, as often as people can read it.
         case lines
-        /// Above a panel that shows the present state by itself.
+        /// Above a panel that shows the current state.
         case abovePanel
-        /// On a terminal that a shell has meanwhile.
+        /// On a terminal that a shell is using.
         case background
     }
 
     let place: Place
     let language: Language
-    /// What the node is like.
+    /// The node's state.
     private(set) var watch: NodeWatch
-    /// The queue that was told last.
+    /// The queue that was shown last.
     private var last: HostSnapshot?
     private var queues = RateLimit(
         perSecond: TerminalLimits.queuesPerSecond, burst: TerminalLimits.queuesAtOnce, now: .zero)
-    /// The queue has changed, and is told as soon as the one before it has been read.
+    /// The queue has changed, and is shown as soon as the rate limit allows.
     private var owesQueue = false
     /// Links that are lost, and not reported yet.
     private var losses = HeldLosses()
@@ -52,16 +52,16 @@ struct Sentences {
 
     private var role: NodeDescription.Role { watch.node.role }
 
-    /// Takes the title of a song that is told of next.
+    /// Stores the title of a song that the next sentence names.
     mutating func learn(_ song: Song?) { if let song { watch.learn([song]) } }
 
-    /// What is said of an event: no line, or several.
+    /// Returns the lines for an event, perhaps none.
     mutating func lines(_ event: NodeEvent, now: MeshInstant) -> [String] {
         let before = watch.hosts
         _ = watch.handle(event, now: now)
         return switch event {
         case .ready(let node): greeting(node)
-        // To a guest a host is one, however many ways lead to it.
+        // To a guest, a host with several routes is one host.
         case .peerDiscovered(let peer, _, _, _, _) where role == .guest && before.contains { $0.id == peer.id }: []
         case .peerLost(let peer, _) where role == .guest && watch.hosts.contains { $0.id == peer.id }: []
         case .peerDiscovered(let peer, let rssi, let hops, let relay, let bearer):
@@ -72,11 +72,11 @@ struct Sentences {
         case .peerDisconnected(let peer, let reason): farewell(peer, reason, now)
         case .connection(let state): lines(state)
         case .snapshot(let snapshot, _): lines(snapshot, now)
-        // Linked, it is on its way in the same instant.
+        // If linked, the wish is sent at once.
         case .wish(_, _, .queued) where watch.own.connection == .connected: []
-        // A panel marks it in the queue.
+        // The panel marks it in the queue.
         case .wish(_, _, .sent) where place == .abovePanel: []
-        // A notice says why, and what to do.
+        // A notice gives the reason, and what to do.
         case .wish(_, .suggest, .rejected): []
         case .wish(let songID, let kind, let state): [say(kind.text(state, title: watch.names.quoted(songID)))]
         case .searchResults(let found, let query): FoundText(found, query, place, language).lines
@@ -85,7 +85,7 @@ struct Sentences {
         case .page(let url, let passengers):
             shown(PrivateLinks(controls: url, passengers: passengers, pin: nil))
         case .mark(let text): [say("Marked: \(text)")]
-        // A notice says it.
+        // A notice reports it.
         case .pinGuessed: []
         case .broker(let report): lines(report)
         case .steering(let steering): lines(steering)
@@ -116,9 +116,9 @@ struct Sentences {
         return "! \(UntrustedText.shown(message))\(suggestion)\(notice.button == nil ? "" : " [retry]")"
     }
 
-    // MARK: Who is in range
+    // MARK: Hosts in range
 
-    /// The hosts, each with the relays that lead to it.
+    /// The hosts, each with the relays that have a route to it.
     private func tree(_ hosts: [NodeView.HeardHost]) -> [String] {
         let count = say(hosts.count == 1 ? "1 host is in range" : "\(hosts.count) hosts are in range")
         guard hosts.contains(where: { !$0.relays.isEmpty }) else { return [count + "."] }
@@ -141,7 +141,7 @@ struct Sentences {
         return heard + ", " + say("through a relay (\(way))") + strength(rssi) + "."
     }
 
-    /// What is said of a bearer that is not the air.
+    /// The name of a bearer other than the air.
     private func wherefrom(_ bearer: Bearer?) -> String? {
         switch bearer {
         case .lan: say("in the network")
@@ -152,7 +152,7 @@ struct Sentences {
 
     private func lines(_ report: BrokerReport) -> [String] {
         if report.state == .connected { return [say("Connected to the broker.")] }
-        // What it does not do is told by a notice.
+        // A notice reports failures.
         guard report.isHour, let sent = report.sent, let received = report.received else { return [] }
         return [say("In the last hour \(Self.kilobytes(sent + received)) KB went over the broker.")]
     }
@@ -167,7 +167,7 @@ struct Sentences {
 
     // MARK: Steering
 
-    /// What was done just now and can be undone.
+    /// The step that was just made and can be undone.
     private mutating func lines(_ steering: Steering) -> [String] {
         defer { toldSteps = steering.steps }
         guard let undo = steering.undo, steering.steps > toldSteps else { return [] }
@@ -175,12 +175,12 @@ struct Sentences {
         case .remove(let title): [say("\"\(title)\" is out of the queue; type undo to put it back.")]
         case .clear: [say("The queue is cleared; type undo to fill it again.")]
         case .move(let title): [say("\"\(title)\" has a new place; type undo to put it back.")]
-        // That the guest was sent away is said where it goes.
+        // The guest's departure is reported when it happens.
         case .kick, .ban: []
         }
     }
 
-    // MARK: Coming and going
+    // MARK: Joining and leaving
 
     private func greeting(_ node: NodeDescription) -> [String] {
         let page = shown(PrivateLinks(controls: node.http, passengers: node.passengers, pin: node.pin))
@@ -235,7 +235,7 @@ struct Sentences {
         }
     }
 
-    // MARK: The door
+    // MARK: Admission
 
     private func lines(_ hosts: [ShownHost]) -> [String] {
         guard !hosts.isEmpty else { return [say("No host was joined yet, and none is in range.")] }
@@ -270,7 +270,8 @@ struct Sentences {
             }
     }
 
-    /// The picture, where there is one, and the text under it: a terminal may be too narrow for the one, and a camera for neither.
+    /// The picture, if there is one, and the text. A terminal may be too narrow for the picture, and a camera cannot
+    /// read the text.
     private func lines(_ invitation: OpenInvitation) -> [String] {
         let end = Self.date(invitation.until)
         if case .file(let file) = secrets {
@@ -290,7 +291,7 @@ struct Sentences {
         ]
     }
 
-    /// By this device's clock and place, as it is written everywhere.
+    /// By this device's clock and time zone, in a form that is understood everywhere.
     static func date(_ seconds: UInt32) -> String {
         var (time, parts) = (time_t(seconds), tm())
         localtime_r(&time, &parts)
@@ -318,14 +319,14 @@ struct Sentences {
             last = snapshot
             return []
         }
-        // Who has come and gone was said already.
+        // Joins and departures were already shown.
         owesQueue =
             last?.queue != snapshot.queue || last?.nowPlaying != snapshot.nowPlaying
             || last?.isPlaying != snapshot.isPlaying
         return overdue(now: now)
     }
 
-    /// The queue as it is on view.
+    /// Returns the current queue.
     private mutating func queue(_ now: MeshInstant) -> [String] {
         guard let snapshot = watch.snapshot else { return [] }
         (last, owesQueue) = (snapshot, false)
@@ -349,7 +350,7 @@ struct Sentences {
         case (.takeBackVote, nil): [say("\(peer.name) takes the vote for \(title) back.")]
         case (.suggestSong, nil): [say("\(peer.name) suggests \(title).")]
         case (.skip, nil): [say("\(peer.name) wants to skip \(title).")]
-        // It is the same vote, sent again after a gap.
+        // This is the same vote, sent again after a gap.
         case (_, .alreadyVoted), (_, .notVoted): []
         case (.skip, .some(let reason)): [say("\(peer.name) wants to skip \(title), but \(reason.why).")]
         case (_, .some(let reason)): [say("\(peer.name) asked for \(title), but \(reason.why).")]
@@ -374,7 +375,7 @@ struct Sentences {
 }
 
 extension Notice {
-    /// What it says in a language; in English where it is only known in that.
+    /// Returns the text in a language, or in English if there is no other.
     func said(in language: Language) -> (message: String, suggestion: String?) {
         guard let texts else { return (message, suggestion) }
         return (language.text(texts.message), texts.suggestion.map(language.text))

@@ -2,15 +2,15 @@
 
 import MeshProtocol
 
-/// Text as a terminal shows it: how wide it is, and cut or broken to fit.
+/// Text on a terminal: its width, and cut or broken to fit.
 package enum ShownText {
-    /// Columns that a text takes.
+    /// The number of columns of a text.
     static func width(_ text: some StringProtocol) -> Int {
         text.unicodeScalars.reduce(0) { $0 + width($1) }
     }
 
-    /// As most terminals have it: two columns for what the Unicode Standard Annex 11 calls wide, none for marks that sit
-    /// on another character. The C library's wcwidth is out of Swift's reach.
+    /// The width in most terminals: two columns for characters that Unicode Standard Annex 11 calls wide, none for
+    /// marks that combine with another character. Swift cannot call the C library's wcwidth.
     private static func width(_ scalar: Unicode.Scalar) -> Int {
         if scalar.isASCII { return 1 }
         switch scalar.properties.generalCategory {
@@ -20,13 +20,13 @@ package enum ShownText {
         return scalar.properties.isEmojiPresentation || wide.contains { $0.contains(scalar.value) } ? 2 : 1
     }
 
-    /// East Asian wide and fullwidth blocks: Hangul, CJK and its forms, the planes of ideographs.
+    /// Wide and fullwidth East Asian blocks: Hangul, CJK and its forms, and the ideographic planes.
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97C, 0xAC00...0xD7A3, 0xF900...0xFAFF,
         0xFE30...0xFE6F, 0xFF01...0xFF60, 0xFFE0...0xFFE6, 0x20000...0x3FFFD,
     ]
 
-    /// The text, or as much of its beginning as fits, with an ellipsis. Nothing in it is obeyed by a terminal.
+    /// The text, or as much of its beginning as fits, with an ellipsis. It contains nothing that a terminal would obey.
     static func cut(_ text: String, to columns: Int) -> String {
         let text = UntrustedText.shown(text)
         return width(text) <= columns ? text : "\(beginning(of: text[...], columns: columns - 1))…"
@@ -60,8 +60,8 @@ package enum ShownText {
         return lines + [indent + String(rest)]
     }
 
-    /// As much of a text as fits, up to the last space in it, and at least a scalar: each line shortens the rest. The text
-    /// does not begin with a space.
+    /// As much of a text as fits, up to its last space, and at least one scalar, so that each line shortens the rest.
+    /// The text does not begin with a space.
     private static func line(of text: Substring, columns: Int) -> Substring {
         let fits = beginning(of: text, columns: columns)
         guard !fits.isEmpty else { return text[..<text.unicodeScalars.prefix(1).endIndex] }
@@ -73,8 +73,8 @@ package enum ShownText {
         String(beginning(of: String(text.reversed())[...], columns: columns).reversed())
     }
 
-    /// As many characters of the text's beginning as fit. A character that alone is wider than the line is cut between its
-    /// scalars: a name of another device can be one character of any number of them.
+    /// As many characters at the beginning as fit. A single character that is wider than the line is cut between its
+    /// scalars: a name of another device can be one character of any number of scalars.
     private static func beginning(of text: Substring, columns: Int) -> Substring {
         var used = 0
         let whole = text.prefix { character in

@@ -4,18 +4,19 @@ import CEditLine
 import Dispatch
 import Glibc
 
-/// The terminal that a person sits at: what it is, its size, and its signals.
+/// The person's terminal: its kind, its size and its signals.
 package enum Terminal {
-    /// Whether standard input is what somebody types at a terminal.
+    /// Whether standard input is a terminal's keyboard.
     static var hasKeyboard: Bool { isatty(STDIN_FILENO) == 1 }
 
-    /// Whether standard input and output are a terminal that obeys escape codes, and lines can be edited on it.
+    /// Whether standard input and output are a terminal that supports escape codes, and lines can be edited on it.
     package static func isLive(_ environment: [String: String]) -> Bool {
         hasKeyboard && isatty(STDOUT_FILENO) == 1 && !["", "dumb"].contains(environment["TERM"] ?? "")
             && LineEditor.isAvailable
     }
 
-    /// Sets the character type of the C library to UTF-8, whatever the system is set to. Call it before there is a second thread.
+    /// Sets the C library's character type to UTF-8, whatever the system's setting is. Call it before there is a second
+    /// thread.
     package static func speakUTF8() { ceditline_speak_utf8() }
 
     /// Whether colours are wanted: <https://no-color.org>.
@@ -23,7 +24,7 @@ package enum Terminal {
         environment["NO_COLOR", default: ""].isEmpty
     }
 
-    /// Its size now.
+    /// The current size.
     static var size: TerminalSize {
         var size = winsize()
         guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
@@ -32,34 +33,34 @@ package enum Terminal {
         return TerminalSize(columns: Int(size.ws_col), rows: Int(size.ws_row))
     }
 
-    /// Whether this program has the terminal, and not a shell that keeps it in the background.
+    /// Whether this program is in the terminal's foreground.
     static func isOurs(_ descriptor: Int32 = STDOUT_FILENO) -> Bool {
         let owner = tcgetpgrp(descriptor)
-        // Without job control nobody takes it away.
+        // Without job control, the program always has the terminal.
         return owner == -1 || owner == getpgrp()
     }
 
-    /// Has this program read every key and show what is typed. Its end gives the terminal back as it was: `quit`, the signals
-    /// that end a node, `exit`. What stops the program on the spot does not, a crash or `kill -9`: then the shell does.
+    /// Makes this program read every key and show what is typed. The regular ends restore the terminal: `quit`, the
+    /// signals that end a node, `exit`. A crash or `kill -9` does not; then the shell restores it.
     static func hold() { ceditline_hold_terminal() }
 
-    /// Gives the terminal back as it was before `hold`. Also for a signal handler.
+    /// Restores the terminal to its state before `hold`. Safe in a signal handler.
     static func release() { ceditline_release_terminal() }
 
-    /// Forgets what was typed and not entered, so that no shell takes it for its own.
+    /// Discards typed text that was not entered, so that a shell does not read it.
     static func forgetTyping() { tcflush(STDIN_FILENO, TCIFLUSH) }
 
-    /// What happens to a terminal.
+    /// A signal about a terminal.
     enum Signal: Sendable {
-        /// The window has another size.
+        /// The window's size has changed.
         case resized
         /// Ctrl-Z.
         case suspended
-        /// The program goes on after it was stopped.
+        /// The program continues after it was stopped.
         case resumed
     }
 
-    /// The terminal's signals, as long as somebody listens.
+    /// The terminal's signals, as long as the stream is read.
     static var signals: AsyncStream<Signal> {
         AsyncStream(bufferingPolicy: .bufferingNewest(16)) { sink in
             let queue = DispatchQueue(label: "roadmesh.terminal")
@@ -74,8 +75,8 @@ package enum Terminal {
         }
     }
 
-    /// Stops this program as Ctrl-Z would have without `signals`; returns when it goes on. The kernel stops nobody whom
-    /// no shell could wake.
+    /// Stops this program as Ctrl-Z would without `signals`. Returns when the program continues. The kernel does not
+    /// stop a program that no shell could continue.
     static func suspend() {
         var byDefault = sigaction()
         byDefault.__sigaction_handler.sa_handler = SIG_DFL
@@ -86,7 +87,7 @@ package enum Terminal {
         sigaddset(&stops, SIGTSTP)
         sigaction(SIGTSTP, &byDefault, &ours)
         raise(SIGTSTP)
-        // Threads of a pool have it blocked: it is delivered here.
+        // The threads of a pool block it; here it is delivered.
         pthread_sigmask(SIG_UNBLOCK, &stops, &before)
         pthread_sigmask(SIG_SETMASK, &before, nil)
         sigaction(SIGTSTP, &ours, nil)

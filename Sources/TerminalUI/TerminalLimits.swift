@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Limits of what a person is shown, each with its reason.
+/// Limits of the screen, each with its reason.
 enum TerminalLimits {
-    /// Songs of the queue that are shown at a time: what fits a small terminal. `queue` shows the others.
+    /// Songs of the queue that are shown at a time: as many as fit a small terminal. `queue` shows the others.
     static let shownSongs = 10
-    /// How often a plain stream of lines repeats the queue: a crowd changes it 18 times a second, and people do not
-    /// read a dozen lines in less than a second.
+    /// How often a stream of lines repeats the queue. A crowd changes it 18 times a second, and people need more than a
+    /// second to read a dozen lines.
     static let queuesPerSecond = 1
-    /// Queues that are printed at once after a quiet time: each of a few taps in a row has its answer.
+    /// Queues that are printed at once after a quiet time, so that each of a few quick taps has its answer.
     static let queuesAtOnce = 5
-    /// Levels of relays that a list of guests is indented by: two columns each, which leaves a name its room.
+    /// Levels of indentation in a list of guests behind relays: two columns each, which leaves room for a name.
     static let shownHops = 8
-    /// Notices that stay on view: more than two would push the queue away.
+    /// Notices that stay visible: more than two would leave no room for the queue.
     static let standingNotices = 2
-    /// Narrowest terminal that lines are cut for; on a narrower one they wrap, as everything does there.
+    /// Narrowest terminal for which lines are cut. On a narrower one they wrap.
     static let leastColumns = 20
-    /// Columns below which nothing is begun behind a title: " – ", a letter and an ellipsis.
+    /// Fewest columns that are used after a title: " – ", a letter and an ellipsis.
     static let leastBehindTitle = 5
     /// The assumed size of a terminal that does not report one: that of old terminals.
     static let usualSize = TerminalSize(columns: 80, rows: 24)
@@ -26,14 +26,14 @@ enum TerminalLimits {
     static let linesWithPicture = 6
     /// How often seconds on the screen are counted.
     static let tick: Duration = .seconds(1)
-    /// How often a program in the background looks whether it is in the foreground, in microseconds: sooner than who has
-    /// typed `fg` types on.
+    /// How often a program in the background checks whether it is in the foreground, in microseconds: faster than a
+    /// person types after `fg`.
     static let foregroundMicroseconds: UInt32 = 200_000
-    /// Lines that a key lists which what is typed may become: as many as leave the queue on view.
+    /// Completions that are listed at a time: as many as leave the queue visible.
     static let listedCompletions = 12
-    /// Entered lines that the arrow keys bring back: more than a person types on one drive.
+    /// Entered lines in the history of the arrow keys: more than a person types on one drive.
     static let historyLines: Int32 = 1_000
-    /// Log lines that wait to be shown: a screenful, the newest.
+    /// Log lines in the queue for the screen: the newest screenful.
     static let waitingLogLines = 64
 }
 

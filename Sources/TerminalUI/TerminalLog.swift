@@ -2,14 +2,14 @@
 
 import Logging
 
-/// Log lines of a program that has a prompt on its terminal: they are shown like everything else, so that they do not
-/// write into what is being typed.
+/// Log lines of a program with a prompt on its terminal. They are shown like all other lines, so that they do not
+/// disturb the typed text.
 package struct TerminalLog: LogHandler {
     package var logLevel: Logger.Level = .error
     package var metadata: Logger.Metadata = [:]
     private let sink: AsyncStream<String>.Continuation
 
-    /// A handler, and the lines that it is given.
+    /// Makes a handler, and the stream of its lines.
     package static func make() -> (handler: TerminalLog, lines: AsyncStream<String>) {
         let (lines, sink) = AsyncStream<String>.makeStream(
             bufferingPolicy: .bufferingNewest(TerminalLimits.waitingLogLines))

@@ -4,20 +4,20 @@ import DemocracyDJ
 import MeshNode
 import MeshProtocol
 
-/// A node's view in words: what plays, who is there, and the queue with its votes, who asked, and what is pending.
+/// A node's view in words: the song that plays, the peers, and the queue with votes, suggesters and pending wishes.
 struct ViewText {
     /// A line of the queue.
     struct Row: Hashable {
         var number: Int
         var id: String
         var song: SongText
-        /// Votes and whose; nil where there are none.
+        /// The votes and their voters; nil without votes.
         var votes: String?
-        /// Everything that is to be said of it.
+        /// All marks of the song.
         var marks: String
     }
 
-    /// A song in a line. Titles come from another device, and from who tagged its music.
+    /// A song in a line. Titles come from another device, or from the tags of music files.
     struct SongText: Hashable {
         var title: String
         var artist: String
@@ -35,7 +35,7 @@ struct ViewText {
 
     private func say(_ text: LocalizedText) -> String { language.text(text) }
 
-    /// What plays, without the song: "Now playing: ".
+    /// Its state, without the song: "Now playing: ".
     var state: String {
         let isMute = view.sound == false && view.nowPlaying != nil
         return say(isMute ? "No sound" : view.isPlaying ? "Now playing" : "Paused") + ": "
@@ -44,10 +44,10 @@ struct ViewText {
     /// The song that plays.
     var song: SongText { view.nowPlaying.map { SongText($0.title, $0.artist) } ?? SongText(say("nothing"), "") }
 
-    /// What plays.
+    /// The state and the song.
     var playing: String { state + song.whole }
 
-    /// How far it is, who asked for what plays, and who wants it skipped; empty where there is nothing to say.
+    /// The elapsed time, who suggested the song, and the votes to skip it; empty if there is nothing to show.
     var playingMarks: String {
         [time, volume, view.nowPlaying.flatMap(asked), skipping, view.nowPlaying?.wish.flatMap(pending)]
             .compactMap(\.self).joined(separator: " · ")
@@ -60,7 +60,7 @@ struct ViewText {
         }
     }
 
-    /// How loud it plays, where that is not as loud as it can be.
+    /// The volume, unless it is the maximum.
     private var volume: String? {
         view.volume.flatMap { $0 == DJLimits.loudest ? nil : say("volume \($0) %") }
     }
@@ -76,7 +76,7 @@ struct ViewText {
             ? nil : say("\(skip.votes) of \(skip.needed) votes to skip") + mine(skip.mine, of: skip.votes)
     }
 
-    /// What a guest's vote to skip is answered with; nil where the node says why there is nothing to vote on.
+    /// The answer to a guest's vote to skip; nil if the node itself gives the reason why there is no vote.
     var votingToSkip: String? {
         let skip = view.skip
         guard view.connection == .connected, skip.allowed, view.nowPlaying != nil else { return nil }
@@ -85,7 +85,7 @@ struct ViewText {
             : say("Vote to skip \"\(song.title)\" sent (\(skip.votes + 1) of \(skip.needed)).")
     }
 
-    /// Who is there.
+    /// The guests.
     var guests: String {
         let guests = view.guests.map(\.name).joined(separator: ", ")
         if guests.isEmpty { return say("No guests yet.") }
@@ -93,13 +93,13 @@ struct ViewText {
             ? say("Guests: \(guests)") : say("Guests: \(guests) and \(view.moreGuests) more")
     }
 
-    /// At a host with relays: who hangs on whom, how each is heard, and what each relay carries.
+    /// At a host with relays: the tree of guests, the signal of each, and what each relay forwards.
     var tree: [String] {
         guard view.role == .host, view.guests.contains(where: { $0.via != nil }) else { return [] }
         var depths: [String: Int] = [:]
         return [say("Guests:")]
             + view.guests.map { guest in
-                // Each stands behind the one that it hangs on.
+                // Each guest comes after its relay.
                 let above = guest.via.map { depths[$0.id] } ?? 0
                 let depth = min((above ?? 0) + 1, TerminalLimits.shownHops)
                 depths[guest.id] = depth
@@ -111,7 +111,7 @@ struct ViewText {
             }
     }
 
-    /// What a relay carries; empty of a guest that is none, or has nobody behind it.
+    /// What a relay forwards; empty for a guest that forwards nothing.
     func relay(_ guest: NodeView.Guest) -> String {
         guard let carries = guest.carries, carries > 0 else { return "" }
         return say("(relay for \(carries))")
@@ -132,12 +132,12 @@ struct ViewText {
         }
     }
 
-    /// What to type where nothing is queued.
+    /// What to type if the queue is empty.
     var emptyQueue: String {
         say("The queue is empty. Type search WORD, then \(view.role == .host ? "add" : "suggest") 1.")
     }
 
-    /// What is wanted and not in the queue yet: titles, and where the wishes have got to.
+    /// Wishes that are not in the queue yet: their titles and states.
     var others: [(title: String, marks: String)] {
         view.wishes.compactMap { wish in
             let title = wish.title.map { say("\"\($0)\"") } ?? "[\(UntrustedText.shown(wish.songID))]"
@@ -154,7 +154,7 @@ struct ViewText {
         isMine ? " " + say(votes == 1 ? "(yours)" : "(yours too)") : ""
     }
 
-    /// Who asked for a song; nil for the driver.
+    /// The suggester of a song; nil for the driver.
     private func asked(_ item: NodeView.Item) -> String? {
         if item.addedBy == view.me.id { return view.role == .guest ? say("you asked") : nil }
         return item.addedBy == view.host?.id ? nil : item.addedByName.map { say("\($0) asked") }

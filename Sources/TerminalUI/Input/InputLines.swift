@@ -5,18 +5,18 @@ import Dispatch
 import Glibc
 import MeshNode
 
-/// Standard input, line by line or as it comes. It is read on a thread of its own, and only when the next is asked for.
+/// Standard input, in lines or in pieces. A separate thread reads it, and only when the next element is requested.
 package final class InputLines: Sendable {
     private let queue = DispatchQueue(label: "roadmesh.input")
-    /// What was read and not given out yet. Used on the queue alone; the lock tells the compiler so.
+    /// Bytes that were read and not returned yet. Only the queue uses them; the lock satisfies the compiler.
     private let pending = NIOLockedValueBox<ArraySlice<UInt8>>([])
 
     package init() {}
 
-    /// The lines, up to the end of input. A line longer than `NodeLimits.inputLineBytes` is cut.
+    /// The lines until the end of input. A line longer than `NodeLimits.inputLineBytes` is cut.
     package func lines() -> AsyncStream<String> { stream { self.nextLine() } }
 
-    /// What comes, as it comes, up to the end of input: what a person types at a terminal that gives out every key.
+    /// The pieces as they arrive until the end of input: a person's keys at a terminal that passes on every key.
     func pieces() -> AsyncStream<ArraySlice<UInt8>> {
         stream {
             let piece = Self.more()
@@ -24,7 +24,7 @@ package final class InputLines: Sendable {
         }
     }
 
-    /// What is read on the thread, each when it is asked for, up to the first nil.
+    /// Elements that the thread reads on request, until the first nil.
     private func stream<Element: Sendable>(_ read: @escaping @Sendable () -> Element?) -> AsyncStream<Element> {
         AsyncStream {
             await withCheckedContinuation { reader in
@@ -54,8 +54,8 @@ package final class InputLines: Sendable {
             switch errno {
             case _ where count >= 0: return bytes.prefix(count)
             case EINTR: continue
-            // In the background there is nothing to read (tty_ioctl(4)), and that is no end: what is typed there is for the
-            // shell. No signal tells of the foreground where the program runs already.
+            // A background process cannot read the terminal (tty_ioctl(4)), and that is not the end of input: the shell
+            // gets what is typed. No signal reports the foreground to a program that is running already.
             case EIO where !Terminal.isOurs(STDIN_FILENO): usleep(TerminalLimits.foregroundMicroseconds)
             default: return []
             }

@@ -4,31 +4,31 @@ import CEditLine
 import Glibc
 import MeshProtocol
 
-/// Edits the line at a prompt as shells do: libedit with its keys, its history and the person's `~/.editrc`.
+/// Edits the line at a prompt as shells do: libedit with its keys, its history and the user's `~/.editrc`.
 ///
-/// It neither reads the terminal nor draws, so the panel below the prompt can change at any time. There is one editor in a
-/// program.
+/// It neither reads the terminal nor draws, so the panel below the prompt can change at any time. A program has one
+/// editor.
 struct LineEditor {
-    /// What a person has done.
+    /// A person's action.
     enum Event: Hashable {
-        /// A line was entered.
+        /// The person has entered a line.
         case entered(String)
-        /// Ctrl-D on an empty line.
+        /// Ctrl-D was pressed on an empty line.
         case ended
-        /// Several lines begin as typed.
+        /// Several lines begin with the typed text.
         case listed([String])
     }
 
-    /// The line that stands at the prompt.
+    /// The current line at the prompt.
     private(set) var typed = TypedLine()
 
-    /// Whether this system can edit lines: libedit needs a pseudo-terminal, which a chroot may not have.
+    /// Whether this system can edit lines. libedit needs a pseudo-terminal, which a chroot may lack.
     static let isAvailable = ceditline_begin(TerminalLimits.historyLines)
 
     /// Call it only if `isAvailable`.
     init() { precondition(Self.isAvailable, "there is no pseudo-terminal for the line editor") }
 
-    /// Takes typed bytes. `completions` returns the lines that begin with its argument.
+    /// Handles typed bytes. `completions` returns the lines that begin with its argument.
     mutating func take(_ bytes: ArraySlice<UInt8>, completions: (String) -> [String]) -> [Event] {
         bytes.withUnsafeBufferPointer { ceditline_feed($0.baseAddress, $0.count) }
         var events: [Event] = []
@@ -53,14 +53,14 @@ struct LineEditor {
         if lines.count > 1 { events.append(.listed(lines)) }
     }
 
-    /// The beginning that two lines have in common but for their case, as the first line has it.
+    /// The common beginning of two lines, ignoring case, in the form of the first.
     private static func commonPrefix(_ one: String, _ other: String) -> String {
         let common = zip(one, other).prefix { $0.lowercased() == $1.lowercased() }
         return String(one.prefix(common.count))
     }
 }
 
-/// What is typed at a prompt, and where in it the cursor is.
+/// The typed text at a prompt, and the position of the cursor.
 struct TypedLine: Hashable {
     var prompt = "> "
     var text = ""
@@ -68,8 +68,8 @@ struct TypedLine: Hashable {
 
     init() { cursor = text.startIndex }
 
-    /// The text of the line editor. The cursor is `cursor` bytes behind its beginning. While a person searches the history, the
-    /// editor's own prompt and what is searched for follow the line (`CEditLine.h`, `ceditline_typed`).
+    /// Reads the text of the line editor. The cursor is `cursor` bytes after its beginning. During a search of the
+    /// history, the editor's prompt and the search text follow the line (`CEditLine.h`, `ceditline_typed`).
     init(text: String, cursor: Int) {
         let parts = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
         self.text = String(parts.first ?? "")
@@ -87,11 +87,11 @@ struct TypedLine: Hashable {
         return "(\(failed)\(kind))`\(search.dropFirst(4))': "
     }
 
-    /// As much of it as fits, with the cursor in it, and the cursor's column.
+    /// As much of it as fits, including the cursor, and the cursor's column.
     func shown(columns: Int) -> (text: String, column: Int) {
         let before = UntrustedText.shown(prompt) + UntrustedText.shown(String(text[..<cursor]))
         let after = UntrustedText.shown(String(text[cursor...]))
-        // The cursor has a column of its own.
+        // The cursor needs its own column.
         let room = columns - 1
         guard ShownText.width(before) > room else {
             return (ShownText.cut(before + after, to: columns), ShownText.width(before))

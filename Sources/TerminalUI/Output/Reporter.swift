@@ -3,8 +3,8 @@
 import FoundationEssentials
 import MeshNode
 
-/// Shows a node's events until it has stopped: to a program as one JSON object a line, to a person in sentences. `remark`
-/// is something about this run that is no event of the node, and is said first.
+/// Shows a node's events until it stops: to programs as one JSON object per line, to people in sentences. `remark` is a
+/// text about this run that is not an event, and is shown first.
 package func report(
     _ events: AsyncStream<NodeEvent>, of node: NodeDescription, isJSON: Bool, remark: String?
 ) async {

@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// Standard output. A reader that is gone (a closed pipe) is no reason for a node to stop playing music.
+/// Standard output. If its reader has gone (a closed pipe), the node must keep playing music.
 package enum StandardOutput {
     package static func write(_ line: String) { writeAll(line + "\n", to: STDOUT_FILENO) }
 
@@ -19,7 +19,7 @@ package enum StandardOutput {
     /// Text that ends no line.
     package static func write(unfinished text: String) { writeAll(text, to: STDOUT_FILENO) }
 
-    /// Text that is what a person has asked for: whether all of it was taken.
+    /// Writes text that a person has requested. Returns whether all of it was accepted.
     package static func deliver(_ text: String) -> Bool { writeAll(text, to: STDOUT_FILENO) }
 }
 
@@ -28,7 +28,7 @@ package enum StandardError {
     package static func write(_ line: String) { writeAll(line + "\n", to: STDERR_FILENO) }
 }
 
-/// Writes a text to a descriptor. Whether all of it was taken.
+/// Writes text to a descriptor. Returns whether all of it was accepted.
 @discardableResult
 package func writeAll(_ text: String, to descriptor: Int32) -> Bool {
     var rest = Array(text.utf8)[...]

@@ -4,7 +4,7 @@ import BLETransport
 import MeshNode
 import UnixSignals
 
-/// A pairing with the person at the terminal: events go out, answers come in, and the system's signals end it.
+/// A pairing with the person at the terminal: it shows events, reads answers, and ends at the system's signals.
 package struct PairingDialogue {
     private let run: PairingRun
     private let name: String
@@ -14,7 +14,7 @@ package struct PairingDialogue {
         (self.run, self.name, self.reporter) = (run, name, reporter)
     }
 
-    /// Holds it to its end. Returns the exit code of a program that ends without a bond; nil where there is one.
+    /// Runs to the end. Returns the exit code if no bond was made, else nil.
     package func hold() async throws -> Int32? {
         let signalled = Task { [run] in
             for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup) {
@@ -55,7 +55,7 @@ package struct PairingDialogue {
                 case nil: break
                 }
             }
-            // Nobody can answer any more.
+            // No further answer can come.
             if !Task.isCancelled { run.stop() }
         }
         defer { listening.cancel() }
@@ -65,7 +65,7 @@ package struct PairingDialogue {
     }
 }
 
-/// What somebody says during a pairing.
+/// A typed line during a pairing.
 enum PairingLine: Hashable {
     case answer(Bool)
     case quit

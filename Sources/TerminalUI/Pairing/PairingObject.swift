@@ -4,7 +4,7 @@ import BLETransport
 import FoundationEssentials
 import MeshNode
 
-/// An event of a pairing, as `docs/using.md` has it.
+/// An event of a pairing, in the form of `docs/using.md`.
 struct PairingObject: Encodable {
     struct Peer: Encodable {
         var id: String
@@ -33,7 +33,7 @@ struct PairingObject: Encodable {
         (role, self.name, self.radio, version) = ("pair", name, radio, RoadMeshVersion.text)
     }
 
-    /// What a program reads of an update; nil for what has no event, or the event `notice`.
+    /// The event for an update; nil for an update without an event, or with the event `notice`.
     init?(_ update: PairingUpdate) {
         switch update {
         case .looking, .nothingAsked: return nil
@@ -56,7 +56,7 @@ struct PairingObject: Encodable {
 
     private init(_ event: String, _ bond: Bond) { (self.event, peer) = (event, Peer(bond)) }
 
-    /// A list of bonds, an event each, and the last event.
+    /// The events for a list of bonds, and the last event.
     static func list(_ bonds: [Bond]) -> [PairingObject] {
         bonds.map { bond in
             var object = PairingObject("bond", bond)
@@ -65,7 +65,7 @@ struct PairingObject: Encodable {
         } + [PairingObject("bye", reason: "listed")]
     }
 
-    /// That a bond is forgotten, and the last event.
+    /// The event for a deleted bond, and the last event.
     static func forgot(_ bond: Bond) -> [PairingObject] {
         [PairingObject("bondForgotten", bond), PairingObject("bye", reason: "forgotten")]
     }

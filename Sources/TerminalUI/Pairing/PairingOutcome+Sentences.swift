@@ -5,12 +5,12 @@ import DemocracyDJ
 import MeshNode
 
 extension PairingDevice {
-    /// Its name in a sentence.
+    /// The name for sentences.
     var shown: String { name.isEmpty ? "the other device" : "\"\(name)\"" }
 }
 
 extension PairingOutcome {
-    /// What happened, what it means and what to do.
+    /// The outcome, its meaning and what to do.
     var sentence: String {
         switch self {
         case .bonded(let device): "Bonded with \(device.shown)."
@@ -70,7 +70,7 @@ extension PairingOutcome {
         }
     }
 
-    /// What the program ends with; nil where there is a bond.
+    /// The program's exit code; nil with a bond.
     var exitCode: SetupProblem.ExitCode? {
         switch self {
         case .bonded, .alreadyBonded: nil
@@ -83,7 +83,7 @@ extension PairingOutcome {
         }
     }
 
-    /// The device that it is about.
+    /// The device of this outcome.
     var device: PairingDevice? {
         switch self {
         case .bonded(let device), .alreadyBonded(let device), .refusedHere(let device), .refusedThere(let device),
@@ -109,7 +109,7 @@ extension PairingWeakness {
 }
 
 extension Notice {
-    /// What it says, and what to do.
+    /// The message, and what to do.
     var sentences: String { suggestion.map { "\(message) \($0)" } ?? message }
 }
 

@@ -5,7 +5,7 @@ import DemocracyDJ
 import FoundationEssentials
 import MeshNode
 
-/// Shows a pairing, and bonds: sentences to people, one JSON object a line to programs.
+/// Shows a pairing, and bonds: in sentences to people, as one JSON object per line to programs.
 package struct PairingReporter {
     package enum Form {
         case people, programs
@@ -34,7 +34,7 @@ package struct PairingReporter {
         case (.people, .digits(let digits, let device, let limit)):
             let seconds = Int(limit / .seconds(1))
             StandardOutput.write("\n    \(digits.prefix(3)) \(digits.suffix(3))\n")
-            // A whole line: what comes next may be an end and no answer.
+            // The line must be complete, because the pairing may end before an answer.
             StandardOutput.write("Does \(device.shown) show the same? Type yes or no, within \(seconds) seconds.")
         case (.people, .heard(let device)): StandardOutput.write("Heard \(device.shown).")
         case (.people, .waiting(let device)): StandardOutput.write("Waiting for the answer on \(device.shown).")
