@@ -5,27 +5,27 @@ import FoundationEssentials
 import Glibc
 import NodeStore
 
-/// What a device is like apart from its radios. Nothing in it is judged.
+/// The state of a device, except its radios. These are facts without a judgement.
 public struct DeviceFacts: Hashable, Sendable {
-    /// What `uname -v` tells of its kernel: Debian's own version stands there.
+    /// The kernel's version as `uname -v` prints it, which has Debian's own version.
     public var kernel = ""
     /// Its clock.
     public var clock: ClockFacts
-    /// The folder that the node keeps itself in.
+    /// The node's state folder.
     public var folder: FolderCondition
-    /// Room on the folder's disk in bytes, as far as this user may fill it; nil where the system does not tell.
+    /// Free space on the folder's disk that this user may use, in bytes; nil if the system does not report it.
     public var freeBytes: Int?
-    /// The user that this process is, by number.
+    /// The user ID of this process.
     public var user: UInt32
-    /// What tells a network of hosts.
+    /// Whether hosts can be announced on a network.
     public var avahi = AvahiFacts.runs
 }
 
-/// Whether avahi-daemon runs, which finds hosts in a network.
+/// The state of avahi-daemon, which finds hosts on a network.
 public enum AvahiFacts: Hashable, Sendable {
-    /// It does.
+    /// It is running.
     case runs
-    /// It is installed, and does not.
+    /// It is installed, but not running.
     case stands
     /// It is not installed.
     case isMissing
@@ -33,14 +33,14 @@ public enum AvahiFacts: Hashable, Sendable {
 
 /// A device's clock.
 public struct ClockFacts: Hashable, Sendable {
-    /// Seconds since 1970, as the device believes.
+    /// Seconds since 1970, by the device's clock.
     public var seconds: Int
-    /// Whether something keeps it with a time server; nil where the kernel does not tell.
+    /// Whether a time server synchronises it; nil if the kernel does not report that.
     public var isKept: Bool?
 }
 
 extension DeviceFacts {
-    /// Looks at this device, and at a folder of it, whose disk it tries.
+    /// Reads this device's state, and tests a folder and its disk.
     public static func collect(folder path: String) -> Self {
         DeviceFacts(
             kernel: kernelVersion, clock: .now, folder: FolderCondition(lookingAt: path),
@@ -50,7 +50,7 @@ extension DeviceFacts {
 }
 
 extension AvahiFacts {
-    /// What it is like on this device. The daemon writes its number where anybody can read it.
+    /// The state on this device. The daemon writes its process ID to a file that everyone can read.
     static var now: Self {
         let text = FileManager.default.contents(atPath: "/run/avahi-daemon/pid").map {
             String(decoding: $0, as: UTF8.self)
@@ -66,7 +66,7 @@ private func room(_ folder: String) -> Int? {
     return statvfs(folder, &disk) == 0 ? Int(disk.f_bavail) * Int(disk.f_frsize) : nil
 }
 
-/// What the kernel says of itself.
+/// The kernel's own version.
 private var kernelVersion: String {
     var names = utsname()
     guard uname(&names) == 0 else { return "" }
@@ -74,7 +74,7 @@ private var kernelVersion: String {
 }
 
 extension ClockFacts {
-    /// The clock now.
+    /// The clock's current state.
     static var now: Self {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)

@@ -3,7 +3,7 @@
 import BLETransport
 
 extension Doctor {
-    /// The adapter, and the controller in it.
+    /// Findings about the adapter and its controller.
     func adapterFindings(_ radio: RadioFacts) -> [Finding] {
         switch radio.kernel {
         case .hasNone:
@@ -57,7 +57,7 @@ extension Doctor {
         }
         guard adapter.isUp else {
             if let block = adapter.block { return [blocked(block)] }
-            // bluetoothd switches adapters on when it starts: where it does not run, that is the cause.
+            // bluetoothd switches adapters on when it starts. If it does not run, that is the cause.
             return isServed ? [off(adapter)] : []
         }
         let plug = [adapter.driver, adapter.usb].compactMap(\.self).joined(separator: ", ")
@@ -86,7 +86,7 @@ extension Doctor {
             command: "bluetoothctl power on")
     }
 
-    /// An adapter that the node does not use.
+    /// A finding about an adapter that the node does not use.
     private func spareFinding(_ adapter: AdapterFacts, isServed: Bool) -> Finding? {
         guard adapter.hasLowEnergy, !adapter.isUp, isServed else { return nil }
         return Finding(
@@ -97,12 +97,12 @@ extension Doctor {
 
     private func controller(_ adapter: AdapterFacts) -> Finding {
         var words = adapter.version.map { ["Bluetooth \(Self.coreVersion($0))"] } ?? []
-        // 65535 stands for no maker in particular.
+        // 65535 is not assigned to a maker.
         words += adapter.manufacturer.flatMap { $0 == 0xFFFF ? nil : ["maker \($0)"] } ?? []
         words += adapter.firmware.map { ["firmware \($0)"] } ?? []
         let what =
             "\(adapter.name)'s controller: \(words.isEmpty ? "it says nothing of itself" : words.joined(separator: ", "))."
-        // 5.0 (its assigned number is 9) brought the 2M PHY.
+        // Version 5.0 (its assigned number is 9) introduced the 2M PHY.
         if let version = adapter.version, version < 9 {
             return Finding(
                 .oldController, .worthKnowing, what,

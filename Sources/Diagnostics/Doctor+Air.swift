@@ -4,7 +4,7 @@ import BLETransport
 import MeshProtocol
 
 extension Doctor {
-    /// Room for one more advertisement.
+    /// Whether one more advertisement fits.
     func advertisingFinding(_ adapter: AdapterFacts) -> Finding? {
         guard adapter.isUp, let active = adapter.properties.activeAdvertisements,
             let free = adapter.properties.freeAdvertisements
@@ -22,7 +22,7 @@ extension Doctor {
         return Finding(.advertising, .good, "\(adapter.name) takes \(free) more advertisements; \(active) in use.")
     }
 
-    /// The kernel's own advertising, which turns dials around; nil where it is off.
+    /// The kernel's own advertising; nil if it is off. With it, the kernel does not dial, but waits to be dialled.
     func advertisesItselfFinding(_ adapter: AdapterFacts) -> Finding? {
         guard adapter.advertisesItself else { return nil }
         let index = adapter.name.drop { !$0.isNumber }
@@ -34,11 +34,11 @@ extension Doctor {
             command: "sudo btmgmt --index \(index) advertising off")
     }
 
-    /// How fast it advertises and links.
+    /// How often it advertises, and how fast its links are.
     func timingFinding(_ adapter: AdapterFacts, _ radio: RadioFacts) -> Finding? {
         guard adapter.isUp, let timing = adapter.timing else { return nil }
         let links = "links every \(Self.text(timing.connection)) ms"
-        // bluetoothd passes a node's own interval on.
+        // bluetoothd applies a node's own interval.
         let isAsked = radio.daemon?.passesIntervalsOn
         let advertises = isAsked == true || timing.advertising.upperBound <= Self.promptAdvertising
         let does = isAsked == true ? links : "advertises every \(Self.text(timing.advertising)) ms and \(links)"
@@ -60,7 +60,7 @@ extension Doctor {
             command: Self.grant)
     }
 
-    /// What advertises and links this often, in milliseconds, is no reason for a word.
+    /// Intervals up to these, in milliseconds, need no finding.
     private static let (promptAdvertising, promptConnection) = (100.0, 15.0)
 
     private static func text(_ range: ClosedRange<Double>) -> String {
@@ -68,7 +68,7 @@ extension Doctor {
         return bounds.map { $0 == $0.rounded() ? String(Int($0)) : String($0) }.joined(separator: " to ")
     }
 
-    /// What each adapter is to a relay.
+    /// Each adapter's part in a relay.
     func rolesFindings(_ radio: RadioFacts) -> [Finding] {
         guard let chosen = chosen(of: radio) else { return [] }
         guard wanted.count > 1 else { return [rolesFinding(chosen, radio)].compactMap(\.self) }
@@ -80,7 +80,7 @@ extension Doctor {
         }
     }
 
-    /// Whether the kernel dials while others are linked to an adapter, which a relay needs.
+    /// Whether the kernel can dial while others are linked to the adapter, which a relay needs.
     private func rolesFinding(_ adapter: AdapterFacts, _ radio: RadioFacts) -> Finding? {
         guard adapter.isUp else { return nil }
         guard let both = adapter.hasBothRoles else {
@@ -96,7 +96,7 @@ extension Doctor {
                 .roles, .good, "\(adapter.name) dials out while others are linked to it: a relay needs no other.")
         }
         let message = "\(adapter.name) does not dial out while others are linked to it"
-        // Where it is off, that is told by itself.
+        // If it is off, another finding reports that.
         guard let other = radio.adapters.first(where: { $0.hasLowEnergy && $0.name != adapter.name }) else {
             return Finding(
                 .oneRole, .worthKnowing, "\(message).",
@@ -113,7 +113,7 @@ extension Doctor {
         )
     }
 
-    /// Sound over the same adapter.
+    /// Audio on the same adapter.
     func audioFinding(_ adapter: AdapterFacts, _ radio: RadioFacts) -> Finding? {
         guard adapter.isUp, radio.service == .answers else { return nil }
         guard let device = adapter.linked.first(where: \.isAudio) else {
@@ -130,7 +130,7 @@ extension Doctor {
             command: other.map { "roadmesh host \"Dad's Car\" --adapter \($0.name)" })
     }
 
-    /// What the live test has shown.
+    /// The finding from the live test.
     public func finding(_ test: ReceptionTest) -> Finding {
         let to = test.to ?? ""
         switch test.outcome {
@@ -150,7 +150,7 @@ extension Doctor {
         case .found(let time):
             let found = "\(test.from) advertises, and guests linked to it within \(time.milliseconds) ms at best"
             guard time.duration > Self.promptFinding else { return Finding(.heard, .good, "\(found).") }
-            // The dial of a guest takes one to two of them.
+            // A guest's dial takes one to two intervals.
             return seldom(
                 "\(found): every \(time.milliseconds / 2) to \(time.milliseconds) ms it is on the air.", of: test.from)
         case .advertised:
@@ -186,7 +186,7 @@ extension Doctor {
 }
 
 extension Doctor {
-    /// The kernel's refusal that the live test has met; nil if it met none.
+    /// A kernel's refusal in the live test; nil without one.
     public func kernelFinding(_ test: ReceptionTest) -> Finding? {
         guard let kernel = test.bypassed else { return nil }
         return Finding(
@@ -197,7 +197,8 @@ extension Doctor {
             command: "dpkg --list 'linux-image-*' bluez")
     }
 
-    /// How often an adapter is really on the air, whatever it was asked for. Without a cause that is told already.
+    /// How often an adapter really advertises, whatever was requested. If another finding gives the cause, this one is
+    /// good.
     private func finding(_ heard: String, every interval: Duration, from adapter: String) -> Finding {
         let milliseconds = interval.wholeMilliseconds
         guard interval > Self.promptHearing else {
@@ -223,9 +224,9 @@ extension Doctor {
                 + "Another dongle may; first:", command: "sudo systemctl restart bluetooth")
     }
 
-    /// A host that is heard this often is no reason for a word: an advertisement missed, and a scan that starts.
+    /// An interval up to this needs no finding: it allows for a missed advertisement and the start of a scan.
     private static let promptHearing = Duration.milliseconds(200)
-    /// The same of a dial, in which it is heard twice.
+    /// The same for a dial, which receives two advertisements.
     private static let promptFinding = promptHearing * 2
 }
 

@@ -3,15 +3,16 @@
 import NodeStore
 
 extension Doctor {
-    /// 2025-01-01: RoadMesh is younger, so a clock that says less was never set.
+    /// 2025-01-01: RoadMesh is younger, so an earlier clock was never set.
     private static let earliest = 1_735_689_600
-    /// Room on a disk, in bytes, below which a node soon takes no more votes: the database with its log.
+    /// Free disk space, in bytes, below which a node soon accepts no more votes: the database with its log.
     private static let leastDisk = 8 << 20
-    /// Room on a disk, in bytes, with which a node has all it wants for long: covers (64 MiB), the database with its log
-    /// (some 20 MiB), and recordings.
+    /// Free disk space, in bytes, that is enough for a long time: covers (64 MiB), the database with its log (some 20
+    /// MiB), and recordings.
     private static let comfortableDisk = 128 << 20
 
-    /// Debian's kernels that can panic when a link or an adapter goes (`docs/bluez.md`), and the last one before them.
+    /// Debian's kernels that can panic when a link or an adapter goes (`docs/bluez.md`), and the last version without
+    /// the fault.
     private static let unsoundKernels = ["6.1.191", "6.1.192"]
     private static let soundKernel = "6.1.190"
 
@@ -169,7 +170,7 @@ extension Doctor {
                 ? "sudo apt-get install avahi-daemon" : "sudo systemctl enable --now avahi-daemon")
     }
 
-    /// A path as a shell takes it for one word.
+    /// A path as one word of a shell.
     private static func quoted(_ path: String) -> String {
         path.allSatisfy { $0.isLetter || $0.isNumber || "/._-".contains($0) }
             ? path : "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"

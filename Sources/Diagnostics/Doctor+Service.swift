@@ -3,13 +3,13 @@
 import BLETransport
 
 extension Doctor {
-    /// Its experimental volume control crashes when a link breaks while it is looked through (`docs/bluez.md`).
+    /// Its experimental volume control crashes if a link breaks while the device's services are read (`docs/bluez.md`).
     private static let volumePluginCrashes = DaemonVersion(5, 66)
     private static let volumePlugin = "vcp"
-    /// It calls the text of a UUID as a function where a discovery filter contains one (bluez/bluez#2282).
+    /// If a discovery filter contains a UUID, it calls the UUID's text as a function (bluez/bluez#2282).
     private static let filterCrashes = DaemonVersion(5, 87)
 
-    /// bluetoothd: whether it runs, and how.
+    /// Findings about bluetoothd: whether it runs, and how.
     func serviceFinding(_ radio: RadioFacts) -> Finding {
         switch radio.service {
         case .answers, .denies: return running(radio.daemon)
@@ -59,7 +59,7 @@ extension Doctor {
         return Finding(.bluetoothd, .good, "bluetoothd \(version)\(how).")
     }
 
-    /// A bluetoothd that reads from each device that links, where one does; a phone takes that for a wish to pair.
+    /// Whether bluetoothd reads the services of each device that links. A phone treats that as a request to pair.
     func discoveryFinding(_ radio: RadioFacts) -> Finding? {
         guard let daemon = radio.daemon, daemon.looksThroughDevices, radio.service == .answers else { return nil }
         return Finding(
@@ -78,7 +78,7 @@ extension Doctor {
             + "sudo tee \(folder)/roadmesh.conf && sudo systemctl daemon-reload && sudo systemctl restart bluetooth"
     }
 
-    /// What this user and this process may do; nil where `slowTiming` says the same.
+    /// The rights of this user and this process; nil if `slowTiming` reports the same.
     func permissionFinding(_ radio: RadioFacts, isSlow: Bool) -> Finding? {
         if case .denies(let cause) = radio.service {
             return Finding(
@@ -102,7 +102,7 @@ extension Doctor {
             command: Self.grant)
     }
 
-    /// The capabilities that a process does not have, for a sentence.
+    /// The capabilities that a process lacks, for a sentence.
     static func missing(_ permissions: RadioPermissions) -> String {
         [permissions.mayAdminister ? nil : "CAP_NET_ADMIN", permissions.mayCommand ? nil : "CAP_NET_RAW"]
             .compactMap(\.self).joined(separator: " and ")

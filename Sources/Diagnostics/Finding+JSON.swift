@@ -2,12 +2,12 @@
 
 import MeshNode
 
-/// A finding with its time, as the command line's contract writes it.
+/// A finding with its time, in the form of the JSON output.
 public struct TimedFinding: Encodable, Sendable {
     private let finding: Finding
     private let at: Double
 
-    /// A finding at a time, in seconds since 1970.
+    /// Makes a finding with its time, in seconds since 1970.
     public init(_ finding: Finding, at: Double) {
         self.finding = finding
         self.at = at
@@ -29,12 +29,12 @@ public struct TimedFinding: Encodable, Sendable {
     }
 }
 
-/// The last line of a check: how many findings there are of each level, and the exit code.
+/// The last line of a check: the number of findings of each level, and the exit code.
 public struct TimedSummary: Encodable, Sendable {
     private let diagnosis: Diagnosis
     private let at: Double
 
-    /// A summary at a time, in seconds since 1970.
+    /// Makes a summary with its time, in seconds since 1970.
     public init(_ diagnosis: Diagnosis, at: Double) {
         self.diagnosis = diagnosis
         self.at = at

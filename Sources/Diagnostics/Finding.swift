@@ -2,25 +2,25 @@
 
 import MeshNode
 
-/// One thing that was found out about a device: what it is, what it means for the people in the car, and what repairs it.
+/// A finding about a device: what it is, its meaning for the people in the car, and its remedy.
 public struct Finding: Hashable, Sendable {
-    /// How bad it is.
+    /// The severity.
     public enum Level: String, Hashable, Sendable, CaseIterable {
         /// As it should be.
         case good
-        /// It works, and could be better, or somebody may wonder.
+        /// It works, but could be better, or people may wonder about it.
         case worthKnowing
         /// Something does not work until this is repaired.
         case broken
     }
 
-    /// What it is about.
+    /// The subject.
     public enum Area: String, Hashable, Sendable, CaseIterable {
         case adapter, controller, bluetoothd, permissions, advertising, timing, roles, audio, kernel, clock, state,
             disk, network, air
     }
 
-    /// What it is, for programs. A good finding has its area's name.
+    /// The kind of finding, for programs. A good finding has its area's name.
     public enum Code: String, Hashable, Sendable, CaseIterable {
         case adapter, noBluetooth, noAdapter, noSuchAdapter, noLowEnergy, adapterOff, blocked, blockedBySwitch,
             spareAdapterOff
@@ -41,17 +41,17 @@ public struct Finding: Hashable, Sendable {
         case heard, heardSeldom, notHeard, advertised, cannotAdvertise, cannotListen
     }
 
-    /// What it is about.
+    /// The subject.
     public var area: Area { code.area }
-    /// What it is.
+    /// The kind.
     public var code: Code
-    /// How bad it is.
+    /// The severity.
     public var level: Level
-    /// What was found, in a sentence.
+    /// The finding as a sentence.
     public var message: String
-    /// What that means for the people who use the device; empty where all is well.
+    /// Its meaning for the people who use the device; empty for a good finding.
     public var meaning: String
-    /// The command that repairs it, where there is one.
+    /// The command that repairs it, if there is one.
     public var command: String?
 
     init(
@@ -64,7 +64,7 @@ public struct Finding: Hashable, Sendable {
         self.command = command
     }
 
-    /// The exit code of a program that ends for it; nil where it needs not.
+    /// The exit code of a program that ends because of it; nil if it can continue.
     public var exitCode: SetupProblem.ExitCode? {
         guard level == .broken else { return nil }
         switch area {
@@ -105,24 +105,24 @@ extension Finding.Code {
     }
 }
 
-/// All that was found out about a device, in the order in which it was.
+/// All findings about a device, in the order in which they were made.
 public struct Diagnosis: Hashable, Sendable {
     /// The findings.
     public var findings: [Finding] = []
 
-    /// Nothing is found out yet.
+    /// A diagnosis without findings.
     public init() {}
 
-    /// How many are of this level.
+    /// The number of findings of this level.
     public func count(_ level: Finding.Level) -> Int { findings.count { $0.level == level } }
 
-    /// The exit code of the contract: that of the first broken thing, since what comes after may come of it.
+    /// The exit code: that of the first broken finding, because later ones may be its consequences.
     public var exitCode: SetupProblem.ExitCode? { findings.lazy.compactMap(\.exitCode).first }
 }
 
 extension Finding {
-    /// The finding as a person reads it, a line each: how bad it is and what was found, what that means, and what to
-    /// type. `wrap` breaks a paragraph into lines, which takes somebody who knows how wide a character is.
+    /// The finding as lines for a person: its severity and message, its meaning, and what to type. `wrap` breaks a
+    /// paragraph into lines, because it knows the width of characters.
     public func lines(wrap: (String) -> [String]) -> [String] {
         let mark =
             switch level {
@@ -139,7 +139,7 @@ extension Finding {
 }
 
 extension Diagnosis {
-    /// The sum of it, in a sentence.
+    /// The summary in a sentence.
     public var sentence: String {
         let broken = count(.broken)
         let known = count(.worthKnowing)

@@ -3,28 +3,29 @@
 import BLETransport
 import FoundationEssentials
 
-/// What main.conf is to say, in groups that belong together: where somebody has set one of a group otherwise, that is a
-/// decision, and the whole group is left alone. A shortest interval beside somebody's longest one could be more than that.
+/// Settings of main.conf that belong together. If the user has set one of a group to another value, that was a
+/// decision, and the entire group is left alone. For example, our shortest interval could exceed the user's longest
+/// one.
 struct SettingGroup: Hashable {
-    /// What is to be set.
+    /// The settings to add.
     var settings: [KeyFileSetting]
-    /// What may only be set to this, if it is set at all.
+    /// Settings that must have these values if they are set at all.
     var bounds: [KeyFileSetting] = []
 
-    /// How often the adapter advertises, in 0.625 ms: 20 to 30 ms.
+    /// The advertising interval, in 0.625 ms: 20 to 30 ms.
     static let advertisingUnits: ClosedRange<UInt16> = 32...48
-    /// The interval of the links that it dials, in 1.25 ms: a node's own.
+    /// The interval of links that the adapter dials, in 1.25 ms: the same as a node's own.
     static let linkUnits =
         UInt16(RadioLimits.dialledInterval.lowerBound)...UInt16(RadioLimits.dialledInterval.upperBound)
-    /// Their supervision timeout, in 10 ms: a node's own.
+    /// Their supervision timeout, in 10 ms: the same as a node's own.
     static let supervisionUnits = UInt16(RadioLimits.tunedSupervision)
 
-    /// How often the adapter advertises.
+    /// The advertising interval.
     static let advertising = Self(settings: [
         KeyFileSetting("LE", "MinAdvertisementInterval", "\(advertisingUnits.lowerBound)"),
         KeyFileSetting("LE", "MaxAdvertisementInterval", "\(advertisingUnits.upperBound)"),
     ])
-    /// The links that the adapter dials. With a latency a link would need a longer timeout (Core specification, Vol 4,
+    /// The links that the adapter dials. With a latency, a link would need a longer timeout (Core specification, Vol 4,
     /// Part E, 7.8.12).
     static let links = Self(
         settings: [
@@ -32,22 +33,22 @@ struct SettingGroup: Hashable {
             KeyFileSetting("LE", "MaxConnectionInterval", "\(linkUnits.upperBound)"),
             KeyFileSetting("LE", "ConnectionSupervisionTimeout", "\(supervisionUnits)"),
         ], bounds: [KeyFileSetting("LE", "ConnectionLatency", "0")])
-    /// Phones that link are not looked through, which has them ask their owners to pair.
+    /// bluetoothd does not read the services of phones that link; otherwise phones ask their owners to pair.
     static let phones = Self(settings: [KeyFileSetting("General", "ReverseServiceDiscovery", "false")])
-    /// Adapters are switched on when bluetoothd finds them.
+    /// bluetoothd switches adapters on when it finds them.
     static let enabling = Self(settings: [KeyFileSetting("Policy", "AutoEnable", "true")])
 }
 
 /// A configuration file with groups of settings added.
 struct ConfigurationEdit: Hashable {
-    /// What is added, in the order of the groups.
+    /// The added settings, in the order of the groups.
     private(set) var added: [KeyFileSetting] = []
-    /// What somebody has set otherwise, a sentence each.
+    /// Sentences about settings that the user has set to other values.
     private(set) var remarks: [String] = []
-    /// The file as it is to be; nil where nothing is added.
+    /// The new contents of the file; nil if nothing is added.
     private(set) var result: Data?
 
-    /// Decides what is added to a file.
+    /// Decides which settings are added to a file.
     init(_ file: ConfigurationFile, groups: [SettingGroup]) {
         let before: Data
         switch file.found {
@@ -62,7 +63,7 @@ struct ConfigurationEdit: Hashable {
             for group in groups { take(group, parsed, file.path) }
             guard !added.isEmpty else { return }
             let after = parsed.adding(added)
-            // Read as bluetoothd will read it.
+            // Reads it as bluetoothd will.
             let written = try KeyFile(after)
             guard added.allSatisfy({ written.value(of: $0.key, in: $0.section) == $0.value }) else {
                 preconditionFailure("a setting was not added where it counts")
@@ -87,7 +88,7 @@ struct ConfigurationEdit: Hashable {
         added += group.settings.filter { file.value(of: $0.key, in: $0.section) == nil && !added.contains($0) }
     }
 
-    /// Whether bluetoothd takes two values for one: numbers may be written in hexadecimal, and 1 is true.
+    /// Whether two values are equal for bluetoothd: numbers may be hexadecimal, and 1 is true.
     private static func isSame(_ one: String, _ other: String) -> Bool {
         func number(_ text: String) -> Int? {
             text.lowercased().hasPrefix("0x") ? Int(text.dropFirst(2), radix: 16) : Int(text)
@@ -98,7 +99,7 @@ struct ConfigurationEdit: Hashable {
 
     private static func truth(_ text: String) -> Int? { text == "true" ? 1 : nil }
 
-    /// What an adapter with these defaults has when bluetoothd has read the result.
+    /// The defaults of an adapter after bluetoothd has read the result.
     func defaults(from before: AdapterDefaults) -> AdapterDefaults {
         var defaults = before
         if added.contains(where: { $0.section == "LE" && $0.key.contains("Advertisement") }) {
@@ -111,7 +112,7 @@ struct ConfigurationEdit: Hashable {
         return defaults
     }
 
-    /// What is added, as it stands in the file: each section's name, and its lines.
+    /// The added lines as they are in the file: each section's name, and its lines.
     var lines: [String] {
         var lines: [String] = []
         var section: String?

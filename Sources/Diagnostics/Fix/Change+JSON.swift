@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A change with its time, as the command line's contract writes it.
+/// A change with its time, in the form of the JSON output.
 public struct TimedChange: Encodable, Sendable {
-    /// What has become of it.
+    /// The state of a change.
     public enum State: String, Sendable, CaseIterable {
-        /// It would be made.
+        /// It was not made yet.
         case planned
-        /// It is made.
+        /// It was made.
         case made
-        /// It could not be made, or taken back.
+        /// It could not be made or undone.
         case failed
-        /// It is taken back.
+        /// It was undone.
         case takenBack
-        /// Somebody has changed it since.
+        /// It was changed by someone else since, and stays.
         case leftAlone
     }
 
@@ -23,13 +23,13 @@ public struct TimedChange: Encodable, Sendable {
     private let cause: String?
     private let at: Double
 
-    /// A change at a time, in seconds since 1970. `cause` says why it could not be made.
+    /// Makes a change with its time, in seconds since 1970. `cause` is the reason of a failure.
     public init(_ change: Change, _ state: State, cause: String? = nil, at: Double) {
         (title, details, reasons) = (change.title, change.details, change.reasons)
         (self.state, self.cause, self.at) = (state, cause, at)
     }
 
-    /// One that was made before.
+    /// Makes an earlier change with its time.
     public init(_ made: MadeChange, _ state: State, cause: String? = nil, at: Double) {
         (title, details, reasons) = (
             made.title, made.content.map { [$0.path] } ?? [(made.undo ?? []).joined(separator: " ")], []
@@ -57,7 +57,7 @@ public struct TimedRemark: Encodable, Sendable {
     private let message: String
     private let at: Double
 
-    /// A remark at a time, in seconds since 1970.
+    /// Makes a remark with its time, in seconds since 1970.
     public init(_ message: String, at: Double) {
         self.message = message
         self.at = at

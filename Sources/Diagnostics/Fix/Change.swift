@@ -3,22 +3,23 @@
 import BLETransport
 import FoundationEssentials
 
-/// What a configuration leaves in the kernel for an adapter: bluetoothd sets it at its start and never takes it back.
+/// Values that a configuration leaves in the kernel for an adapter: bluetoothd sets them when it starts, and never
+/// restores the former ones.
 public struct AdapterTrace: Hashable, Sendable, Codable {
     /// `hci0` and so on.
     public var adapter: String
-    /// What it had before.
+    /// The former values.
     public var before: AdapterDefaults
-    /// What it has then.
+    /// The new values.
     public var after: AdapterDefaults
 }
 
-/// Something of the device that is to have other bytes: a file, a program's capabilities, a radio's switch. What was there
-/// is kept, so that it can be put back byte for byte.
+/// New bytes for something on the device: a file, a program's capabilities, a radio's switch. The former bytes are
+/// stored, so that they can be restored exactly.
 public struct ContentChange: Hashable, Sendable, Codable {
-    /// Where the bytes are.
+    /// The kind of place.
     public enum Store: String, Hashable, Sendable, Codable {
-        /// A file, which is replaced as a whole.
+        /// A file, which is replaced completely.
         case file
         /// The capabilities of a program's file.
         case capability
@@ -26,67 +27,67 @@ public struct ContentChange: Hashable, Sendable, Codable {
         case kernel
     }
 
-    /// What has to follow, so that it counts.
+    /// What must follow for the change to take effect.
     public enum Effect: String, Hashable, Sendable, Codable {
-        /// Nothing: it counts at once.
+        /// Nothing: it takes effect at once.
         case atOnce
-        /// bluetoothd is started again.
+        /// bluetoothd must be restarted.
         case restart
-        /// systemd reads its units again, and bluetoothd is started again.
+        /// systemd must read its units again, and bluetoothd must be restarted.
         case reload
     }
 
-    /// Where the bytes are.
+    /// The kind of place.
     public var store: Store
     /// The file's path.
     public var path: String
-    /// What was there; nil for nothing.
+    /// The former bytes; nil if there were none.
     public var before: Data?
-    /// What is to be there.
+    /// The new bytes.
     public var after: Data
-    /// What has to follow.
+    /// What must follow.
     public var effect = Effect.atOnce
-    /// What the kernel keeps of it, whatever is in the file later.
+    /// Values that the kernel keeps, whatever the file contains later.
     public var adapters: [AdapterTrace]?
 
-    /// What is to be done to take the change back.
+    /// How to undo the change.
     enum TakingBack: Hashable {
-        /// What was there is put back.
+        /// Restore the former bytes.
         case restore
-        /// It is as it was before: nothing.
+        /// Do nothing: the former bytes are there already.
         case isDone
-        /// Somebody else has changed it since: nothing.
+        /// Do nothing: someone else has changed it since.
         case leaveAlone
     }
 
-    /// Decides by what is there now.
+    /// Decides by the current bytes.
     func takingBack(now: Data?) -> TakingBack {
         now == after ? .restore : now == before ? .isDone : .leaveAlone
     }
 }
 
-/// A change that repairs or improves something, to be shown to a person before it is made.
+/// A change that repairs or improves something. A person sees it before it is made.
 public struct Change: Hashable, Sendable {
-    /// What is done.
+    /// An action.
     public enum Action: Hashable, Sendable {
-        /// Something gets other bytes.
+        /// Give something new bytes.
         case content(ContentChange)
-        /// A program is run, and another takes that back; nil where nothing does.
+        /// Run a program; `undo` is the program that undoes it, or nil.
         case command([String], undo: [String]?)
-        /// bluetoothd is started again, after systemd has read its units again where it has to.
+        /// Restart bluetoothd, if necessary after systemd has read its units again.
         case restart(needsReload: Bool)
     }
 
-    /// What is done.
+    /// The action.
     public var action: Action
-    /// The findings that it is for.
+    /// The findings that it repairs.
     public var reasons: [Finding.Code]
-    /// It in a sentence without its full stop: "Add 5 lines to /etc/bluetooth/main.conf".
+    /// The title, a sentence without its full stop: "Add 5 lines to /etc/bluetooth/main.conf".
     public var title: String
-    /// What exactly: lines that are added, a command, a line each.
+    /// The details, one per line: lines that are added, or a command.
     public var details: [String]
 
-    /// The words of programs that do it, one program each; none where no program is run.
+    /// The commands that make the change; empty if no program runs.
     public var commands: [[String]] {
         switch action {
         case .content: []
@@ -96,7 +97,7 @@ public struct Change: Hashable, Sendable {
         }
     }
 
-    /// Whether bluetoothd and its adapters need a moment after it.
+    /// Whether bluetoothd and its adapters need time to settle after it.
     public var unsettles: Bool {
         switch action {
         case .content(let change): change.store == .kernel
@@ -112,7 +113,7 @@ public struct Change: Hashable, Sendable {
         if details.isEmpty { self.details = commands.map { $0.joined(separator: " ") } }
     }
 
-    /// A restart, once for all that needs one.
+    /// One restart for all findings that need one.
     static func restart(needsReload: Bool, for reasons: [Finding.Code]) -> Self {
         Self(
             .restart(needsReload: needsReload), for: reasons,
@@ -121,7 +122,7 @@ public struct Change: Hashable, Sendable {
 }
 
 extension Change {
-    /// The change as a person reads it in a list, a line each.
+    /// The change as lines of a list for a person.
     public func lines(number: Int) -> [String] {
         let margin = String(repeating: " ", count: 7)
         return ["  \(number). \(title)."] + details.map { margin + $0 }

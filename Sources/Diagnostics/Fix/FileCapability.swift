@@ -3,11 +3,11 @@
 import BLETransport
 import FoundationEssentials
 
-/// Capabilities of a program's file, as the kernel keeps them in the attribute `security.capability` (`struct
-/// vfs_cap_data` of linux/capability.h): a revision with flags, then what is permitted and what may be inherited, 32 bits of
-/// each, twice. All little-endian.
+/// Capabilities of a program's file, in the format of the kernel's attribute `security.capability` (`struct
+/// vfs_cap_data` of linux/capability.h): a revision with flags, then 32 bits of permitted and 32 bits of inheritable
+/// capabilities, twice. All are little-endian.
 struct FileCapability: Hashable {
-    /// Who runs the program has what is permitted in effect at once.
+    /// A program that is started from the file has its permitted capabilities in effect at once.
     private static let effective: UInt32 = 1
     private static let (secondRevision, thirdRevision): (UInt32, UInt32) = (0x0200_0000, 0x0300_0000)
     /// CAP_NET_ADMIN and CAP_NET_RAW.
@@ -17,14 +17,14 @@ struct FileCapability: Hashable {
     private(set) var permitted: UInt64
     private(set) var inheritable: UInt64
 
-    /// What tuning links takes: `cap_net_admin,cap_net_raw+ep`.
+    /// The capabilities for tuning links: `cap_net_admin,cap_net_raw+ep`.
     static let tuning = Self(isEffective: true, permitted: netAdmin | netRaw, inheritable: 0)
 
     private init(isEffective: Bool, permitted: UInt64, inheritable: UInt64) {
         (self.isEffective, self.permitted, self.inheritable) = (isEffective, permitted, inheritable)
     }
 
-    /// Reads the attribute. Nil where it is of an unknown form.
+    /// Reads the attribute. Nil for an unknown format.
     init?(_ bytes: Data) {
         let words = stride(from: 0, to: bytes.count - bytes.count % 4, by: 4).map { offset in
             bytes.dropFirst(offset).prefix(4).reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
@@ -37,7 +37,7 @@ struct FileCapability: Hashable {
             inheritable: UInt64(words[2]) | UInt64(words[4]) << 32)
     }
 
-    /// As the kernel takes it.
+    /// The attribute's bytes.
     var bytes: Data {
         let words = [
             Self.secondRevision | (isEffective ? Self.effective : 0), UInt32(truncatingIfNeeded: permitted),
@@ -47,27 +47,27 @@ struct FileCapability: Hashable {
         return Data(words.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } })
     }
 
-    /// Whether it has nothing that tuning does not need.
+    /// Whether it has only capabilities that tuning needs.
     var isForTuningAlone: Bool { inheritable == 0 && permitted & ~Self.tuning.permitted == 0 }
 
-    /// What somebody who runs the program without rights of their own may do.
+    /// The rights of the program when an unprivileged user starts it.
     var permissions: (mayAdminister: Bool, mayCommand: Bool) {
         (isEffective && permitted & Self.netAdmin != 0, isEffective && permitted & Self.netRaw != 0)
     }
 }
 
-/// The file that this program is.
+/// This program's file.
 public struct ProgramFile: Hashable, Sendable {
-    /// Its path, with links followed.
+    /// Its path, with symbolic links resolved.
     public var path: String
-    /// Its capabilities as the kernel keeps them; nil where it has none.
+    /// Its capabilities in the kernel's format; nil without any.
     public var capability: Data?
-    /// Its disk is mounted nosuid: what the kernel keeps there has no effect.
+    /// Its disk is mounted nosuid, so its capabilities have no effect.
     public var isIgnored = false
-    /// Why it cannot be given any, in words that end a sentence; nil where it can.
+    /// Why it cannot get capabilities, as the end of a sentence; nil if it can.
     public var refusal: String?
 
-    /// What somebody who runs it without rights of their own may do with radios.
+    /// The radio rights of the program when an unprivileged user starts it.
     public var permissions: RadioPermissions {
         let may = isIgnored ? nil : capability.flatMap { FileCapability($0)?.permissions }
         return RadioPermissions(mayAdminister: may?.mayAdminister == true, mayCommand: may?.mayCommand == true)

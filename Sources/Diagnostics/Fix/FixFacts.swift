@@ -5,53 +5,54 @@ import CCapability
 import FoundationEssentials
 import Glibc
 
-/// What a plan of changes needs to know of a device beside what was found out about its radios. Nothing in it is judged.
+/// What a plan of changes needs to know about a device, except the facts about radios. These are facts without a
+/// judgement.
 public struct FixFacts: Hashable, Sendable {
-    /// Somebody who uses the device.
+    /// A user of the device.
     public struct User: Hashable, Sendable {
-        /// The user's number.
+        /// The user ID.
         public var number: UInt32
-        /// The group's number that the user's files get.
+        /// The group ID for the user's files.
         public var group: UInt32
         /// The user's name.
         public var name: String
     }
 
-    /// Who has asked, by sudo; nil for root itself.
+    /// The user who has called sudo; nil for root itself.
     public var user: User?
     /// This program.
     public var program: ProgramFile
-    /// The configuration file of the bluetoothd that runs, or that would.
+    /// The configuration file of the running bluetoothd, or of one that would run.
     public var configuration: ConfigurationFile
-    /// RoadMesh's addition to bluetoothd's unit.
+    /// RoadMesh's drop-in file for bluetoothd's unit.
     public var unitAddition: ConfigurationFile
-    /// Whether services are started by systemd here.
+    /// Whether this system starts services with systemd.
     public var hasSystemctl: Bool
-    /// What `systemctl is-enabled bluetooth` says; nil where it says nothing.
+    /// The output of `systemctl is-enabled bluetooth`; nil without any.
     public var enablement: String?
-    /// Whether there is a group that bluetoothd's policy may mean.
+    /// Whether a group exists that bluetoothd's policy may refer to.
     public var hasGroup: Bool
-    /// rfkill's files of Bluetooth radios that a program has blocked.
+    /// rfkill's files for Bluetooth radios that a program has blocked.
     public var blocks: [String]
-    /// What the kernel uses on each adapter.
+    /// The kernel's defaults for each adapter.
     public var defaults: [String: AdapterDefaults] = [:]
 }
 
-/// A file that somebody may have written.
+/// A configuration file, which a person may have edited.
 public struct ConfigurationFile: Hashable, Sendable {
-    /// What is found in its place.
+    /// The contents of its path.
     public enum Found: Hashable, Sendable {
         /// Nothing.
         case nothing
         /// A file with these bytes.
         case bytes(Data)
-        /// Something that is left alone; the rest of a sentence that begins with its path.
+        /// Something to leave alone, as the rest of a sentence that begins with its path.
         case refused(String)
     }
 
     /// Its path.
     public var path: String
-    /// What is found there.
+    /// The contents of its path.
     public var found: Found
 
     init(path: String, found: Found) {
@@ -76,10 +77,10 @@ public struct ConfigurationFile: Hashable, Sendable {
 }
 
 extension FixFacts {
-    /// Where RoadMesh's addition to bluetoothd's unit is.
+    /// The path of RoadMesh's drop-in file for bluetoothd's unit.
     static let unitAdditionPath = "/etc/systemd/system/bluetooth.service.d/roadmesh.conf"
 
-    /// Looks. `environment` is this process's.
+    /// Collects the facts. `environment` is this process's.
     public static func collect(_ radio: RadioFacts?, environment: [String: String]) async -> Self {
         let hasSystemctl = SystemCommand.exists("systemctl", environment)
         let enablement = hasSystemctl ? await SystemCommand(["systemctl", "is-enabled", "bluetooth"]).answer() : nil
@@ -99,7 +100,7 @@ extension FixFacts {
         return Dictionary(read, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Files of rfkill (Documentation/ABI/stable/sysfs-class-rfkill) that hold a 1.
+    /// Files of rfkill (Documentation/ABI/stable/sysfs-class-rfkill) that contain a 1.
     private static func blocks(in folder: String = "/sys/class/rfkill") -> [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         func line(_ path: String) -> String? {
@@ -113,7 +114,7 @@ extension FixFacts {
 }
 
 extension FixFacts.User {
-    /// Who has called sudo, as it tells (sudo(8), "Environment"). Nil where nobody has, or root.
+    /// The user who has called sudo, from its variables (sudo(8), "Environment"). Nil without sudo, or for root.
     public init?(environment: [String: String]) {
         guard let number = environment["SUDO_UID"].flatMap(UInt32.init), number != 0,
             let entry = getpwuid(number)?.pointee
@@ -121,7 +122,7 @@ extension FixFacts.User {
         self.init(number: number, group: entry.pw_gid, name: String(cString: entry.pw_name))
     }
 
-    /// Every group that the user is in now, in the system's own list: a login that is older has less.
+    /// All current groups of the user, from the system's list: an older login has fewer.
     var groups: [UInt32] {
         var count: Int32 = 64
         var groups = [gid_t](repeating: 0, count: Int(count))
@@ -129,8 +130,8 @@ extension FixFacts.User {
         return Array(groups.prefix(Int(count)))
     }
 
-    /// Why bluetoothd does not talk to this user, in the system's words; nil where it does, or nothing is known. Root is let
-    /// in by itself, so that only asking as the user tells.
+    /// Why bluetoothd refuses this user, in the system's words; nil if it does not, or if that is unknown. Root is
+    /// always accepted, so the question must be asked as the user.
     public func denial() async -> String? {
         let question = SystemCommand([
             "dbus-send", "--system", "--print-reply", "--dest=org.bluez", "/",
@@ -144,7 +145,7 @@ extension FixFacts.User {
 }
 
 extension ProgramFile {
-    /// The program that runs.
+    /// The running program.
     public static func running() -> Self {
         let path = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         var file = Self(path: path)
@@ -165,7 +166,7 @@ extension ProgramFile {
     }
 }
 
-/// The attribute that holds a file's capabilities.
+/// The attribute with a file's capabilities.
 enum CapabilityAttribute {
     static func read(_ path: String) throws(FixFailure) -> Data? {
         var bytes = [UInt8](repeating: 0, count: FixLimits.capabilityBytes)
@@ -184,11 +185,11 @@ enum CapabilityAttribute {
         code == EOPNOTSUPP ? FixFailure("its file system keeps none") : FixFailure(code: code)
     }
 
-    /// Why a folder's file system takes no capabilities; nil where it does, or where that cannot be tried.
+    /// Why a folder's file system stores no capabilities; nil if it does, or if that cannot be tested.
     static func refusal(of folder: String) -> String? {
         let bytes = Array(FileCapability.tuning.bytes)
         let result = ccapability_try(folder.isEmpty ? "/" : folder, bytes, bytes.count)
-        // A file system without files that have no name: the attempt itself has to tell.
+        // The file system does not support unnamed files, so only the change itself can show it.
         let isUntried = [-EOPNOTSUPP, -EISDIR].contains(result) && (try? read(folder)) != nil
         return result == 0 || isUntried ? nil : failure(-result).text
     }

@@ -3,21 +3,21 @@
 import FoundationEssentials
 import Glibc
 
-/// A change that was made, with what takes it back.
+/// A change that was made, with its undo.
 public struct MadeChange: Hashable, Sendable, Codable {
-    /// The change in a sentence without its full stop.
+    /// Its title, a sentence without its full stop.
     public var title: String
-    /// When, in seconds since 1970.
+    /// Its time, in seconds since 1970.
     public var at: Double
-    /// What got other bytes, with those that were there before.
+    /// The changed bytes, with the former ones.
     public var content: ContentChange?
-    /// The program that takes it back.
+    /// The program that undoes it.
     public var undo: [String]?
 
-    /// What has to follow when it is taken back.
+    /// What must follow its undo.
     public var effect: ContentChange.Effect { content?.effect ?? .atOnce }
 
-    /// What is shown of it before it is taken back, a line each.
+    /// The lines that are shown before it is undone.
     public func lines(number: Int) -> [String] {
         let margin = String(repeating: " ", count: 7)
         let how = content.map { "\($0.path), as it was before" } ?? (undo ?? []).joined(separator: " ")
@@ -25,11 +25,10 @@ public struct MadeChange: Hashable, Sendable, Codable {
     }
 }
 
-/// Keeps what was there before each change, on the disk before the change is made, so that a power cut leaves nothing that
-/// cannot be taken back. It belongs to the user who makes changes, which is root: who can write it can have any file
-/// replaced.
+/// Stores the former state on disk before each change, so that every change can be undone, even after a power cut. It
+/// belongs to the user who makes changes, which is root: a user who could write it could have any file replaced.
 public struct FixJournal: Sendable {
-    /// Where the journal of a device is.
+    /// The folder of a device's journal.
     public static let standardFolder = "/var/lib/roadmesh-doctor"
 
     private struct Stored: Codable {
@@ -43,11 +42,11 @@ public struct FixJournal: Sendable {
     public let path: String
     private let folder: String
     private let lock: FolderLock?
-    /// The changes that were made and not taken back, the first one first.
+    /// The changes that were made and not undone, the first one first.
     public private(set) var changes: [MadeChange]
 
-    /// Reads the journal in a folder; where there is none, nothing was changed. Throws where it cannot be trusted or read,
-    /// and, `forChanges`, where another process has it.
+    /// Reads the journal in a folder; without one, nothing was changed. Throws if it cannot be trusted or read. With
+    /// `forChanges`, also throws if another process uses it.
     public init(reading folder: String = standardFolder, forChanges: Bool) throws(FixFailure) {
         self.folder = folder
         lock = forChanges ? try FolderLock(folder) : nil
@@ -83,7 +82,7 @@ public struct FixJournal: Sendable {
         return bytes
     }
 
-    /// Takes a change down, before it is made.
+    /// Stores a change before it is made.
     mutating func add(_ change: MadeChange) throws(FixFailure) {
         guard changes.count < FixLimits.journalEntries else {
             throw FixFailure("the journal in \(path) holds \(changes.count) changes already; take them back first")
@@ -91,7 +90,7 @@ public struct FixJournal: Sendable {
         try keep(changes + [change])
     }
 
-    /// Forgets a change: it was not made after all, or is taken back.
+    /// Removes a change that was not made after all, or was undone.
     mutating func forget(_ change: MadeChange) throws(FixFailure) {
         var rest = changes
         if let index = rest.lastIndex(of: change) { rest.remove(at: index) }

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Every limit of what `doctor --fix` reads, runs and waits for, each with its reason.
+/// Limits of what `doctor --fix` reads, runs and waits for, each with its reason.
 public enum FixLimits {
-    /// Bytes of a configuration file. bluetoothd's own has 12 KiB, most of it comments.
+    /// Largest configuration file, in bytes. bluetoothd's own has 12 KiB, mostly comments.
     public static let fileBytes = 256 << 10
-    /// Bytes of the journal: two copies of each file, in Base64, for more runs than a person makes.
+    /// Largest journal, in bytes: two copies of each file, in Base64, for more runs than a person makes.
     public static let journalBytes = 8 << 20
-    /// Changes that the journal holds: a run makes some five.
+    /// Changes in the journal: a run makes some five.
     public static let journalEntries = 64
-    /// Bytes of a file's capabilities: the kernel's newest form has 24.
+    /// Size of a file's capabilities, in bytes: the kernel's newest format has 24.
     public static let capabilityBytes = 64
-    /// Bytes of what a program says that are read: an error is a sentence.
+    /// Bytes of a program's output that are read: an error is a sentence.
     public static let outputBytes = 16 << 10
-    /// How long a program may take. systemctl waits for bluetoothd to be on the bus, which the unit gives 90 s; most
-    /// often it takes one.
+    /// Longest time of a program. systemctl waits until bluetoothd is on the bus, for which the unit allows 90 s;
+    /// usually it takes one second.
     public static let command: Duration = .seconds(100)
-    /// How long bluetoothd may take to answer a question.
+    /// Longest time for an answer of bluetoothd.
     public static let question: Duration = .seconds(5)
-    /// How long an adapter may take to be on after bluetoothd was started: a USB dongle loads its firmware in some four
+    /// Longest time until an adapter is on after a start of bluetoothd: a USB dongle loads its firmware in some four
     /// seconds.
     public static let settling: Duration = .seconds(10)
     /// How often the adapter is checked while the node waits for it.

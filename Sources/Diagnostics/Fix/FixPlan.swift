@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The changes that repair what was found, in the order in which they are made, and what is left alone.
+/// The changes that repair the findings, in the order in which they are made, and what is left alone.
 public struct FixPlan: Hashable, Sendable {
     /// The changes.
     public internal(set) var changes: [Change] = []
-    /// What could be changed and is not, and why: a sentence each.
+    /// Sentences about possible changes that are not made, with the reasons.
     public internal(set) var remarks: [String] = []
 
-    /// The question that is asked once.
+    /// The question to the user, asked once.
     public var question: String { "Make \(changes.count == 1 ? "this change" : "these \(changes.count) changes")?" }
 
     mutating func remark(_ sentence: String) {

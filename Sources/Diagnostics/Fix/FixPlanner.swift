@@ -3,12 +3,12 @@
 import BLETransport
 import FoundationEssentials
 
-/// Decides from findings which changes repair them. A finding that is not named here has none: it takes a person.
+/// Decides which changes repair which findings. All other findings need a person.
 public struct FixPlanner: Sendable {
-    /// The group that some distributions let bluetoothd talk to alone.
+    /// On some distributions, only members of this group may use bluetoothd.
     static let group = "bluetooth"
 
-    /// The findings that changes repair, where the device is as most are.
+    /// Findings that changes can repair on most devices.
     public static let repaired: Set<Finding.Code> = [
         .blocked, .adapterOff, .spareAdapterOff, .noMessageBus, .serviceNotRunning, .serviceFails, .advertisingFull,
         .volumePlugin, .looksThroughPhones, .denied, .slowTiming, .noCapabilities,
@@ -19,25 +19,25 @@ public struct FixPlanner: Sendable {
     private var plan = FixPlan()
     private var groups: [SettingGroup] = []
     private var groupReasons: [Finding.Code] = []
-    /// Findings that a restart of bluetoothd is for.
+    /// Findings that need a restart of bluetoothd.
     private var restartReasons: [Finding.Code] = []
     private var needsReload = false
     private var startsService = false
 
-    /// A planner with the facts.
+    /// Makes a planner for these facts.
     public init(radio: RadioFacts?, facts: FixFacts) {
         self.radio = radio
         self.facts = facts
     }
 
-    /// The changes for these findings.
+    /// Returns the changes for these findings.
     public func plan(for findings: [Finding]) -> FixPlan {
         var planner = self
         let codes = findings.filter { $0.level != .good }.map(\.code)
         for code in codes { planner.consider(code) }
         planner.addConfiguration()
         planner.addRestart()
-        // The last, since it takes a bluetoothd that runs.
+        // These come last, because they need a running bluetoothd.
         for code in codes where code == .adapterOff || code == .spareAdapterOff { planner.addPower(code) }
         return planner.plan
     }
@@ -65,7 +65,7 @@ public struct FixPlanner: Sendable {
         if !plan.changes.contains(where: { $0.action == action }) { plan.changes.append(change) }
     }
 
-    // MARK: The radio
+    // MARK: Radio
 
     private mutating func addUnblocking(_ code: Finding.Code) {
         for path in facts.blocks {
@@ -115,7 +115,7 @@ public struct FixPlanner: Sendable {
         guard facts.hasSystemctl else {
             return plan.remark("There is no systemctl here: what is set counts when bluetoothd is started again.")
         }
-        // What starts it reads what was set before.
+        // A service that is started reads the new settings.
         guard !startsService else { return moveStartLast() }
         plan.changes.append(.restart(needsReload: needsReload, for: restartReasons))
     }
@@ -157,7 +157,7 @@ public struct FixPlanner: Sendable {
             for: code, "Add \(user.name) to the group \(Self.group); it counts from the next login on")
     }
 
-    /// Gives the program what tuning links takes, where it can have it.
+    /// Gives the program the capabilities for tuning links, if it can have them.
     private mutating func addCapability(_ code: Finding.Code) -> Bool {
         let program = facts.program
         let present = program.capability.flatMap { FileCapability($0) }
@@ -169,7 +169,7 @@ public struct FixPlanner: Sendable {
             plan.remark("\(program.path) cannot be given the capabilities: \(refusal).")
             return false
         }
-        // It has them already, and something else keeps them from counting.
+        // It has them already, and something else makes them ineffective.
         guard present != .tuning else { return false }
         let change = ContentChange(
             store: .capability, path: program.path, before: program.capability, after: FileCapability.tuning.bytes)
@@ -192,7 +192,7 @@ public struct FixPlanner: Sendable {
         let edit = ConfigurationEdit(file, groups: groups)
         for remark in edit.remarks { plan.remark(remark) }
         guard let result = edit.result else {
-            // It is all there, and bluetoothd has not read it yet.
+            // All settings are there, and bluetoothd has not read them yet.
             if edit.remarks.isEmpty, groupReasons.contains(.slowTiming) { restartReasons.append(.slowTiming) }
             return
         }
@@ -213,11 +213,11 @@ public struct FixPlanner: Sendable {
     }
 }
 
-/// How bluetoothd is started by a unit, as it was, without its volume control.
+/// The command line of bluetoothd's unit, without the volume control.
 private struct UnitCommand {
     let text: String
 
-    /// Nil where something in its command line would mean more to systemd than to bluetoothd.
+    /// Nil if systemd would read a part of the command line differently.
     init?(_ daemon: DaemonFacts) {
         guard let path = daemon.path else { return nil }
         var words: [String] = []

@@ -3,31 +3,31 @@
 import BLETransport
 import FoundationEssentials
 
-/// Makes changes and takes them back. What it does was decided before: by `FixPlanner`, and by what `ContentChange` makes
-/// of the bytes that are there.
+/// Makes and undoes changes. The decisions were made before: by `FixPlanner`, and by `ContentChange` for the current
+/// bytes.
 public struct FixRun: Sendable {
-    /// What came of taking a change back.
+    /// The result of an undo.
     public enum TakenBack: Hashable, Sendable {
-        /// It is as it was before.
+        /// The former state is restored.
         case done
-        /// It was so already.
+        /// The former state was there already.
         case wasDone
-        /// Somebody has changed it since, so it stays; in words that end a sentence.
+        /// Someone else has changed it since, so it stays; the text ends a sentence.
         case leftAlone(String)
-        /// It cannot be; why.
+        /// It cannot be undone, with the reason.
         case failed(String)
     }
 
-    /// The changes that were made and not taken back, the first one first.
+    /// The changes that were made and not undone, the first one first.
     public var changes: [MadeChange] { journal.changes }
     private var journal: FixJournal
     private let command: @Sendable ([String]) async -> SystemCommand.Outcome
-    /// What the kernel still has of what was taken back, and what it had before.
+    /// Values in the kernel that come from undone changes, and the former ones.
     private var traces: [AdapterTrace] = []
-    /// What has to follow what was taken back.
+    /// What must follow the undone changes.
     private var effects: Set<ContentChange.Effect> = []
 
-    /// With the journal of what was done before.
+    /// Makes a run with the journal of earlier changes.
     public init(_ journal: FixJournal) {
         self.init(journal) { await SystemCommand($0).run() }
     }
@@ -39,7 +39,7 @@ public struct FixRun: Sendable {
 
     // MARK: Making
 
-    /// Makes a change, at this time in seconds since 1970.
+    /// Makes a change at this time, in seconds since 1970.
     public mutating func make(_ change: Change, at now: Double) async throws(FixFailure) {
         switch change.action {
         case .content(let content):
@@ -94,9 +94,9 @@ public struct FixRun: Sendable {
         }
     }
 
-    // MARK: Taking back
+    // MARK: Undoing
 
-    /// Takes a change back, if it still is as it was made. The later ones have to be taken back before.
+    /// Undoes a change, if it is still as it was made. Undo later changes first.
     public mutating func takeBack(_ made: MadeChange) async -> TakenBack {
         do throws(FixFailure) {
             var result = TakenBack.done
@@ -118,14 +118,14 @@ public struct FixRun: Sendable {
         }
     }
 
-    /// Gives adapters back what the kernel had for them, as far as it still has what was set.
+    /// Restores the kernel's former values for adapters that still have ours.
     public func resetAdapters() {
         for trace in traces where AdapterDefaults.read(of: trace.adapter) == trace.after {
             _ = trace.before.set(on: trace.adapter)
         }
     }
 
-    /// What has to be done after all that was taken back, so that it counts; nil for nothing.
+    /// What must be done for all undone changes to take effect; nil for nothing.
     public var afterwards: Change? {
         guard effects.contains(.restart) || effects.contains(.reload) else { return nil }
         return .restart(needsReload: effects.contains(.reload), for: [])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A key with its value in a section of a key file.
+/// A key and its value in a section of a key file.
 public struct KeyFileSetting: Hashable, Sendable {
     /// The section's name, without brackets.
     public var section: String
@@ -15,15 +15,16 @@ public struct KeyFileSetting: Hashable, Sendable {
         self.value = value
     }
 
-    /// As it is written.
+    /// The setting as a line.
     var line: String { "\(key)=\(value)" }
 }
 
-/// A key file, as bluetoothd reads its main.conf (GLib's GKeyFile): sections, keys, and comments that begin with `#`.
+/// A key file in the format of bluetoothd's main.conf (GLib's GKeyFile): sections, keys, and comments that begin with
+/// `#`.
 ///
-/// Settings are added to it as lines of their own. No byte that was there is changed, so a default that stands in a
-/// comment (`#MinConnectionInterval=`) keeps its comment. A file that has anything else in it, or a section or a key
-/// twice, is refused: what it means is for the person who has written it.
+/// Settings are added as separate lines. Existing bytes do not change, so a default in a comment
+/// (`#MinConnectionInterval=`) keeps its comment. A file with any other contents, or with a repeated section or key, is
+/// refused, because only its author knows what it means.
 struct KeyFile {
     /// Why a file is refused. Lines are counted from 1.
     enum Refusal: Error, Hashable {
@@ -47,14 +48,14 @@ struct KeyFile {
 
     private enum Content {
         case blank
-        /// A comment; the key where it holds a default.
+        /// A comment, with its key if it contains a default.
         case comment(key: String?)
         case section(String)
         case entry(key: String, value: String)
     }
 
     private struct Line {
-        /// The line's bytes with its end.
+        /// The line's bytes, including its end.
         var range: Range<Int>
         var content: Content
         var section: String?
@@ -62,7 +63,7 @@ struct KeyFile {
 
     private let bytes: [UInt8]
     private var lines: [Line] = []
-    /// What a line of this file ends with.
+    /// The line end of this file.
     private let lineEnd: [UInt8]
 
     /// Reads a file.
@@ -93,7 +94,7 @@ struct KeyFile {
         }
     }
 
-    /// What a key is set to; nil where it is not, or only in a comment.
+    /// The value of a key; nil if it is not set, or only in a comment.
     func value(of key: String, in section: String) -> String? {
         for line in lines where line.section == section {
             if case .entry(key, let value) = line.content { return value }
@@ -101,14 +102,14 @@ struct KeyFile {
         return nil
     }
 
-    /// The file with these settings, none of which it has yet.
+    /// The file with these additional settings.
     func adding(_ settings: [KeyFileSetting]) -> [UInt8] {
         var insertions: [(offset: Int, bytes: [UInt8])] = []
         for setting in settings {
             guard let line = place(for: setting) else { continue }
             insertions.append((line.range.upperBound, written(setting.line, after: line)))
         }
-        // Sections that are missing come last.
+        // Missing sections come last.
         let missing = settings.filter { place(for: $0) == nil }
         var sections: [String] = []
         for setting in missing where !sections.contains(setting.section) { sections.append(setting.section) }
@@ -118,7 +119,7 @@ struct KeyFile {
         }
         var result: [UInt8] = []
         var offset = 0
-        // A stable order: what is added at one place stays in the order in which it was asked for.
+        // A stable order: settings added at one place stay in their order.
         for (_, insertion) in insertions.enumerated().sorted(by: { ($0.1.offset, $0.0) < ($1.1.offset, $1.0) }) {
             result += bytes[offset..<insertion.offset] + insertion.bytes
             offset = insertion.offset
@@ -126,7 +127,7 @@ struct KeyFile {
         return result + bytes[offset...]
     }
 
-    /// The line that a setting comes after: the comment with its default, else the last key of its section.
+    /// The line after which a setting is inserted: the comment with its default, else the last key of its section.
     private func place(for setting: KeyFileSetting) -> Line? {
         let section = lines.filter { $0.section == setting.section }
         let comment = section.last {
@@ -162,7 +163,7 @@ struct KeyFile {
         return [UInt8(ascii: "\r"), UInt8(ascii: "\n")]
     }
 
-    /// A line without its end.
+    /// A line without its line end.
     private static func text(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         var line = line
         if line.last == UInt8(ascii: "\n") { line.removeLast() }
@@ -170,7 +171,7 @@ struct KeyFile {
         return line
     }
 
-    /// What a line is (g_key_file_parse_line). Nil where it is none of what may be there.
+    /// The contents of a line (g_key_file_parse_line). Nil for anything else.
     private static func content(_ line: ArraySlice<UInt8>) -> Content? {
         guard !line.contains(UInt8(ascii: "\r")) else { return nil }
         let text = trimmed(line)
@@ -198,7 +199,7 @@ struct KeyFile {
         )
     }
 
-    /// Without white space at both ends (g_ascii_isspace).
+    /// Removes white space at both ends (g_ascii_isspace).
     private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
         let start = bytes.drop(while: isSpace)

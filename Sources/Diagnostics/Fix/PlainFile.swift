@@ -3,14 +3,14 @@
 import FoundationEssentials
 import Glibc
 
-/// Why a change cannot be made, or a file is left alone.
+/// Why a change cannot be made, or why a file is left alone.
 public struct FixFailure: Error, Hashable, Sendable {
-    /// In words that end a sentence.
+    /// The reason, as the end of a sentence.
     public var text: String
 
     init(_ text: String) { self.text = text }
 
-    /// What errno says.
+    /// Makes a failure from errno.
     init(code: Int32) {
         text =
             [EOPNOTSUPP, ENOSYS].contains(code)
@@ -19,22 +19,22 @@ public struct FixFailure: Error, Hashable, Sendable {
 }
 
 extension String {
-    /// With a small letter first, unless a name in capitals begins it.
+    /// With a lowercase first letter, unless it begins with a name in capitals.
     var lowercasedFirst: String {
         guard let first, dropFirst().first?.isUppercase != true else { return self }
         return first.lowercased() + dropFirst()
     }
 
-    /// With a capital first.
+    /// With an uppercase first letter.
     var uppercasedFirst: String { prefix(1).uppercased() + dropFirst() }
 }
 
-/// A file of the system that is read and replaced as a whole.
+/// A system file that is read and replaced completely.
 ///
-/// A symbolic link is refused: who has put it there keeps the file elsewhere, and may write it again. So is a file with a
-/// second name, which a replacement would part from it.
+/// Symbolic links are refused: the real file is elsewhere, and its owner may write it again. Files with a second hard
+/// link are refused too, because a replacement would separate the two.
 enum PlainFile {
-    /// A file's bytes; nil where there is nothing.
+    /// A file's bytes; nil if it does not exist.
     static func read(_ path: String) throws(FixFailure) -> Data? {
         guard path.hasPrefix("/") else { throw FixFailure("is no absolute path") }
         var status = stat()
@@ -71,8 +71,8 @@ enum PlainFile {
         guard status.st_nlink == 1 else { throw FixFailure("has a second name") }
     }
 
-    /// Puts these bytes in the place of what is there, or of nothing, so that a power cut leaves the one or the other.
-    /// Mode and owner stay; a new file has `mode`. A folder that is missing is made.
+    /// Replaces the file, or creates it, so that a power cut leaves either the old or the new bytes. Mode and owner
+    /// stay; a new file gets `mode`. A missing folder is created.
     static func replace(_ path: String, with bytes: Data, mode: mode_t = 0o644) throws(FixFailure) {
         let folder = self.folder(of: path)
         try makeFolder(folder)
@@ -89,7 +89,7 @@ enum PlainFile {
             if !isDone { unlink(draft) }
         }
         try writeAll(bytes, to: descriptor)
-        // A change of owner clears bits of the mode, so it comes first. Files on some file systems have no owner to keep.
+        // A change of owner clears mode bits, so it comes first. Some file systems store no owner.
         if exists, fchown(descriptor, status.st_uid, status.st_gid) != 0, status.st_uid != geteuid() {
             throw FixFailure(code: errno)
         }
@@ -100,7 +100,7 @@ enum PlainFile {
         sync(folder)
     }
 
-    /// Removes a file, and the folder that it was alone in where that is one for additions (`bluetooth.service.d`).
+    /// Removes a file. Also removes its folder if that is an empty folder for drop-in files (`bluetooth.service.d`).
     static func remove(_ path: String) throws(FixFailure) {
         if unlink(path) != 0, errno != ENOENT { throw FixFailure(code: errno) }
         let folder = self.folder(of: path)
@@ -108,7 +108,7 @@ enum PlainFile {
         if folder.hasSuffix(".d") { rmdir(folder) }
     }
 
-    /// Writes to a file of the kernel, which takes a value at once.
+    /// Writes to a file of the kernel, which applies the value at once.
     static func write(_ bytes: Data, toKernel path: String) throws(FixFailure) {
         let descriptor = open(path, O_WRONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw FixFailure(code: errno) }
@@ -145,11 +145,11 @@ enum PlainFile {
     }
 }
 
-/// A folder that one process at a time has, as long as this lives.
+/// A lock on a folder for one process, as long as this object lives.
 final class FolderLock: Sendable {
     private let descriptor: Int32
 
-    /// Takes it, and makes it where it is missing.
+    /// Locks the folder, and creates it if it is missing.
     init(_ folder: String) throws(FixFailure) {
         try PlainFile.makeFolder(folder, mode: 0o700)
         descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -5,25 +5,25 @@ import FoundationEssentials
 import Glibc
 import Subprocess
 
-/// A program of the system that is run for a change or a question.
+/// A system program that runs for a change or a question.
 struct SystemCommand: Sendable {
-    /// How it went.
+    /// The result.
     enum Outcome: Hashable, Sendable {
-        /// It has done it; what it says.
+        /// It succeeded, with its output.
         case done(String)
-        /// It has not, or could not be started; why.
+        /// It failed or could not be started, with the reason.
         case failed(String)
     }
 
-    /// Its name, and what it is told.
+    /// Its name and its arguments.
     let words: [String]
 
     init(_ words: [String]) { self.words = words }
 
-    /// Where a program is looked for beside the folders of PATH: `su` leaves these out.
+    /// Folders that are searched in addition to PATH, because `su` leaves them out.
     private static let folders = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"]
 
-    /// Whether there is such a program.
+    /// Whether a program with this name exists.
     static func exists(_ name: String, _ environment: [String: String]) -> Bool { path(of: name, environment) != nil }
 
     private static func path(of name: String, _ environment: [String: String]) -> String? {
@@ -33,7 +33,7 @@ struct SystemCommand: Sendable {
         return paths.first { access($0, X_OK) == 0 && (geteuid() != 0 || TrustedPath.refusal(of: $0) == nil) }
     }
 
-    /// Runs it to its end, or to the end of its time; as another user where one is named.
+    /// Runs it until its end or the time limit; as another user if one is given.
     func run(as user: FixFacts.User? = nil, within limit: Duration = FixLimits.command) async -> Outcome {
         guard let name = words.first, let path = Self.path(of: name, ProcessInfo.processInfo.environment) else {
             return .failed("there is no program \(words.first ?? "") here")
@@ -68,7 +68,7 @@ struct SystemCommand: Sendable {
         return await running.value
     }
 
-    /// The first line of what it says, however it ends; nil where it says nothing.
+    /// The first line of its output, whatever its result; nil without output.
     func answer() async -> String? {
         switch await run(within: FixLimits.question) {
         case .done(let text), .failed(let text): Self.line(text)
