@@ -6,32 +6,32 @@ import GRDB
 import Logging
 import MeshProtocol
 
-/// What a node must not forget, in one SQLite database: whom it has met, what it still has to say to them and how far
-/// it has heard them (`docs/protocol.md`, "Resend and resume"), and what its host and its guest were at.
+/// The durable state of a node in one SQLite database: its conversations with peers, with unacknowledged messages and
+/// received numbers (`docs/protocol.md`, "Resend and resume"), and the states of its host and its guest.
 ///
-/// One process uses a database; `StateFolder` sees to that.
+/// Only one process uses a database, which `StateFolder` ensures.
 public final class NodeStore: Sendable {
-    /// A store that was opened.
+    /// An opened store.
     public struct Opened: Sendable {
         /// The store.
         public let store: NodeStore
-        /// Where the database is now that was damaged. Nil where all is well.
+        /// The new path of a damaged database. Nil without damage.
         public let setAside: String?
     }
 
-    /// The database's name in its folder.
+    /// The name of the database in its folder.
     public static let fileName = "roadmesh.sqlite"
 
     let database: DatabaseQueue
     private let folder: String
     private let logger: Logger
-    /// Only what is on disk; changed on the database's own queue.
+    /// The state on disk. Changed only on the database's queue.
     private let written: NIOLockedValueBox<WrittenState>
-    /// The files as this store has left them; changed on the database's own queue.
+    /// The files as this store has last written them. Changed only on the database's queue.
     private let stamp: NIOLockedValueBox<DatabaseStamp>
-    /// For how long nothing is written before the log goes to the database; nil for tests, for which it never does.
+    /// The idle time until the log is checkpointed; nil in tests, to never do it.
     private let idleTime: Duration?
-    /// Waits until nothing was written for a while.
+    /// Waits for the idle time.
     private let idle = NIOLockedValueBox(Idle())
 
     private struct Idle {
@@ -53,15 +53,16 @@ public final class NodeStore: Sendable {
 
     deinit { idle.withLockedValue { $0.task?.cancel() } }
 
-    /// Opens the database of a folder that exists, or makes it. One that is damaged is set aside, never deleted, and a new one is
-    /// begun; `now` is for its name. Throws `.newer`, and changes nothing, if a newer program made the database.
+    /// Opens the database of an existing folder, or creates it. A damaged database is set aside, never deleted, and a
+    /// new one is created; `now` is used in its name. Throws `.newer`, and changes nothing, if a newer program made the
+    /// database.
     public static func open(
         folder: String, now: Date, logger: Logger = Logger(label: "roadmesh.store")
     ) throws(NodeStoreError) -> Opened {
         try open(folder: folder, now: now, idleTime: StoreLimits.idleCheckpoint, logger: logger)
     }
 
-    /// The same, for a test that says itself when the log goes to the database.
+    /// The same, for a test that triggers checkpoints itself.
     package static func open(
         folder: String, now: Date, idleTime: Duration?, logger: Logger
     ) throws(NodeStoreError) -> Opened {
@@ -80,11 +81,11 @@ public final class NodeStore: Sendable {
         }
     }
 
-    /// All that is stored. A conversation that cannot have been like that is left out and logged. It reads the disk, for
+    /// Returns everything that is stored. Leaves out invalid conversations, and logs them. Reads the disk, for
     /// milliseconds.
     public func contents() throws(NodeStoreError) -> StoredNode {
         try NodeStoreError.wrapping(folder) {
-            // There is one connection, so no write comes in between.
+            // There is a single connection, so no write can come in between.
             return try database.unsafeRead { db in
                 try checkOpen(db)
                 return StoredNode(
@@ -97,9 +98,9 @@ public final class NodeStore: Sendable {
         }
     }
 
-    /// Writes a batch as one transaction: it outlasts a power cut when this returns. Where it throws, nothing of it is
-    /// written. Batches are written one after another. It does not end early where its task is cancelled: what is half
-    /// told to the disk is to be known.
+    /// Writes a batch as one transaction. It is on disk when this returns. If it throws, nothing of it is written.
+    /// Batches are written one after another. Cancelling its task does not end it early, because the result must be
+    /// known.
     public func write(_ batch: StoreBatch) async throws(NodeStoreError) {
         guard !batch.isEmpty else { return }
         let result = await withCheckedContinuation { continuation in
@@ -139,34 +140,34 @@ public final class NodeStore: Sendable {
             do throws(NodeStoreError) {
                 try noteFiles()
             } catch {
-                // What else has failed, failed for that.
+                // All other failures are consequences of this one.
                 return .failure(error)
             }
             return .failure(told)
         }
     }
 
-    // MARK: The files
+    // MARK: Files
 
-    /// Throws where somebody else has been at the files: what is written now could be lost.
+    /// Throws if another program has changed the files, because a write could be lost.
     private func checkFiles() throws(NodeStoreError) {
         if let harm = stamp.withLockedValue(\.harm) { throw NodeStoreError(.vanished, cause: harm) }
     }
 
-    /// The files are as this store has left them just now. Throws where they are others.
+    /// Records the files after a write of this store. Throws if they are other files.
     private func noteFiles() throws(NodeStoreError) {
         if let harm = stamp.withLockedValue({ $0.noteWrite() }) { throw NodeStoreError(.vanished, cause: harm) }
     }
 
-    /// Moves what is in the log to the database. It does nothing where that is not possible: it is done with a later
-    /// write. `mode` other than passive is for tests.
+    /// Moves the log's contents to the database. If that is not possible now, a later write triggers it. `mode` other
+    /// than passive is for tests.
     func checkpoint(_ mode: Database.CheckpointMode = .passive) async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             database.asyncWriteWithoutTransaction { [self] db in
                 defer { continuation.resume() }
                 do {
                     try checkOpen(db)
-                    // What the log has become is not for the database.
+                    // A changed log must not be moved to the database.
                     try checkFiles()
                 } catch {
                     return logger.debug("the log is left alone: \(error)")
@@ -176,7 +177,7 @@ public final class NodeStore: Sendable {
                 } catch {
                     logger.debug("the log stays as it is: \(error)")
                 }
-                // On a full disk it has written a part: that was nobody else.
+                // On a full disk the checkpoint may have written a part, so the change is ours.
                 do throws(NodeStoreError) {
                     try noteFiles()
                 } catch {
@@ -192,7 +193,7 @@ public final class NodeStore: Sendable {
             defer { (state.lastWrite, state.isWaiting) = (.now, true) }
             return state.isWaiting
         }
-        // One alarm for a burst of writes: it looks how long the last one is ago.
+        // One timer for a burst of writes: it checks when the last write was.
         guard !isWaiting else { return }
         let task = Task { [weak self, idle] in
             while let until = idle.withLockedValue({ Self.end(of: &$0, after: idleTime) }) {
@@ -203,7 +204,7 @@ public final class NodeStore: Sendable {
         idle.withLockedValue { $0.task = task }
     }
 
-    /// Until when there has to be no write; nil where there was none for long enough, and nobody waits any more.
+    /// Returns the end of the idle time; nil if it has passed, and then the timer ends.
     private static func end(of idle: inout Idle, after time: Duration) -> ContinuousClock.Instant? {
         let until = idle.lastWrite + time
         if until > .now { return until }
@@ -211,18 +212,17 @@ public final class NodeStore: Sendable {
         return nil
     }
 
-    /// SQLite ends the program where it is asked about a database that was closed.
+    /// SQLite aborts the program if it is called with a closed connection.
     private func checkOpen(_ db: Database) throws {
         if db.sqliteConnection == nil { throw NodeStoreError(.failed, cause: "the store is closed") }
     }
 
-    /// Ends the use of the database; what is being written is finished first. A store that is closed fails to read and to
-    /// write.
+    /// Closes the database after pending writes. A closed store fails to read and to write.
     public func close() {
         idle.withLockedValue { $0.task?.cancel() }
         if let harm = stamp.withLockedValue(\.harm) {
-            // SQLite would tidy up, and put into the database what somebody else has put into the log. It stays open
-            // until the process ends.
+            // SQLite would checkpoint when it closes the database, including another program's changes to the log. So
+            // the database stays open until the process ends.
             logger.error("the database is left as it is: \(harm)")
             _ = Unmanaged.passRetained(database)
             return
@@ -235,7 +235,7 @@ public final class NodeStore: Sendable {
     }
 }
 
-/// What of the host's and the guest's state is on disk, to write only what has changed.
+/// The parts of the host's and the guest's state that are on disk, so that only changes are written.
 struct WrittenState: Sendable {
     var host: WrittenHost?
     var guest: WrittenGuest?

@@ -4,34 +4,33 @@ import GRDB
 import GRDBSQLite
 import Glibc
 
-/// Why the store could not be opened, read or written. After a write that has failed it is as it was before, and the next
-/// one may succeed.
+/// Why the store could not be opened, read or written. A failed write changes nothing, and the next one may succeed.
 public struct NodeStoreError: Error, Hashable, Sendable {
-    /// What is the matter.
+    /// The kind of failure.
     public enum Code: Hashable, Sendable {
-        /// The disk is full, or the user's share of it.
+        /// The disk or the user's quota is full.
         case diskFull
-        /// The folder, the file or the whole disk cannot be written.
+        /// The folder, the file or the file system is read-only.
         case readOnly
-        /// Another program has held the database for longer than `StoreLimits.busyTimeout`.
+        /// Another program has locked the database for longer than `StoreLimits.busyTimeout`.
         case busy
-        /// The folder, the database or its log was removed or changed by somebody else while the store was open: what was
-        /// written may be gone. It stays so until the files are back as they were, or the store is opened again.
+        /// Another program has removed or changed the folder, the database or its log while the store was open, so
+        /// writes may be lost. This lasts until the files are restored, or the store is opened again.
         case vanished
-        /// A newer roadmesh made the database. It is unchanged.
+        /// A newer roadmesh made the database. It was not changed.
         case newer
-        /// Anything else: a broken disk, or a mistake of ours.
+        /// Any other failure: a broken disk, or a bug of ours.
         case failed
     }
 
-    /// What is the matter.
+    /// The kind of failure.
     public var code: Code
-    /// What the system has said, in words that a person can read: no statement of SQL is in it.
+    /// The system's message, in words for people, without SQL.
     public var cause: String
-    /// All that SQLite or the system has said, for logs.
+    /// The full message of SQLite or the system, for logs.
     public var detail: String
 
-    /// An error. `detail` is nil where `cause` is all there is.
+    /// Makes an error. `detail` is nil if `cause` says everything.
     public init(_ code: Code, cause: String, detail: String? = nil) {
         self.code = code
         self.cause = cause
@@ -40,13 +39,13 @@ public struct NodeStoreError: Error, Hashable, Sendable {
 }
 
 extension NodeStoreError: CustomStringConvertible {
-    /// For logs.
+    /// The text for logs.
     public var description: String { "\(code): \(detail)" }
 }
 
-/// What SQLite and the system say, in the store's words.
+/// Converts errors of SQLite and the system.
 extension NodeStoreError {
-    /// Runs `body`; what it throws becomes an error of the store in this folder.
+    /// Runs `body`, and converts its errors to errors of the store in this folder.
     static func wrapping<Value>(_ folder: String, _ body: () throws -> Value) throws(NodeStoreError) -> Value {
         do {
             return try body()
@@ -55,14 +54,14 @@ extension NodeStoreError {
         }
     }
 
-    /// `db` is the connection that has failed, where it is at hand: it knows what the system has said to it.
+    /// `db` is the failed connection, if available: it has the system's error.
     init(_ error: any Error, folder: String, _ db: Database? = nil) {
         self =
             error as? NodeStoreError
             ?? NodeStoreError(Self.code(of: error, folder, db), cause: Self.text(of: error), detail: "\(error)")
     }
 
-    /// What an error says, without the statement that has failed.
+    /// An error's message, without the failed statement.
     private static func text(of error: any Error) -> String {
         if error is NewerSchema { return "it was made by a newer roadmesh" }
         guard let error = error as? DatabaseError else { return "\(error)" }
@@ -80,7 +79,7 @@ extension NodeStoreError {
         case .SQLITE_IOERR, .SQLITE_CANTOPEN:
             let told = code(ofSystem: db?.sqliteConnection.map { sqlite3_system_errno($0) } ?? 0)
             if told != .failed { return told }
-            // Some of what SQLite does to its files fails without a word of why.
+            // SQLite reports some failures of its files without a cause.
             return state(of: folder)
         default: return .failed
         }
@@ -94,7 +93,7 @@ extension NodeStoreError {
         }
     }
 
-    /// What a folder's disk looks like.
+    /// Checks a folder's disk.
     private static func state(of folder: String) -> Code {
         var disk = statvfs()
         if statvfs(folder, &disk) == 0, disk.f_bavail == 0 { return .diskFull }

@@ -2,19 +2,19 @@
 
 import MeshProtocol
 
-/// All that a node knew when it last wrote.
+/// All of a node's state at its last write.
 public struct StoredNode: Hashable, Sendable {
-    /// The conversations with the peers that it has met, for `MeshCore`.
+    /// The conversations with known peers, for `MeshCore`.
     public var remembered: [ConversationKey: MeshCore.Remembered]
-    /// The host's state; nil where this node has never been a host.
+    /// The host's state; nil if this node has never been a host.
     public var host: HostRecord?
-    /// The guest's state; nil where this node has never been a guest.
+    /// The guest's state; nil if this node has never been a guest.
     public var guest: GuestRecord?
     /// The host's invitations, the oldest first.
     public var invitations: [GivenInvitation]
-    /// Whom the host keeps out beyond a session, the oldest first.
+    /// Bans that outlive the session, oldest first.
     public var bans: [BanRecord]
-    /// Whose devices steer the host, the oldest first.
+    /// The co-hosts, the oldest first.
     public var drivers: [Peer]
     /// Those of them whose keys a browser has sent: they steer with a browser only.
     public var browserDrivers: [Peer]
@@ -23,7 +23,7 @@ public struct StoredNode: Hashable, Sendable {
     /// How often hosts could check a guess of the guest's PINs.
     public var unanswered: [UnansweredProof]
 
-    /// What a node knows; nothing for one that begins.
+    /// Makes a node's state; empty for a new node.
     public init(
         remembered: [ConversationKey: MeshCore.Remembered] = [:], host: HostRecord? = nil, guest: GuestRecord? = nil,
         invitations: [GivenInvitation] = [], bans: [BanRecord] = [], drivers: [Peer] = [], browserDrivers: [Peer] = [],
@@ -41,36 +41,36 @@ public struct StoredNode: Hashable, Sendable {
     }
 }
 
-/// Somebody whom a host keeps out by key.
+/// A peer that a host bans by its key.
 public struct BanRecord: Hashable, Sendable {
-    /// Who, and under what name.
+    /// The peer, with its name.
     public var peer: Peer
-    /// Until when, in seconds since 1970; nil until its person says otherwise.
+    /// The end of the ban, in seconds since 1970; nil until the host's user lifts it.
     public var until: UInt32?
 
     /// A ban.
     public init(peer: Peer, until: UInt32?) { (self.peer, self.until) = (peer, until) }
 }
 
-/// What a host must not forget: it goes on after a power cut where it was.
+/// A host's durable state: after a power cut, it continues from here.
 public struct HostRecord: Hashable, Sendable {
-    /// The epoch of the run that has written this. The next run takes a greater one.
+    /// The epoch of the run that has written this. The next run uses a greater one.
     public var epoch: UInt32
-    /// The song that plays. It is in `queue`, with who wants it.
+    /// The song that plays. It is in `queue`, with its voters.
     public var nowPlaying: String?
-    /// Whether it plays, or pauses.
+    /// Whether it plays or is paused.
     public var isPlaying: Bool
-    /// How far it has played, in milliseconds.
+    /// Its elapsed time, in milliseconds.
     public var elapsedMilliseconds: Int64
-    /// What plays and what waits, in order. A song is in it once.
+    /// The playing song and the queued ones, in order, each once.
     public var queue: [QueuedRecord]
-    /// Songs in the order in which they were played.
+    /// Played songs, in order.
     public var played: [String]
-    /// Who has asked last, in order.
+    /// The peers that added the last played songs, in order.
     public var lastAskers: [Peer.ID]
-    /// Who was sent away.
+    /// The guests that were removed from this session.
     public var banned: [Peer.ID]
-    /// How loud it plays, in percent of what the device can.
+    /// The volume, in percent of the device's maximum.
     public var volume: Int64
 
     /// A host's state.
@@ -91,20 +91,20 @@ public struct HostRecord: Hashable, Sendable {
     }
 }
 
-/// A song that waits, and who wants it.
+/// A queued song and its voters.
 public struct QueuedRecord: Hashable, Sendable {
     /// The song.
     public var songID: String
-    /// Who has added it.
+    /// The peer that has added it.
     public var addedBy: Peer.ID
-    /// Its place in the order of adding, for songs with equal votes.
+    /// Its number in the order of adding, for songs with equal votes.
     public var added: Int64
-    /// Who has voted for it, in order, each once.
+    /// Its voters, in order, each once.
     public var voters: [Peer.ID]
-    /// Somebody has given it its place, and votes do not move it.
+    /// The driver has fixed its position, so votes do not move it.
     public var isHeld: Bool
 
-    /// A song that waits.
+    /// Makes a queued song.
     public init(songID: String, addedBy: Peer.ID, added: Int64, voters: [Peer.ID] = [], isHeld: Bool = false) {
         self.songID = songID
         self.addedBy = addedBy
@@ -114,15 +114,15 @@ public struct QueuedRecord: Hashable, Sendable {
     }
 }
 
-/// What a guest must not forget: what its person wants, and what was last seen of the host.
+/// A guest's durable state: its wishes, and the last snapshot of the host.
 public struct GuestRecord: Hashable, Sendable {
-    /// The host that it has chosen.
+    /// The chosen host.
     public var host: Peer.ID?
     /// The epoch of that host's last snapshot.
     public var hostEpoch: UInt32?
-    /// What the person wants and the host has not shown yet, in order.
+    /// Wishes that no snapshot has shown yet, in order.
     public var wishes: [WishRecord]
-    /// The last snapshot, as the application has written it.
+    /// The last snapshot, in the application's bytes.
     public var snapshot: [UInt8]?
 
     /// A guest's state.
@@ -136,15 +136,15 @@ public struct GuestRecord: Hashable, Sendable {
     }
 }
 
-/// Something that a guest's person wants.
+/// A wish of a guest.
 public struct WishRecord: Hashable, Sendable {
-    /// The song that it is about.
+    /// The song.
     public var songID: String
-    /// What is wanted, in the application's words.
+    /// The kind of wish, in the application's words.
     public var kind: String
-    /// The peer whose outbox it was given to; nil where it waits for a host.
+    /// The peer with this wish in its outbox; nil if it waits for a host.
     public var handedTo: Peer.ID?
-    /// The host that it is meant for; nil for the one that is joined next.
+    /// The host that it is meant for; nil for the next host that is joined.
     public var meantFor: Peer.ID?
 
     /// A wish.

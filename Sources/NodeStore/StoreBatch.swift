@@ -2,37 +2,37 @@
 
 import MeshProtocol
 
-/// What is to be written at once: all of it is on disk when `NodeStore.write` returns, or nothing.
+/// Changes that are written together: when `NodeStore.write` returns, all of them are on disk, or none.
 ///
-/// It is applied in the order of its fields, whatever the order in which they were filled; `forget` sees to the one
-/// case in which that matters.
+/// They are applied in the order of the fields, whatever the order in which they were filled. `forget` handles the one
+/// case in which the order matters.
 public struct StoreBatch: Hashable, Sendable {
-    /// A conversation with a peer whose key is known now.
+    /// A conversation with a peer whose key is now known.
     public struct Met: Hashable, Sendable {
         /// Which conversation.
         public var conversation: ConversationKey
         /// What the core remembers of it (`MeshCore.remembered`).
         public var remembered: MeshCore.Remembered
 
-        /// A peer that was met.
+        /// Makes an entry for a peer.
         public init(conversation: ConversationKey, remembered: MeshCore.Remembered) {
             self.conversation = conversation
             self.remembered = remembered
         }
     }
 
-    /// Everything of a peer's up to a number is safe with what else is in this batch, and may be acknowledged after it.
+    /// All messages of a peer up to a number are stored with this batch, and may be acknowledged after it.
     public struct Receipt: Hashable, Sendable {
-        /// The conversation that they were said in.
+        /// Their conversation.
         public var conversation: ConversationKey
-        /// Which numbering of the peer's it is (`ReceivedMessage.epoch`).
+        /// The epoch of the peer's numbers (`ReceivedMessage.epoch`).
         public var epoch: UInt32
-        /// The last of them.
+        /// The last number.
         public var number: UInt64
-        /// What the core remembers of it, for the case that nothing is stored of it yet.
+        /// What the core remembers of the conversation, in case it is not stored yet.
         public var remembered: MeshCore.Remembered
 
-        /// What a peer has said.
+        /// Makes a receipt.
         public init(conversation: ConversationKey, epoch: UInt32, number: UInt64, remembered: MeshCore.Remembered) {
             self.conversation = conversation
             self.epoch = epoch
@@ -41,18 +41,18 @@ public struct StoreBatch: Hashable, Sendable {
         }
     }
 
-    /// A reliable message that may leave when this is written (`MeshCore.stored`).
+    /// A reliable message that may be sent when this batch is written (`MeshCore.stored`).
     public struct Outgoing: Hashable, Sendable {
-        /// The conversation that it is said in.
+        /// Its conversation.
         public var conversation: ConversationKey
-        /// Its number, as `send` has told.
+        /// The number that `send` has returned.
         public var number: UInt64
         /// The application's bytes.
         public var body: [UInt8]
-        /// What the core remembers of it, for the case that nothing is stored of it yet.
+        /// What the core remembers of the conversation, in case it is not stored yet.
         public var remembered: MeshCore.Remembered
 
-        /// A message for a peer.
+        /// Makes an outgoing message.
         public init(conversation: ConversationKey, number: UInt64, body: [UInt8], remembered: MeshCore.Remembered) {
             self.conversation = conversation
             self.number = number
@@ -61,54 +61,54 @@ public struct StoreBatch: Hashable, Sendable {
         }
     }
 
-    /// A peer has everything up to a number: it need not be kept.
+    /// A peer has all messages up to a number, so they need not be kept.
     public struct Acknowledged: Hashable, Sendable {
-        /// The conversation that it was said in.
+        /// Their conversation.
         public var conversation: ConversationKey
-        /// The last that it has.
+        /// The last number that the peer has.
         public var upTo: UInt64
 
-        /// What a peer has acknowledged.
+        /// Makes an acknowledgement.
         public init(conversation: ConversationKey, upTo: UInt64) {
             self.conversation = conversation
             self.upTo = upTo
         }
     }
 
-    /// Conversations that the core does not remember any more. Nothing of them is kept.
+    /// Conversations that the core has forgotten. Their rows are deleted.
     public private(set) var forgotten: [ConversationKey] = []
-    /// Conversations that the core remembers since now, or with another epoch of ours.
+    /// Conversations that are new, or have a new epoch of ours.
     public var met: [Met] = []
-    /// What was received.
+    /// Received messages.
     public var receipts: [Receipt] = []
-    /// What is to be said, in the order of its numbers for each conversation.
+    /// Messages to send, for each conversation in the order of their numbers.
     public var outgoing: [Outgoing] = []
-    /// What was said and has arrived.
+    /// Acknowledged messages.
     public var acknowledged: [Acknowledged] = []
-    /// The host's state. Nil: as before.
+    /// The host's state. Nil: unchanged.
     public var host: HostRecord?
-    /// The guest's state. Nil: as before.
+    /// The guest's state. Nil: unchanged.
     public var guest: GuestRecord?
-    /// The host's invitations, the oldest first. Nil: as before.
+    /// The host's invitations, the oldest first. Nil: unchanged.
     public var invitations: [GivenInvitation]?
-    /// Whom the host keeps out beyond a session, the oldest first. Nil: as before.
+    /// Bans that outlive the session, oldest first. Nil: unchanged.
     public var bans: [BanRecord]?
-    /// Whose devices steer the host, the oldest first. Nil: as before.
+    /// The co-hosts, the oldest first. Nil: unchanged.
     public var drivers: [Peer]?
     /// Those of them whose keys a browser has sent. Nil: as before.
     public var browserDrivers: [Peer]?
     /// The hosts that the guest has joined, the longest ago first. Nil: as before.
     public var knownHosts: [Peer]?
-    /// How often hosts could check a guess of the guest's PINs. Nil: as before.
+    /// How often hosts could check a guess of the guest's PINs. Nil: unchanged.
     public var unanswered: [UnansweredProof]?
 
-    /// A batch with nothing in it.
+    /// Makes an empty batch.
     public init() {}
 
     /// Whether there is nothing to write.
     public var isEmpty: Bool { self == StoreBatch() }
 
-    /// The core has forgotten a conversation, after everything that is in this batch already.
+    /// The core has forgotten a conversation, after all entries that are in this batch already.
     public mutating func forget(_ key: ConversationKey) {
         met.removeAll { $0.conversation == key }
         receipts.removeAll { $0.conversation == key }

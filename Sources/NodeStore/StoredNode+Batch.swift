@@ -2,11 +2,11 @@
 
 import MeshProtocol
 
-// What a batch makes of what is stored, without a disk: the simulator's nodes keep what they know like that.
+// Applies a batch to stored state without a disk. The simulator's nodes store their state this way.
 
 extension StoredNode {
-    /// Becomes what `NodeStore.contents` returns after `NodeStore.write` of this batch. Throws, and stays as it is, where
-    /// the store would throw: for a gap in an outbox, or a queue that has a song twice.
+    /// Becomes the value that `NodeStore.contents` returns after `NodeStore.write` of this batch. If the store would
+    /// throw, throws and changes nothing: for a gap in an outbox, or a queue with a repeated song.
     package mutating func apply(_ batch: StoreBatch) throws(NodeStoreError) {
         var next = self
         for key in batch.forgotten { next.remembered[key] = nil }
@@ -69,7 +69,7 @@ extension StoredNode {
 }
 
 extension Conversation.Durable {
-    /// The peer has everything up to a number, and no message gets one of these again.
+    /// The peer has all messages up to a number, and these numbers are not used again.
     fileprivate mutating func trim(upTo number: UInt64) {
         let first = lastNumber - UInt64(outbox.count) + 1
         if number >= first { outbox.removeFirst(min(outbox.count, Int(clamping: number - first) + 1)) }

@@ -3,31 +3,31 @@
 import GRDB
 import Glibc
 
-/// A drive as it is stored.
+/// A stored drive.
 public struct StoredDrive: Hashable, Sendable {
     /// Its number, from 1.
     public var number: Int64
-    /// What was said of it when it began.
+    /// Its header, written at its start.
     public var header: String
-    /// Whether it was ended. One that was not is being recorded, or has lost its power.
+    /// Whether it was ended. Otherwise it is being recorded, or was interrupted by a power cut.
     public var isEnded: Bool
-    /// How many lines it has.
+    /// Its number of lines.
     public var lines: Int
-    /// Its last line, where it has one.
+    /// Its last line, if it has one.
     public var lastLine: String?
-    /// What it has to do with who collects drives.
+    /// Whether it is shared with a collector.
     public var sharing = DriveSharing.none
 }
 
-/// What a drive has to do with who collects drives at a broker.
+/// The state of a drive's collection at a broker.
 public enum DriveSharing: Int, Hashable, Sendable {
-    /// Nothing, or nothing any more.
+    /// It is not shared, or no longer.
     case none
-    /// It was recorded here to be collected, and is not yet.
+    /// It was recorded here and is shared, but not collected yet.
     case shared
-    /// It was recorded here, and somebody else has all of it.
+    /// It was recorded here, and a collector has all of it.
     case collected
-    /// It is another node's, and not all of it is here.
+    /// It is another node's, and is incomplete.
     case arriving
 }
 
@@ -56,7 +56,7 @@ extension DriveStore {
         return sharing
     }
 
-    /// Some lines of a drive: so many of them, from one on, counted from 0.
+    /// Returns at most this many lines of a drive, from one on, counted from 0.
     public func lines(of drive: Int64, from first: Int, atMost count: Int) throws(NodeStoreError) -> [String] {
         try read { db in
             try String.fetchAll(
@@ -65,7 +65,7 @@ extension DriveStore {
         }
     }
 
-    /// Bytes that the database has.
+    /// The size of the database, in bytes.
     public var bytes: Int {
         get throws(NodeStoreError) {
             try read { db in
@@ -75,29 +75,29 @@ extension DriveStore {
         }
     }
 
-    /// The lines of a drive, in their order.
+    /// Returns the lines of a drive, in order.
     public func lines(of drive: Int64) throws(NodeStoreError) -> [String] {
         try read { db in
             try String.fetchAll(db, sql: "SELECT body FROM line WHERE drive = ? ORDER BY number", arguments: [drive])
         }
     }
 
-    /// Forgets a drive. Returns whether there was one.
+    /// Deletes a drive. Returns whether it existed.
     public func remove(_ drive: Int64) throws(NodeStoreError) -> Bool {
         try NodeStoreError.wrapping(folder) {
             let wasThere = try database.write { db in
                 try db.execute(sql: "DELETE FROM drive WHERE number = ?", arguments: [drive])
                 return db.changesCount > 0
             }
-            // Most often it is deleted to make room. A disk without any, or a recorder at work, keeps the space for
-            // later.
+            // A drive is usually deleted to make room. If the disk is full or a recorder is running, the space is kept
+            // for later.
             try? database.vacuum()
             try? database.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
             return wasThere
         }
     }
 
-    /// Whether some process records in this folder now.
+    /// Whether a process is recording in this folder now.
     public var isRecording: Bool { FileLock.isHeld(Self.lockFile(folder)) }
 
     private func read<Value>(_ body: (Database) throws -> Value) throws(NodeStoreError) -> Value {
@@ -105,7 +105,7 @@ extension DriveStore {
     }
 }
 
-/// The tables of recorded drives, and how older ones become these.
+/// The tables of recorded drives, and the migrations of older ones.
 enum DriveSchema {
     static let migrator: DatabaseMigrator = {
         var migrator = DatabaseMigrator()

@@ -5,21 +5,20 @@ import GRDB
 import Glibc
 import NIOConcurrencyHelpers
 
-/// Recorded drives: each a header and lines, which mean nothing here.
+/// Recorded drives: each has a header and lines, whose contents do not matter here.
 ///
-/// They are in a database of their own beside the node's. Votes then never wait for a recording's transactions, a
-/// recording that fills the disk or is damaged takes nothing of the node's with it, and a reader can list drives while
-/// one is recorded.
+/// They have a database separate from the node's. So votes never wait for a recording's transactions, a recording that
+/// fills the disk or is damaged does not harm the node's data, and a reader can list drives during a recording.
 public final class DriveStore: Sendable {
-    /// The database's name in the state folder, without its ending.
+    /// The name of the database in the state folder, without its suffix.
     static let name = "fieldtest"
 
     let database: DatabaseQueue
     let folder: String
-    /// Held while this records. Nil for a reader, and after its end.
+    /// The lock of a recording. Nil for a reader, and after its end.
     private let lock: NIOLockedValueBox<FileLock?>
 
-    /// Where the drives are now that were there and could not be used; nil where there were none.
+    /// The new path of an unusable database; nil if there was none.
     public let setAside: String?
 
     private init(_ database: DatabaseQueue, folder: String, lock: FileLock?, setAside: String?) {
@@ -31,8 +30,8 @@ public final class DriveStore: Sendable {
 
     // MARK: Opening
 
-    /// Opens the drives of a folder to record another one, or makes the database. One that is damaged is set aside, never
-    /// deleted. Throws `.newer` if a newer program made the database. `now` is for the name of a damaged one.
+    /// Opens the drives of a folder for a recording, or creates the database. A damaged database is set aside, never
+    /// deleted. Throws `.newer` if a newer program made the database. `now` is used in the name of a damaged one.
     public static func record(in folder: String, now: Date) throws(NodeStoreError) -> DriveStore {
         try NodeStoreError.wrapping(folder) {
             let lock = try takeLock(folder)
@@ -43,7 +42,7 @@ public final class DriveStore: Sendable {
         }
     }
 
-    /// Opens the drives of a folder to read them. Nil where none has been recorded.
+    /// Opens the drives of a folder for reading. Nil if none was recorded.
     public static func read(in folder: String) throws(NodeStoreError) -> DriveStore? {
         let files = DatabaseFiles(folder: folder, name: name)
         return try NodeStoreError.wrapping(folder) {
@@ -76,7 +75,7 @@ public final class DriveStore: Sendable {
 
     // MARK: Writing
 
-    /// Begins a drive. Returns its number.
+    /// Starts a drive. Returns its number.
     public func begin(header: String, sharing: DriveSharing = .none) throws(NodeStoreError) -> Int64 {
         try write { db in
             try db.run("INSERT INTO drive (header, isEnded, sharing) VALUES (?, 0, ?)", [header, sharing.rawValue])
@@ -84,12 +83,12 @@ public final class DriveStore: Sendable {
         }
     }
 
-    /// Notes what a drive has to do with who collects drives.
+    /// Stores the state of a drive's collection.
     public func mark(_ drive: Int64, _ sharing: DriveSharing) throws(NodeStoreError) {
         try write { db in try db.run("UPDATE drive SET sharing = ? WHERE number = ?", [sharing.rawValue, drive]) }
     }
 
-    /// Adds lines to a drive, which outlast a power cut when this returns. With the last of them it has ended.
+    /// Appends lines to a drive. They are on disk when this returns. `isEnd`: the last of them ends the drive.
     public func append(_ lines: [String], to drive: Int64, isEnd: Bool = false) async throws(NodeStoreError) {
         let result: Result<Void, NodeStoreError> = await withCheckedContinuation { continuation in
             database.asyncWriteWithoutTransaction { [self] db in
@@ -116,7 +115,7 @@ public final class DriveStore: Sendable {
         try NodeStoreError.wrapping(folder) { try database.write(body) }
     }
 
-    /// Ends the use of the database. Another may record in the folder then, also while somebody still has this.
+    /// Closes the database. Another process may then record in the folder, even while this object exists.
     public func close() {
         try? database.close()
         lock.withLockedValue { $0 = nil }

@@ -5,49 +5,49 @@ import GRDB
 import Glibc
 import MeshProtocol
 
-/// What a node's folder is like. Nothing in it is made, repaired or moved, but for a file that is written to try the disk,
-/// and gone again.
+/// The state of a node's folder. The check creates, repairs and moves nothing, except a temporary file that tests the
+/// disk.
 public struct FolderCondition: Hashable, Sendable {
-    /// What one of its files is like.
+    /// The state of a file in it.
     public enum File: Hashable, Sendable {
-        /// There is none yet.
+        /// It does not exist yet.
         case isMissing
-        /// It is as it should be.
+        /// It is valid.
         case isSound
-        /// It is not, and why.
+        /// It is damaged, with the reason.
         case isDamaged(String)
-        /// A newer roadmesh has made it.
+        /// A newer roadmesh has written it.
         case isNewer
-        /// It cannot be looked at, and why.
+        /// It cannot be read, with the reason.
         case isUnreadable(String)
     }
 
-    /// Where it is.
+    /// Its path.
     public var path: String
-    /// Whether it is there; where it is not, the rest is about the folder that it would be made in.
+    /// Whether it exists. If not, the rest describes the folder in which it would be created.
     public var exists = true
-    /// The user whom it belongs to, by number.
+    /// The user ID of its owner.
     public var owner: UInt32 = 0
-    /// Why it cannot be written, in the system's words; nil where it can.
+    /// Why it cannot be written, in the system's words; nil if it can.
     public var refusal: String?
-    /// The whole disk is to be read only.
+    /// The file system is read-only.
     public var isReadOnlyDisk = false
-    /// A file can be made in it, and nothing written: the disk is full, or this user's share of it.
+    /// A file can be created in it, but not written: the disk or this user's quota is full.
     public var isFullDisk = false
-    /// It, or what it would be made in, is something else than a folder.
+    /// It, or the folder for it, is not a folder.
     public var isNoFolder = false
-    /// A node is running with it now.
+    /// A node is using it now.
     public var isInUse = false
-    /// Who this node is.
+    /// The node's identity.
     public var identity = File.isMissing
-    /// Others than its owner have rights to the identity: somebody who reads it can pass for this node.
+    /// Users other than its owner have rights to the identity. A reader of it can impersonate this node.
     public var isReadableByOthers = false
-    /// What it keeps. Not looked at while a node writes it.
+    /// The database. Not checked while a node writes it.
     public var database = File.isMissing
 }
 
 extension FolderCondition {
-    /// Looks at a folder.
+    /// Checks a folder.
     public init(lookingAt path: String) {
         self.init(path: path, exists: access(path, F_OK) == 0)
         let place = Self.nearest(path)
@@ -69,7 +69,7 @@ extension FolderCondition {
         if !isInUse { database = DatabaseLook(folder: path).condition }
     }
 
-    /// The folder, or the one above it that there is.
+    /// Returns the folder, or its nearest existing parent.
     public static func nearest(_ path: String) -> String {
         var place = path
         while access(place, F_OK) != 0, let slash = place.lastIndex(of: "/"), slash != place.startIndex {
@@ -91,16 +91,16 @@ extension FolderCondition {
     private static func text(_ code: Int32) -> String { String(cString: strerror(code)) }
 }
 
-/// Tries what a node does to its disk. access(2) does not know of a disk that has made itself read-only after an error, nor
-/// of one that is full.
+/// Tests a node's operations on its disk. access(2) does not detect a disk that became read-only after an error, or a
+/// full one.
 enum FolderProbe {
-    /// Writes a file and syncs it. Returns what errno says where that fails.
+    /// Writes a file and syncs it. Returns the errno of a failure.
     static func failure(_ folder: String) -> Int32? {
         let path = "\(folder)/probe-\(UInt64.random(in: 0 ... .max))"
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return errno }
         defer { close(descriptor) }
-        // It is written without a name, so that nothing is left of it whenever the power goes.
+        // It has no name while it is written, so a power cut leaves nothing.
         unlink(path)
         let block = [UInt8](repeating: 0xA5, count: 4_096)
         let count = write(descriptor, block, block.count)
@@ -109,7 +109,7 @@ enum FolderProbe {
     }
 }
 
-/// Checks a copy of a database: opening the database itself would leave files beside it, or take its log in.
+/// Checks a copy of a database, because opening the database itself would create files next to it, or apply its log.
 private struct DatabaseLook {
     let folder: String
 

@@ -6,26 +6,26 @@ import MeshProtocol
 
 /// Why a node's folder cannot be used.
 public enum StateFolderError: Error, Hashable, Sendable {
-    /// It is not there and cannot be made.
+    /// It does not exist and cannot be created.
     case cannotMake(path: String)
-    /// It cannot be read or written; `cause` is what the system says.
+    /// It cannot be read or written. `cause` has the system's words.
     case unusable(path: String, cause: String)
     /// Another process uses it.
     case inUse(path: String)
-    /// The identity in this file is none.
+    /// The identity in this file is invalid.
     case damagedIdentity(file: String)
 }
 
-/// A node's folder: its identity, and a lock, since two processes with one identity would throw each other out.
+/// A node's folder: its identity, and a lock. Two processes with one identity would replace each other's links.
 public final class StateFolder: Sendable {
     /// The node's identity.
     public let identity: Identity
-    /// Where it is.
+    /// Its path.
     public let path: String
-    /// Others could read the identity when the folder was opened, and may have it now: somebody who has it can pass for
-    /// this node. It is protected since.
+    /// Other users could read the identity when the folder was opened, and may have a copy, with which they can
+    /// impersonate this node. It is protected since.
     public let wasReadableByOthers: Bool
-    /// The file that the identity is in.
+    /// The path of the identity's file.
     public var identityPath: String { Self.identityFile(path) }
     private let lock: FileLock
     private let place: PlaceLock
@@ -33,7 +33,7 @@ public final class StateFolder: Sendable {
     static func lockFile(_ folder: String) -> String { folder + "/lock" }
     static func identityFile(_ folder: String) -> String { folder + "/identity" }
 
-    /// Opens the folder and makes what is missing in it. The folder belongs to this process until it ends.
+    /// Opens the folder and creates what is missing in it. The folder belongs to this process until the process ends.
     public init(opening path: String) throws(StateFolderError) {
         try Self.makeFolder(path)
         place = try Self.locked(path) { () throws(FileLock.Failure) in try PlaceLock(path) }
@@ -42,23 +42,22 @@ public final class StateFolder: Sendable {
         (identity, wasReadableByOthers) = try Self.identity(path)
     }
 
-    /// Where a person's state belongs: `$XDG_STATE_HOME/roadmesh`, or `~/.local/state/roadmesh`. Nil where there is no
-    /// home.
+    /// The usual folder of a user: `$XDG_STATE_HOME/roadmesh`, or `~/.local/state/roadmesh`. Nil without a home.
     public static func standardPath(environment: [String: String]) -> String? {
         if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") { return state + "/roadmesh" }
         if let home = environment["HOME"], home.hasPrefix("/") { return home + "/.local/state/roadmesh" }
         return nil
     }
 
-    /// The secret that `keep` has stored last under a name. Nil where there is none, or where others could read it and may
-    /// have it now.
+    /// Returns the secret that `keep` has last stored under a name. Nil if there is none, or if other users could read
+    /// it.
     public func secret(_ name: String) -> [UInt8]? {
         guard case .bytes(let stored, isWide: false) = SecretFile.read(path + "/" + name) else { return nil }
         return stored
     }
 
-    /// Stores a secret of at most `StoreLimits.secretBytes` under a name, for its owner alone to read. A power cut leaves all
-    /// of it, or what was there before.
+    /// Stores a secret of at most `StoreLimits.secretBytes` under a name, readable by its owner only. A power cut
+    /// leaves either the new or the former secret.
     public func keep(_ secret: [UInt8], as name: String) throws(StateFolderError) {
         try Self.store(secret, in: path + "/" + name, of: path)
     }
@@ -115,10 +114,10 @@ public final class StateFolder: Sendable {
         return (identity, false)
     }
 
-    /// Stores a secret so that a power cut leaves all of it or nothing.
+    /// Stores a secret so that a power cut leaves it complete, or not at all.
     private static func store(_ bytes: [UInt8], in file: String, of path: String) throws(StateFolderError) {
         let draft = file + ".new"
-        // What a power cut has left there, or somebody has put there, is not written to: a pipe would be waited for.
+        // A file that a power cut or another program left there is not written to: writing to a pipe could block.
         if unlink(draft) != 0, errno != ENOENT { throw unusable(path, errno) }
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw unusable(path, errno) }
@@ -138,20 +137,20 @@ public final class StateFolder: Sendable {
     }
 }
 
-/// A small file that its owner alone is to read.
+/// A small file that only its owner may read.
 enum SecretFile {
-    /// What is found in its place.
+    /// What its path has.
     enum Found {
-        /// Its bytes, and whether others than its owner have rights to it.
+        /// Its bytes, and whether other users have rights to it.
         case bytes([UInt8], isWide: Bool)
-        /// Something else than a file.
+        /// Something other than a file.
         case noFile
-        /// What errno says.
+        /// The errno of a failure.
         case failure(Int32)
     }
 
     static func read(_ path: String) -> Found {
-        // A pipe that nobody writes to would be waited for.
+        // Opening a pipe without a writer would block.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return .failure(errno) }
         defer { close(descriptor) }

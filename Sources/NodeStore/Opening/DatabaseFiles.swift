@@ -3,12 +3,12 @@
 import FoundationEssentials
 import Glibc
 
-/// The system has refused something.
+/// An error of a system call.
 struct SystemProblem: Error, CustomStringConvertible {
     let code: Int32
     let what: String
 
-    /// What `errno` says now, or said before.
+    /// Takes the message from `errno`, or from an earlier value of it.
     init(_ what: String, _ code: Int32 = errno) {
         self.code = code
         self.what = what
@@ -17,17 +17,17 @@ struct SystemProblem: Error, CustomStringConvertible {
     var description: String { "cannot \(what): \(String(cString: strerror(code)))" }
 }
 
-/// The files that a database is: its own, and those that SQLite keeps beside it.
+/// The files of a database: its own, and those that SQLite keeps next to it.
 struct DatabaseFiles: Sendable {
     let folder: String
-    /// The database's name without its ending.
+    /// The name of the database without its suffix.
     var name = "roadmesh"
     var path: String { folder + "/" + name + ".sqlite" }
 
     private static let suffixes = ["", "-wal", "-shm"]
 
-    /// Makes the file where there is none, and sees to it that its owner alone can read it. SQLite makes the others
-    /// like it. Returns what is the matter where something else than a file is in its place.
+    /// Creates the file if it is missing, and makes it readable by its owner only. SQLite creates the other files with
+    /// the same rights. Returns the reason if its path has something other than a file.
     func prepare() throws -> String? {
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         if descriptor < 0, errno != EEXIST { throw SystemProblem("make \(path)") }
@@ -44,14 +44,14 @@ struct DatabaseFiles: Sendable {
             }
         }
         guard descriptor < 0 else { return nil }
-        // SQLite would go on with what it can only read, and say so with the first vote.
+        // SQLite would open a read-only file, and fail only at the first vote.
         guard access(path, R_OK | W_OK) == 0 else { throw SystemProblem("write \(path)") }
         guard access(folder, R_OK | W_OK | X_OK) == 0 else { throw SystemProblem("write \(folder)") }
         try protect()
         return nil
     }
 
-    /// Takes from others what rights they have.
+    /// Removes the rights of other users.
     private func protect() throws {
         for file in Self.suffixes.map({ path + $0 }) {
             var status = stat()
@@ -60,7 +60,7 @@ struct DatabaseFiles: Sendable {
         }
     }
 
-    /// Gives the files another name, under which `sqlite3` opens them together.
+    /// Renames the files, so that `sqlite3` can open them together.
     func setAside(_ reason: String, now: Date) throws -> Damage {
         let time = now.ISO8601Format().filter { $0 != "-" && $0 != ":" }
         let stem = folder + "/\(name).damaged-" + time
@@ -70,7 +70,7 @@ struct DatabaseFiles: Sendable {
             count += 1
             aside = "\(stem)-\(count).sqlite"
         }
-        // The database itself last: SQLite deletes a log without one.
+        // The database is last, because SQLite deletes a log without a database.
         for suffix in Self.suffixes.reversed() {
             guard rename(path + suffix, aside + suffix) == 0 || (errno == ENOENT && !suffix.isEmpty) else {
                 throw SystemProblem("move \(path + suffix) away")

@@ -4,15 +4,16 @@ import FoundationEssentials
 import GRDB
 import Glibc
 
-/// Opens a database of a folder, or makes it: for its owner's eyes only, and sound.
+/// Opens a folder's database, or creates it: readable by its owner only, and valid.
 struct DatabaseOpening {
     let files: DatabaseFiles
-    /// Makes its tables, or those of an older program its own.
+    /// Creates the tables, or migrates those of an older program.
     let migrator: DatabaseMigrator
     let now: Date
 
-    /// The database, what `read` finds in it once its tables are there, and what was set aside for it. What `read` throws
-    /// may say that the database is damaged. Throws `NewerSchema`, and changes nothing, if a newer program made the database.
+    /// Returns the database, the result of `read` on its tables, and what was set aside. If `read` throws an error that
+    /// means damage, the database is set aside. Throws `NewerSchema`, and changes nothing, if a newer program made the
+    /// database.
     func open<Value>(
         _ read: (Database) throws -> Value
     ) throws -> (database: DatabaseQueue, value: Value, setAside: Damage?) {
@@ -25,12 +26,12 @@ struct DatabaseOpening {
         }
     }
 
-    /// Throws `Damage` where the database is set aside.
+    /// Throws `Damage` if the database is set aside.
     private func openSound<Value>(_ read: (Database) throws -> Value) throws -> (DatabaseQueue, Value) {
         if let reason = try files.prepare() { throw try files.setAside(reason, now: now) }
         var configuration = Self.configuration(files.name)
         configuration.prepareDatabase { db in
-            // First the check: a file that is not sound stays as it is.
+            // The check comes first, so that a damaged file is not changed.
             try settingAsideDamage { try Self.check(db, migrator) }
             try Self.prepare(db)
         }
@@ -50,7 +51,7 @@ struct DatabaseOpening {
         }
     }
 
-    /// What all connections have in common.
+    /// The configuration of all connections.
     static func configuration(_ label: String) -> Configuration {
         var configuration = Configuration()
         configuration.label = label
@@ -61,18 +62,18 @@ struct DatabaseOpening {
     private static func prepare(_ db: Database) throws {
         let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
         guard mode == "wal" else { throw DatabaseError(message: "the folder takes no write-ahead log") }
-        // Tables that a power cut takes are made again, and each migration would wait for the disk.
+        // Tables that are lost in a power cut are created again, and FULL would make each migration wait for the disk.
         try db.execute(sql: "PRAGMA synchronous = NORMAL")
         try db.execute(sql: "PRAGMA journal_size_limit = \(StoreLimits.journalBytes)")
     }
 
-    /// From now on a commit has reached the disk when it returns. What is usual with a write-ahead log, NORMAL, may lose the
-    /// last ones in a power cut.
+    /// From now on, a commit is on disk when it returns. With NORMAL, which is usual for a write-ahead log, a power cut
+    /// may lose the last commits.
     private static func waitForDisk(_ db: Database) throws {
         try db.execute(sql: "PRAGMA synchronous = FULL")
     }
 
-    /// Throws what says that a database is damaged, another program's, or a newer one's.
+    /// Throws if the database is damaged, another program's, or a newer one's.
     static func check(_ db: Database, _ migrator: DatabaseMigrator) throws {
         let verdict = try String.fetchOne(db, sql: "PRAGMA quick_check(1)")
         guard verdict == "ok" else { throw ForeignValue(description: verdict ?? "nothing can be said about it") }
@@ -83,10 +84,10 @@ struct DatabaseOpening {
         guard try !migrator.hasBeenSuperseded(db) else { throw NewerSchema() }
     }
 
-    /// Sets the database aside where something is thrown that says that it is damaged.
+    /// Sets the database aside if `body` throws an error that means damage.
     ///
-    /// That is done while it is open: SQLite tidies up a file's log when it closes it, but not of a file that has been
-    /// moved, so what is damaged stays as it was found.
+    /// The database is moved while it is open. SQLite checkpoints a log when it closes the file, but not for a file
+    /// that was moved, so the damaged database stays as it was found.
     private func settingAsideDamage<Value>(_ body: () throws -> Value) throws -> Value {
         do {
             return try body()
@@ -96,18 +97,18 @@ struct DatabaseOpening {
     }
 }
 
-/// The database was made by a newer program. It is not damaged, so it stays where it is.
+/// The database was made by a newer program. It is not damaged, so it is not moved.
 struct NewerSchema: Error {}
 
 /// A database was set aside.
 struct Damage: Error {
-    /// Where it is now.
+    /// Its new path.
     var path: String
-    /// What was the matter with it.
+    /// The reason.
     var reason: String
 
-    /// Whether an error says that a database is not one, or another program's: no disk that is full or cannot be written is told
-    /// by one of these.
+    /// Whether an error means that the file is not a database, or is another program's. A full or read-only disk causes
+    /// none of these errors.
     static func isMeant(by error: any Error) -> Bool {
         if error is ForeignValue { return true }
         guard let error = error as? DatabaseError else { return false }

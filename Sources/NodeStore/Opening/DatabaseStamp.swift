@@ -2,9 +2,9 @@
 
 import Glibc
 
-/// What a database's files are like when this process has written to them last. Nobody else writes to them
-/// (`StateFolder`), so that any difference says that what was written may not be there any more. SQLite does not look:
-/// it writes on into a file that was removed, and reads what it has in memory.
+/// The state of a database's files after this process's last write. Only this process may write them (`StateFolder`),
+/// so any difference means that written data may be lost. SQLite does not check this: it keeps writing to a removed
+/// file, and reads from its cache.
 struct DatabaseStamp: Sendable {
     private struct File: Hashable {
         var device: UInt64
@@ -31,7 +31,7 @@ struct DatabaseStamp: Sendable {
     private var log: File?
     private var index: File?
 
-    /// The files of a database as they are now.
+    /// Reads the current state of a database's files.
     init(_ path: String) {
         self.path = path
         database = File(path)
@@ -39,11 +39,11 @@ struct DatabaseStamp: Sendable {
         index = File(path + "-shm")
     }
 
-    /// What somebody else has done to the files since; nil where that is nothing.
+    /// The change by another program since; nil without one.
     var harm: String? { difference(to: DatabaseStamp(path), ignoresContent: false) }
 
-    /// This process has written to the files: they are as they are now. What somebody else has done meanwhile, as far
-    /// as that can be told: whether they are still the same files. Where they are not, nothing is noted.
+    /// Records a write of this process: the files' current state becomes the expected one. Only their replacement can
+    /// be detected here. If they were replaced, nothing is recorded.
     mutating func noteWrite() -> String? {
         let now = DatabaseStamp(path)
         if let harm = difference(to: now, ignoresContent: true) { return harm }
@@ -57,7 +57,7 @@ struct DatabaseStamp: Sendable {
             guard let before else { continue }
             guard let after else { return "\(path)\(name) was removed" }
             guard before.isSameFile(as: after) else { return "\(path)\(name) is another file now" }
-            // The index is in memory that SQLite shares with those who read, and is made again from the log.
+            // The index is memory that SQLite shares with readers, and is rebuilt from the log.
             guard !ignoresContent, name != "-shm", before != after else { continue }
             return "\(path)\(name) was changed by another program"
         }

@@ -2,23 +2,23 @@
 
 import Glibc
 
-/// A lock on a file, by which one process keeps the others out. It ends with the process, however that ends (flock(2)).
+/// A lock on a file for one process. It ends with the process, however that ends (flock(2)).
 final class FileLock: Sendable {
     enum Failure: Error {
         /// Another process has it.
         case isHeld
-        /// Something else than a file is in its place; the last part of its path.
+        /// Its path has something other than a file; the last component of the path.
         case noFile(String)
-        /// What errno says.
+        /// The errno of a failure.
         case system(Int32)
     }
 
     private let descriptor: Int32
 
-    /// Takes the lock, and makes the file where there is none.
+    /// Takes the lock, and creates the file if it is missing.
     init(_ path: String) throws(Failure) {
-        // Kept only with the lock: an object that is whole is taken apart when its making fails, and would close it
-        // again.
+        // The descriptor is stored only with the lock: if a complete object's initialiser fails, its deinit would close
+        // the descriptor again.
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else { throw .system(errno) }
         var status = stat()
@@ -36,7 +36,7 @@ final class FileLock: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Whether some process has the lock on this file now.
+    /// Whether a process has the lock on this file now.
     static func isHeld(_ path: String) -> Bool {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return false }

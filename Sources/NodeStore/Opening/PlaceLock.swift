@@ -5,13 +5,13 @@ import FoundationEssentials
 import Glibc
 import MeshProtocol
 
-/// A lock on a place in the tree of folders, which outlasts the removal of what is there: a folder that is made again
-/// under the same path has another lock file. It is a name in the kernel's list of sockets (unix(7), "abstract"), and
-/// ends with the process, however that ends.
+/// A lock on a path that survives the removal of the folder: a folder that is created again under the same path has
+/// another lock file. The lock is a name in the kernel's list of sockets (unix(7), "abstract"), and ends with the
+/// process, however that ends.
 final class PlaceLock: Sendable {
     private let descriptor: Int32
 
-    /// Locks the place of a folder that exists.
+    /// Locks the path of an existing folder.
     init(_ path: String) throws(FileLock.Failure) {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw .system(errno) }
@@ -20,7 +20,7 @@ final class PlaceLock: Sendable {
             let failure = errno
             close(descriptor)
             guard failure == EADDRINUSE, !Self.isSquatted(name) else {
-                // Without a socket the lock file has to do.
+                // Without a socket, only the lock file is used.
                 self.descriptor = -1
                 return
             }
@@ -31,7 +31,8 @@ final class PlaceLock: Sendable {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Names the place, not the folder: the path without links, as this process sees it (`mount_namespaces(7)`).
+    /// The lock's name is derived from the path, not the folder: the path without symbolic links, as this process sees
+    /// it (`mount_namespaces(7)`).
     private static func name(_ path: String) -> [UInt8] {
         var whole = path
         if let found = realpath(path, nil) {
@@ -44,14 +45,14 @@ final class PlaceLock: Sendable {
         return Array("\0roadmesh-\(Hex.text(hash.prefix(16)))".utf8)
     }
 
-    /// Whether another user has taken the name, to keep this one out.
+    /// Whether another user has taken the name in order to block this one.
     private static func isSquatted(_ name: [UInt8]) -> Bool {
         let descriptor = socket(
             AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
         guard with(name, { connect(descriptor, $0, $1) }) == 0 else { return false }
-        // What unix(7) calls a ucred: process, user, group.
+        // The ucred of unix(7): process, user, group.
         var holder: [UInt32] = [0, 0, 0]
         var length = socklen_t(MemoryLayout<UInt32>.stride * holder.count)
         guard getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &holder, &length) == 0 else { return false }

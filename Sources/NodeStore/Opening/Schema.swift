@@ -2,9 +2,9 @@
 
 import GRDB
 
-/// The tables, and how they became what they are. A migration that was released is never changed; a new one follows it.
+/// The tables and their migrations. A released migration is never changed; a new one follows it.
 ///
-/// Every table is STRICT, so that SQLite's own check finds a value of a wrong kind.
+/// Every table is STRICT, so that SQLite's own check detects values of a wrong type.
 enum Schema {
     static let migrator: DatabaseMigrator = {
         var migrator = DatabaseMigrator()
@@ -32,7 +32,7 @@ enum Schema {
         return migrator
     }()
 
-    /// `epoch` and `lastNumber` are of what is said to the peer, `theirEpoch` and `accepted` of what it has said.
+    /// `epoch` and `lastNumber` belong to sent messages, `theirEpoch` and `accepted` to received ones.
     private static let peers = """
         CREATE TABLE peer (
             id TEXT NOT NULL PRIMARY KEY,
@@ -50,16 +50,15 @@ enum Schema {
         ) STRICT;
         """
 
-    /// `LinkRole` of this node. What an earlier version has written does not say it: a node that has only hosted has
-    /// dialled nobody.
+    /// The `LinkRole` of this node. Rows of an earlier version lack it: a node that was only a host has never dialled.
     private static let roles = """
         ALTER TABLE peer ADD COLUMN role INTEGER NOT NULL DEFAULT 0 CHECK (role IN (0, 1));
         UPDATE peer SET role = 1
             WHERE EXISTS (SELECT 1 FROM hostState) AND NOT EXISTS (SELECT 1 FROM guestState);
         """
 
-    /// Each is a `ConversationKey`'s. What an earlier version has written is of the service that it spoke unless another was
-    /// named.
+    /// Each row is a `ConversationKey`'s. Rows of an earlier version belong to the service that it used, unless another
+    /// is named.
     private static let conversations = """
         CREATE TABLE conversation (
             id INTEGER PRIMARY KEY,
@@ -115,7 +114,7 @@ enum Schema {
         CREATE TABLE ban (place INTEGER PRIMARY KEY, peer TEXT NOT NULL UNIQUE, name TEXT NOT NULL, until INTEGER) STRICT;
         """
 
-    /// Whose devices steer a host, the oldest first.
+    /// The co-hosts, the oldest first.
     private static let drivers = """
         CREATE TABLE driver (place INTEGER PRIMARY KEY, peer TEXT NOT NULL UNIQUE, name TEXT NOT NULL) STRICT;
         """
@@ -133,7 +132,7 @@ enum Schema {
         UPDATE wish SET meantFor = (SELECT host FROM guestState);
         """
 
-    /// `UnansweredProof`, the one that was used last stands last.
+    /// `UnansweredProof`, the last used one at the end.
     private static let unansweredProofs = """
         CREATE TABLE unansweredProof (
             place INTEGER PRIMARY KEY, secret BLOB NOT NULL UNIQUE, count INTEGER NOT NULL

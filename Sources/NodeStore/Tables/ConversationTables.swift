@@ -5,8 +5,8 @@ import GRDB
 import Logging
 import MeshProtocol
 
-/// The tables of conversations and outboxes: what was said and what was heard are different columns, and neither takes back
-/// what the other has written.
+/// The tables of conversations and outboxes. Sent and received messages have separate columns, so a write for one does
+/// not overwrite the other.
 enum ConversationTables {
     // MARK: Writing
 
@@ -14,7 +14,7 @@ enum ConversationTables {
         for key in batch.forgotten { try db.run("DELETE FROM conversation WHERE \(isMeant)", columns(key)) }
         for met in batch.met {
             let row = try keep(met.conversation, met.remembered, db)
-            // What was proved stays proved, until it is forgotten with the rest.
+            // A proof stays valid until the conversation is forgotten.
             guard met.remembered.isProved else { continue }
             try db.run("UPDATE conversation SET isProved = 1 WHERE id = ? AND isProved = 0", [row.id])
         }
@@ -31,7 +31,7 @@ enum ConversationTables {
         [key.peer, Int64(key.role.rawValue), key.service.text]
     }
 
-    /// A conversation's row, as far as writing has to know it.
+    /// The parts of a conversation's row that a write needs.
     private struct Kept {
         var id: Int64
         var lastNumber: UInt64
@@ -47,14 +47,14 @@ enum ConversationTables {
         }
     }
 
-    /// Sees to a conversation's row. One with another epoch of ours is of a conversation that the core has forgotten: it counts
-    /// for nothing. Of what is to be said only that counts which is on its way no more; the rest comes as `Outgoing`.
+    /// Creates or updates a conversation's row. A row with another epoch of ours belongs to a forgotten conversation,
+    /// and is replaced. Acknowledged messages are removed from the outbox; new ones come as `Outgoing`.
     private static func keep(
         _ key: ConversationKey, _ remembered: MeshCore.Remembered, _ db: Database
     ) throws -> (id: Int64, lastNumber: UInt64) {
         let durable = remembered.conversation
         var row = try row(of: key, db)
-        // Most of what is said is said in a conversation that is there already.
+        // Most messages belong to an existing conversation.
         if row?.epoch != durable.epoch || row?.publicKey != Data(remembered.publicKey) {
             try make(key, remembered, db)
             row = try self.row(of: key, db)
@@ -84,7 +84,7 @@ enum ConversationTables {
 
     private static func write(_ receipt: StoreBatch.Receipt, _ db: Database) throws {
         let row = try keep(receipt.conversation, receipt.remembered, db)
-        // Within one epoch of the peer's what is safe stays safe.
+        // Within one epoch of the peer, received numbers never go back.
         try db.run(
             """
             UPDATE conversation SET accepted = iif(theirEpoch = ?2, max(accepted, ?3), ?3), theirEpoch = ?2 WHERE id = ?1
@@ -94,7 +94,7 @@ enum ConversationTables {
 
     private static func write(_ outgoing: StoreBatch.Outgoing, _ db: Database) throws {
         let row = try keep(outgoing.conversation, outgoing.remembered, db)
-        // It is here already, or was acknowledged before it was written.
+        // It is stored already, or was acknowledged before it was written.
         guard outgoing.number > row.lastNumber else { return }
         guard outgoing.number == row.lastNumber + 1 else {
             throw ForeignValue(description: "message \(outgoing.number) follows \(row.lastNumber) in an outbox")
@@ -105,7 +105,7 @@ enum ConversationTables {
         try raiseLastNumber(row.id, to: outgoing.number, db)
     }
 
-    /// The peer has everything up to a number, and no message gets one of these again.
+    /// The peer has all messages up to a number, and these numbers are not used again.
     private static func trim(_ id: Int64, upTo number: UInt64, _ db: Database) throws {
         guard number > 0 else { return }
         try db.run("DELETE FROM outbox WHERE conversation = ? AND number <= ?", [id, Int64(clamping: number)])
@@ -119,7 +119,7 @@ enum ConversationTables {
 
     // MARK: Reading
 
-    /// What is stored of each conversation. What none can have been like is left out, and the logger is told.
+    /// Reads the stored conversations. Leaves out invalid ones, and logs them.
     static func read(_ db: Database, _ logger: Logger?) throws -> [ConversationKey: MeshCore.Remembered] {
         var outboxes: [Int64: [(number: UInt64, body: [UInt8])]] = [:]
         let waiting = try Row.fetchCursor(db, sql: "SELECT conversation, number, body FROM outbox ORDER BY 1, 2")

@@ -2,18 +2,18 @@
 
 import GRDB
 
-/// A value in the database is not what this program writes there.
+/// A database value that this program cannot have written.
 struct ForeignValue: Error, CustomStringConvertible {
     var description: String
 }
 
 extension Database {
-    /// Runs a statement that SQLite has read once before.
+    /// Runs a statement that SQLite caches.
     func run(_ sql: String, _ arguments: StatementArguments) throws {
         try cachedStatement(sql: sql).execute(arguments: arguments)
     }
 
-    /// The rows of a list.
+    /// Returns the rows of a list.
     func list<Element>(
         _ sql: String, _ arguments: StatementArguments = [], element: (Row) throws -> Element
     ) throws -> PlacedList<Element> {
@@ -27,7 +27,7 @@ extension Database {
 }
 
 extension Row {
-    /// A column's value. Not by subscript: that ends the program where a disk has something else there.
+    /// Returns a column's value. A subscript would abort the program if the disk has a value of another type.
     func value<Value: DatabaseValueConvertible>(_ index: Int, as type: Value.Type = Value.self) throws -> Value {
         guard let value = try optional(index, as: type) else {
             throw ForeignValue(description: "column \(index) is null")
@@ -35,7 +35,7 @@ extension Row {
         return value
     }
 
-    /// A column's value, or nil where it has none.
+    /// Returns a column's value, or nil for NULL.
     func optional<Value: DatabaseValueConvertible>(_ index: Int, as type: Value.Type = Value.self) throws -> Value? {
         let stored: DatabaseValue = self[index]
         guard !stored.isNull else { return nil }

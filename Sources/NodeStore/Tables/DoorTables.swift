@@ -4,7 +4,7 @@ import FoundationEssentials
 import GRDB
 import MeshProtocol
 
-/// The invitations of a host. There are few, and they change seldom: a write replaces them all.
+/// The invitations of a host. They are few and change rarely, so a write replaces all.
 enum InvitationTable {
     static func read(_ db: Database) throws -> [GivenInvitation] {
         try Row.fetchAll(db, sql: "SELECT name, secret, until, isOnce FROM invitation ORDER BY place").map { row in
@@ -24,7 +24,7 @@ enum InvitationTable {
     }
 }
 
-/// How often hosts could check a guess of a guest's PINs. A write replaces them all.
+/// How often hosts could check a guess of a guest's PINs. A write replaces all rows.
 enum UnansweredTable {
     static func read(_ db: Database) throws -> [UnansweredProof] {
         try Row.fetchAll(db, sql: "SELECT secret, count FROM unansweredProof ORDER BY place").map { row in
@@ -41,7 +41,7 @@ enum UnansweredTable {
     }
 }
 
-/// Whom a host keeps out beyond a session. A write replaces them all.
+/// Bans that outlive the session. A write replaces all rows.
 enum BanTable {
     static func read(_ db: Database) throws -> [BanRecord] {
         try Row.fetchAll(db, sql: "SELECT peer, name, until FROM ban ORDER BY place").map { row in
@@ -57,9 +57,9 @@ enum BanTable {
     }
 }
 
-/// Peers by key and name, in an order. A write replaces them all.
+/// Peers by key and name, in an order. A write replaces all rows.
 enum PeerList: String {
-    /// Whose devices steer a host.
+    /// The co-hosts of a host.
     case drivers = "driver"
     /// Those of them whose keys a browser has sent.
     case browserDrivers = "browserDriver"

@@ -2,15 +2,15 @@
 
 import MeshProtocol
 
-/// A list of which each element is a row with a place: its order is that of the places, which are far apart, so that what
-/// comes between two elements is one row more, and not all the others again.
+/// A list with a row and a place for each element, ordered by place. Places are far apart, so that an element inserted
+/// between two others adds one row and changes no other.
 struct PlacedList<Element: Hashable & Sendable>: Sendable {
     struct Row: Sendable {
         var place: Int64
         var element: Element
     }
 
-    /// What is to be done to the rows, in this order.
+    /// The changes to the rows, in this order.
     struct Changes: Sendable {
         var removed: [Row] = []
         var inserted: [Row] = []
@@ -20,14 +20,14 @@ struct PlacedList<Element: Hashable & Sendable>: Sendable {
 
     init() {}
 
-    /// Rows as they were read, in the order of their places.
+    /// Makes a list from its rows, in the order of their places.
     init(rows: [Row]) {
         self.rows = rows
     }
 
     var elements: [Element] { rows.map(\.element) }
 
-    /// The list becomes another. An element that has moved is removed and inserted.
+    /// Changes the list to another. An element that has moved is removed and inserted.
     mutating func become(_ new: [Element]) -> Changes {
         let old = elements
         let (start, end) = old.commonEnds(with: new, by: ==)
@@ -53,14 +53,14 @@ struct PlacedList<Element: Hashable & Sendable>: Sendable {
         return changes
     }
 
-    /// There is no room left between two neighbours: every place is given out again.
+    /// Two neighbours have no room between them, so all places are assigned again.
     private mutating func begin(again new: [Element]) -> Changes {
         let old = rows
         rows = new.enumerated().map { Row(place: Int64($0) * StoreLimits.placeStep, element: $1) }
         return Changes(removed: old, inserted: rows)
     }
 
-    /// Gives a place to those that have none, evenly between their neighbours. Nil where there is no room.
+    /// Assigns places to elements without one, evenly between their neighbours. Nil without room.
     private static func fill(_ places: [Int64?]) -> [Int64]? {
         var filled: [Int64] = []
         var index = 0
@@ -80,7 +80,7 @@ struct PlacedList<Element: Hashable & Sendable>: Sendable {
         return filled
     }
 
-    /// So many places between two, either of which may be missing.
+    /// Returns this many places between two, either of which may be missing.
     private static func run(of count: Int64, after last: Int64?, before next: Int64?) -> [Int64]? {
         let (span, isTooFar) = count.multipliedReportingOverflow(by: StoreLimits.placeStep)
         guard !isTooFar else { return nil }

@@ -4,16 +4,16 @@ import FoundationEssentials
 import GRDB
 import MeshProtocol
 
-/// The guest's state as it is on disk, with the places of its rows.
+/// The guest's state on disk, with the places of its rows.
 struct WrittenGuest: Sendable {
-    /// Nil where nothing is written yet.
+    /// Nil if nothing is written yet.
     private(set) var record: GuestRecord?
     private var wishes = PlacedList<WishRecord>()
 
-    /// A disk that knows of no guest.
+    /// An empty disk.
     init() {}
 
-    /// What is on disk; nil where that is nothing.
+    /// Reads the disk; nil if it has no guest.
     init?(_ db: Database) throws {
         guard let row = try Row.fetchOne(db, sql: "SELECT host, hostEpoch, snapshot FROM guestState") else {
             return nil
@@ -28,7 +28,7 @@ struct WrittenGuest: Sendable {
             snapshot: try row.optional(2, as: Data.self).map { Array($0) })
     }
 
-    /// Writes what is different.
+    /// Writes the differences.
     mutating func become(_ new: GuestRecord, _ db: Database) throws {
         if record == nil || record?.host != new.host || record?.hostEpoch != new.hostEpoch
             || record?.snapshot != new.snapshot

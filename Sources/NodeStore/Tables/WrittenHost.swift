@@ -3,9 +3,9 @@
 import GRDB
 import MeshProtocol
 
-/// The host's state as it is on disk, with the places of its rows.
+/// The host's state on disk, with the places of its rows.
 struct WrittenHost: Sendable {
-    /// Nil where nothing is written yet.
+    /// Nil if nothing is written yet.
     private(set) var record: HostRecord?
     private var queue = PlacedList<String>()
     /// By song.
@@ -14,12 +14,12 @@ struct WrittenHost: Sendable {
     private var askers = PlacedList<Peer.ID>()
     private var banned = PlacedList<Peer.ID>()
 
-    /// A disk that knows of no host.
+    /// An empty disk.
     init() {}
 
     // MARK: Reading
 
-    /// What is on disk; nil where that is nothing.
+    /// Reads the disk; nil if it has no host.
     init?(_ db: Database) throws {
         guard
             let row = try Row.fetchOne(
@@ -60,7 +60,7 @@ struct WrittenHost: Sendable {
 
     // MARK: Writing
 
-    /// Writes what is different.
+    /// Writes the differences.
     mutating func become(_ new: HostRecord, _ db: Database) throws {
         try writeState(new, db)
         try writeQueue(new.queue, db)
@@ -87,7 +87,7 @@ struct WrittenHost: Sendable {
 
     private mutating func writeQueue(_ new: [QueuedRecord], _ db: Database) throws {
         let old = record?.queue ?? []
-        // A vote moves one song past some others: those before and behind them are not looked at.
+        // A vote moves one song past some others. Songs before and after these are skipped.
         let (start, end) = old.commonEnds(with: new, by: ==)
         guard start < max(old.count, new.count) else { return }
         let songs = new.map(\.songID)
@@ -103,7 +103,7 @@ struct WrittenHost: Sendable {
             }
         }
         for song in left.keys {
-            // Its votes go with it.
+            // Its votes are deleted with it.
             try db.run("DELETE FROM queuedSong WHERE songID = ?", [song])
             voters[song] = nil
         }
