@@ -128,7 +128,7 @@ int bus_subscribe(cbluez_bus *bus);
 int64_t bus_call_object(cbluez_bus *bus, const char *object, const char *interface, const char *member,
                         const char *argument, int timeout_ms);
 
-/// Calls a method whose arguments are one of our objects and empty options.
+/// Calls a method with two arguments: one of our objects, and empty options.
 int64_t bus_call_register(cbluez_bus *bus, const char *adapter, const char *interface, const char *member,
                           const char *path, bus_call_kind kind, int timeout_ms);
 

@@ -7,7 +7,7 @@ import MeshProtocol
 /// They are applied in the order of the fields, whatever the order in which they were filled. `forget` handles the one
 /// case in which the order matters.
 public struct StoreBatch: Hashable, Sendable {
-    /// A conversation with a peer whose key is now known.
+    /// A conversation with a peer that has a known key.
     public struct Met: Hashable, Sendable {
         /// Which conversation.
         public var conversation: ConversationKey

@@ -14,7 +14,7 @@ struct Sentences {
         case lines
         /// Above a panel that shows the current state.
         case abovePanel
-        /// On a terminal that a shell is using.
+        /// On a terminal that a shell uses at the moment.
         case background
     }
 

@@ -35,7 +35,7 @@ LARGEST_GROWTH = 1.10
 
 @pytest.fixture
 def silent_host(binary: Path, air: Path, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A host whose output is discarded, because a season prints a lot."""
+    """A host with discarded output, because a season prints a lot."""
     songs = [{"id": f"n{n}", "title": f"Mile {n}", "artist": "The Milestones", "duration": 3600} for n in range(SONGS + 1)]
     (tmp_path / "songs.json").write_text(json.dumps(songs))
     place = ["--radio", "virtual", "--air", str(air), "--adapter", "car", "--state", str(tmp_path / "car")]

@@ -47,7 +47,7 @@ EVE = Hello(1, "Eve")
 
 @pytest.fixture(autouse=True)
 def undisturbed(bob: Program) -> Iterator[None]:
-    """A guest that stays linked, and whose vote counts afterwards."""
+    """A guest that stays linked. Its vote counts afterwards."""
     yield
     bob.say("vote n20")
     bob.expect("vote", songID="n20", state="confirmed")

@@ -17,7 +17,7 @@ IS_QUIET = "QUIET" in os.environ
 
 DAEMONS = ("dbus-daemon", "bluetoothd")
 
-# A program starts slowly in a box whose processor is busy with a build. No test measures a time with this.
+# A program starts slowly in a box with a busy processor, such as during a build. No test measures a time with this.
 START = 30.0
 
 # The link layer drops a link after 420 ms without a packet. The kernel, the program and the box's serial line add some

@@ -40,7 +40,7 @@ public struct FixFacts: Hashable, Sendable {
 
 /// A configuration file, which a person may have edited.
 public struct ConfigurationFile: Hashable, Sendable {
-    /// The contents of its path.
+    /// What is at its path.
     public enum Found: Hashable, Sendable {
         /// Nothing.
         case nothing
@@ -52,7 +52,7 @@ public struct ConfigurationFile: Hashable, Sendable {
 
     /// Its path.
     public var path: String
-    /// The contents of its path.
+    /// What is at its path.
     public var found: Found
 
     init(path: String, found: Found) {

@@ -63,7 +63,7 @@ public struct Verdict: Hashable, Sendable {
     static let weakSignal = -85
     /// A larger share of weak signals could be better, or is noticed.
     static let weakFair = 0.05, weakPoor = 0.20
-    /// People notice a longer round trip of one in twenty, in milliseconds.
+    /// People notice if one round trip in twenty is longer than this, in milliseconds.
     static let roundTripFair = 300.0, roundTripPoor = 1_000.0
     /// Number of relays that are named: those used longest.
     static let namedRelays = 3

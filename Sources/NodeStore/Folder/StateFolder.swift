@@ -139,7 +139,7 @@ public final class StateFolder: Sendable {
 
 /// A small file that only its owner may read.
 enum SecretFile {
-    /// What its path has.
+    /// What is at its path.
     enum Found {
         /// Its bytes, and whether other users have rights to it.
         case bytes([UInt8], isWide: Bool)

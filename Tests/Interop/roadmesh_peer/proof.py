@@ -21,7 +21,7 @@ class Unproven(Exception):
 
 
 class BadShare(Exception):
-    """Bytes that are not an element, or an element whose agreement is the identity."""
+    """Bytes that are not an element, or an element with the identity as its agreement."""
 
 
 @dataclass(frozen=True)

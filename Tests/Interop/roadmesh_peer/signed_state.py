@@ -21,7 +21,7 @@ MOST_WAITING = 128 << 10
 
 
 class ForgedState(Exception):
-    """A shared unit whose signature is not the host's."""
+    """A shared unit with a signature that is not the host's."""
 
 
 def signed_bytes(flags: int, body: bytes, service: str = SERVICE) -> bytes:
