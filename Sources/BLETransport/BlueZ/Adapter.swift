@@ -9,19 +9,19 @@ public struct Adapter: Hashable, Sendable {
     public let name: String
     /// Whether it is switched on.
     public let isUp: Bool
-    /// Whether it speaks Low Energy at all.
+    /// Whether it supports Low Energy.
     public let hasLowEnergy: Bool
 
     let index: UInt16
     let address: RadioEndpoint
 
-    /// bluetoothd's name for it.
+    /// Its object path in bluetoothd.
     var path: String { "/org/bluez/\(name)" }
 
-    /// Adapters a machine can have; the kernel itself lists no more at once.
+    /// The most adapters of a machine. The kernel lists no more at once.
     private static let capacity = 16
 
-    /// The machine's adapters. Throws `noAdapter` where the kernel has no Bluetooth.
+    /// The machine's adapters. Throws `noAdapter` if the kernel has no Bluetooth.
     public static func all() throws(RadioError) -> [Adapter] {
         var devices = [cbluez_hci_device](repeating: cbluez_hci_device(), count: capacity)
         let count = cbluez_hci_devices(&devices, devices.count)
@@ -33,7 +33,7 @@ public struct Adapter: Hashable, Sendable {
         }
     }
 
-    /// The adapter of a name, or the first that is up where it is nil.
+    /// The adapter with this name, or with nil the first adapter that is up.
     static func find(_ name: String?) throws(RadioError) -> Adapter {
         let adapters = try all()
         let names = adapters.map(\.name).joined(separator: ", ")
@@ -49,8 +49,8 @@ public struct Adapter: Hashable, Sendable {
         return adapter
     }
 
-    /// Whether it is central and peripheral at once, by its controller's word for which its driver vouches. Nil where the kernel
-    /// does not tell: before 5.9.
+    /// Whether it can be central and peripheral at once. The controller reports this and its driver confirms it. Nil if
+    /// the kernel does not report it (before 5.9).
     var hasBothRoles: Bool? {
         var facts = cbluez_hci_facts()
         guard AdapterSettings.withControl({ cbluez_hci_read_facts($0, index, &facts) }), facts.tells_roles else {

@@ -4,17 +4,18 @@ import CBlueZ
 import Glibc
 import MeshProtocol
 
-/// The conversation with bluetoothd: calls suspend until they are answered, everything else is an event.
+/// The connection to bluetoothd. Calls suspend until they are answered; all other messages are events.
 actor BlueZBus {
-    /// What bluetoothd says, for one listener. Bounded by the shim: where it is not read, the bus is not read.
+    /// The events of bluetoothd, for one listener. The shim bounds them: the bus is not read while the listener does
+    /// not read.
     nonisolated let events: AsyncStream<BusEvent>
 
     private let bus: OpaquePointer
-    /// A duplicate of the bus's descriptor, to wait on: libdbus keeps its own.
+    /// A duplicate of the bus's descriptor, to wait on. libdbus keeps its own.
     private let socket: PacketSocket
     private let sink: AsyncStream<BusEvent>.Continuation
     private var calls: [UInt32: CheckedContinuation<Result<Void, BusFailure>, Never>] = [:]
-    /// Those of them that register an advertisement, or the GATT service.
+    /// The calls that register an advertisement or the GATT service.
     private(set) var registrations: Set<UInt32> = []
     /// Calls that bluetoothd has not answered.
     var openCalls: Int { calls.count }
@@ -23,7 +24,7 @@ actor BlueZBus {
     private var alarm: Task<Void, Never>?
     private var isClosed = false
 
-    /// Opens a connection to the system bus. What it says begins with `ready`.
+    /// Opens a connection to the system bus. Its first event is `ready`.
     init(poller: Poller) throws(RadioError) {
         var opened: OpaquePointer?
         var (status, cause): (Int32, String) = (0, "")
@@ -48,13 +49,13 @@ actor BlueZBus {
         (events, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(RadioLimits.busEvents))
     }
 
-    /// Starts to listen. Once, before any call.
+    /// Starts to read the bus. Call it once, before any call.
     func start() {
         reader = Task { await self.read() }
         pump()
     }
 
-    /// Closes the connection. bluetoothd drops by itself what it did for us.
+    /// Closes the connection. bluetoothd then drops our advertisements, discovery and agent.
     func close() async {
         guard !isClosed else { return }
         isClosed = true
@@ -70,7 +71,7 @@ actor BlueZBus {
 
     // MARK: Calls
 
-    /// Asks for everything that exists: it comes as events, and is all there when this returns.
+    /// Requests all objects. They arrive as events, all before this returns.
     func listObjects() async throws(BusFailure) {
         try await call { cbluez_bus_list_objects($0, $1) }
         sink.yield(.objectsListed)
@@ -82,7 +83,7 @@ actor BlueZBus {
         do {
             try await call { cbluez_bus_start_discovery($0, adapter, $1) }
         } catch {
-            // It is on already, for us: that is what was asked for.
+            // Discovery is already on for us, which is the requested state.
             guard error.name != "org.bluez.Error.InProgress" else { return }
             throw error
         }
@@ -118,7 +119,7 @@ actor BlueZBus {
         try await call(within: limit) { cbluez_bus_unregister_advertisement($0, adapter, path, $1) }
     }
 
-    /// Waits no longer for these registrations.
+    /// Stops waiting for these registrations.
     func giveUp(_ serials: Set<UInt32>) {
         for serial in serials.intersection(registrations) {
             calls.removeValue(forKey: serial)?.resume(
@@ -126,7 +127,7 @@ actor BlueZBus {
         }
     }
 
-    /// Switches an adapter on or off. A controller that does not answer takes its time, and the kernel's.
+    /// Switches an adapter on or off. If the controller does not answer, this takes until the kernel's timeout.
     func setPowered(_ isOn: Bool, on adapter: String) async throws(BusFailure) {
         try await call(within: RadioLimits.powerCall) { cbluez_bus_set_powered($0, adapter, isOn, $1) }
     }
@@ -157,7 +158,7 @@ actor BlueZBus {
         try result.get()
     }
 
-    /// Makes a call that ends at once. Its result, or nothing on a bus that is closed.
+    /// Makes a call that returns at once. Nil on a closed bus.
     func now(_ body: (OpaquePointer) -> Int32) -> Int32? {
         guard !isClosed else { return nil }
         defer { pump() }
@@ -178,8 +179,8 @@ actor BlueZBus {
         }
     }
 
-    /// The shim keeps the calls' deadlines, and looks at them whenever it is run: it is run at the next one, also where
-    /// nothing is heard of the bus until then. A later call may have an earlier one.
+    /// The shim checks the deadlines of calls only when it runs. This runs it at the next deadline, even if the bus is
+    /// silent until then. A later call may have an earlier deadline.
     private func setAlarm() {
         alarm?.cancel()
         alarm = Task {
@@ -193,7 +194,7 @@ actor BlueZBus {
     private func pump() {
         guard !isClosed else { return }
         repeat {
-            // A bus that is gone says so by an event.
+            // The shim reports a lost bus as an event.
             _ = cbluez_bus_process(bus)
         } while drain()
         guard writer == nil, cbluez_bus_wants_write(bus) else { return }
@@ -204,7 +205,7 @@ actor BlueZBus {
         }
     }
 
-    /// Takes out what has come. Whether something has.
+    /// Reads all pending events. Returns whether there were any.
     private func drain() -> Bool {
         var event = cbluez_bus_event()
         var isNew = false
@@ -237,39 +238,41 @@ actor BlueZBus {
     }
 }
 
-/// Bonds and the agent that makes them.
+/// Bonds, and the agent that creates them.
 extension BlueZBus {
-    /// The agent's object. One bus has one.
+    /// The path of the agent's object. A bus has one agent.
     private static let agentPath = "/org/roadmesh/agent"
 
-    /// From now on bluetoothd asks us, also about pairings that others begin: an event for each question.
+    /// Makes this program bluetoothd's agent. It gets an event for each question, including those of pairings that
+    /// others begin.
     func registerAgent() async throws(BusFailure) {
         try await call { cbluez_bus_register_agent($0, Self.agentPath, $1) }
         try await call { cbluez_bus_request_default_agent($0, Self.agentPath, $1) }
     }
 
-    /// A question that is still open is answered with no.
+    /// Removes the agent. bluetoothd counts an open question as answered with no.
     func unregisterAgent() async throws(BusFailure) {
         try await call { cbluez_bus_unregister_agent($0, Self.agentPath, $1) }
     }
 
-    /// Answers a question. One that is void by now needs no answer.
+    /// Answers a question. A cancelled question needs no answer.
     func answer(_ request: UInt32, isYes: Bool) {
         _ = now { cbluez_bus_answer_agent($0, request, isYes) }
     }
 
-    /// Bonds with a device; returns when that is done, which takes as long as people do.
+    /// Bonds with a device. Returns when this is done, which takes as long as the people need.
     func pair(with device: String) async throws(BusFailure) {
         try await call(within: RadioLimits.pairingCall) { cbluez_bus_pair_device($0, device, $1) }
     }
 
-    /// Has the link dropped and the bond kept. bluetoothd takes two seconds for it, and does not need us meanwhile.
+    /// Ends the link and keeps the bond. bluetoothd needs two seconds for this, and does not need this connection for
+    /// it.
     func disconnect(_ device: String) {
         let limit = Int32(RadioLimits.busCall / .milliseconds(1))
         _ = now { Int32(truncatingIfNeeded: cbluez_bus_disconnect_device($0, device, limit)) }
     }
 
-    /// What the device is called in lists from now on.
+    /// Sets the device's name in lists.
     func rename(_ device: String, _ alias: String) async throws(BusFailure) {
         try await call { cbluez_bus_set_alias($0, device, alias, $1) }
     }

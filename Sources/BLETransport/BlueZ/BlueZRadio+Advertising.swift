@@ -5,7 +5,7 @@ import Glibc
 import MeshProtocol
 
 extension BlueZRadio {
-    /// A radio that requires a bond says so.
+    /// The flags of this radio, which show whether it requires a bond.
     public nonisolated var advertisedFlags: AdvertisedFlags {
         AdvertisedFlags(critical: demands)
     }
@@ -24,7 +24,7 @@ extension BlueZRadio {
         }
     }
 
-    /// Stops advertising and accepting. Channels stay.
+    /// Stops advertising, and stops accepting channels. Open channels stay.
     public func stopAdvertising() async {
         wantedAdvertisement = nil
         supervise(.advertisingStopped)
@@ -37,13 +37,12 @@ extension BlueZRadio {
     private func unregister() async {
         guard let (path, adapter) = registered else { return }
         registered = nil
-        // It may be gone already, which is what was wanted.
+        // The registration may be gone already, which is the wanted state.
         try? await bus?.unregister(path, on: adapter)
     }
 
-    /// Registers the wanted advertisement again. Legacy advertising ends whenever a guest links, and bluetoothd does not
-    /// start it again by itself, so "registered" does not mean "on the air". Requests that come while one is under way
-    /// are one request.
+    /// Registers the wanted advertisement again. Legacy advertising ends whenever a guest links, and bluetoothd does
+    /// not restart it. So "registered" does not mean "on the air". Requests during a registration count as one.
     func applyAdvertisement() async throws(RadioError) {
         needsRenewal = true
         if advertising == nil {
@@ -69,11 +68,12 @@ extension BlueZRadio {
                 continue
             }
             result = .failure(explained(error))
-            // bluetoothd says only that it has failed when the adapter goes off.
+            // When the adapter goes off, bluetoothd reports only that it failed.
             if (try? Adapter.find(adapter.name))?.isUp != true { error = explained(error) }
             switch advertisingRoute.failed(error, mayAskKernel: permissions.mayAdminister) {
             case .retry:
-                // Where a controller has forgotten its advertising, the first registration fails on what is left of it.
+                // If a controller has lost its advertising, the first registration fails on what is left of the old
+                // one.
                 if wasRegistered { wasAdvertisementLost = true }
                 try? await Task.sleep(for: RadioLimits.registerPause)
                 needsRenewal = wantedAdvertisement != nil && !isClosed
@@ -87,7 +87,8 @@ extension BlueZRadio {
         return result
     }
 
-    /// A registration that is under way while its adapter goes off is answered within milliseconds, or never (bluetoothd 5.66).
+    /// Cancels open registrations. If the adapter goes off during a registration, bluetoothd answers within
+    /// milliseconds, or never (bluetoothd 5.66).
     func giveUpRegistering() async {
         guard let bus, case let underWay = await bus.registrations, !underWay.isEmpty else { return }
         Task {
@@ -96,7 +97,7 @@ extension BlueZRadio {
         }
     }
 
-    /// Advertises again, without waiting for it.
+    /// Advertises again, without waiting for the result.
     func renewAdvertisement() {
         guard wantedAdvertisement != nil else { return }
         Task {
@@ -120,7 +121,8 @@ extension BlueZRadio {
             await endAdvertisingByKernel()
             advertisements += 1
             let path = "/org/roadmesh/advertisement\(advertisements)"
-            // Also where it fails: bluetoothd counts one for good that the kernel never answers, as its adapter goes off.
+            // Set this even if the call fails: if the kernel never answers because the adapter goes off, bluetoothd
+            // counts the registration permanently.
             registered = (path, adapter.path)
             try await bus.register(advertisement, psm: psm, pace: pace, as: path, on: adapter.path)
             supervise(.advertised)
@@ -143,7 +145,7 @@ extension BlueZRadio {
         }
     }
 
-    /// What is wanted, with what this radio has to say of itself.
+    /// The wanted advertisement with this radio's flags.
     func advertised(_ wanted: Advertisement) -> Advertisement {
         var advertisement = wanted
         advertisement.flags = wanted.flags.union(advertisedFlags)
@@ -158,8 +160,8 @@ extension BlueZRadio {
         listeners = []
     }
 
-    /// Two listeners: a phone's system gives its channels to apps as streams, and tells nobody how it cuts them, so that their SDUs
-    /// have lengths of their own.
+    /// Opens two listeners. A phone's system passes its channels to apps as streams and does not say how it splits
+    /// them, so their SDUs carry their own lengths.
     func listen() throws(RadioError) {
         guard listeners.isEmpty else { return }
         do throws(RadioError) {
@@ -173,7 +175,7 @@ extension BlueZRadio {
     private func listener(isForStreams: Bool) throws(RadioError) -> Listener {
         var address = adapter.address.kernelAddress
         var options = Self.channelOptions
-        // The kernel then has the link encrypted with a bond's key before it accepts a channel (`docs/bluez.md`).
+        // The kernel then requires encryption with a bond's key before it accepts a channel (`docs/bluez.md`).
         if requiresBond { options.security_level = LinkSecurity.bondLevel }
         var bound: UInt16 = 0
         let descriptor = cbluez_l2cap_listen(&address, 0, &options, Int32(Limits.halfOpenLinks), &bound)
@@ -211,11 +213,11 @@ extension BlueZRadio {
     }
 }
 
-/// A PSM that is listened on.
+/// A listening socket and its PSM.
 struct Listener: Sendable {
     let socket: PacketSocket
     let psm: UInt8
-    /// Whether its channels are streams.
+    /// Whether its channels carry streams.
     let isForStreams: Bool
     let accepting: Task<Void, Never>
 
@@ -226,6 +228,6 @@ struct Listener: Sendable {
 }
 
 extension RadioChannel {
-    /// The SDUs of the stream that this channel carries.
+    /// Reads this channel as a stream of SDUs.
     var carryingStream: any RadioChannel { FramedChannel(self, framing: StreamPieces()) }
 }

@@ -3,7 +3,7 @@
 import CBlueZ
 import Glibc
 
-/// Lets one dial at a time through: the kernel makes one LE connection at a time, and answers EBUSY to others.
+/// Allows one dial at a time. The kernel makes one LE connection at a time, and answers EBUSY to others.
 struct DialQueue {
     private var waiting: [(id: Int, turn: CheckedContinuation<Bool, Never>)] = []
     private var lastID = 0
@@ -14,7 +14,7 @@ struct DialQueue {
         return lastID
     }
 
-    /// Takes the turn if it is free, or waits for it.
+    /// Starts the dial if no other runs, or waits.
     mutating func enter(_ id: Int, _ turn: CheckedContinuation<Bool, Never>) {
         guard isBusy else {
             isBusy = true
@@ -24,13 +24,13 @@ struct DialQueue {
         waiting.append((id, turn))
     }
 
-    /// Gives up waiting.
+    /// Stops waiting.
     mutating func leave(_ id: Int) {
         guard let index = waiting.firstIndex(where: { $0.id == id }) else { return }
         waiting.remove(at: index).turn.resume(returning: false)
     }
 
-    /// Gives the turn to the next.
+    /// Ends the dial and starts the next.
     mutating func done() {
         guard !waiting.isEmpty else {
             isBusy = false
@@ -41,10 +41,10 @@ struct DialQueue {
 }
 
 extension BlueZRadio {
-    /// Opens a channel, after the dials before it. The kernel keeps one attempt pending for 40 s.
+    /// Opens a channel, after the dials before it. The kernel keeps an attempt pending for 40 s.
     public func dial(_ endpoint: RadioEndpoint) async throws(RadioError) -> any RadioChannel {
         guard !endpoint.requiresBond || isBonded(with: endpoint) else {
-            // A dial would have the kernel pair by itself, with nobody asked, and be refused all the same.
+            // Without this check the kernel would pair without asking the user, and the dial would be refused anyway.
             throw Self.noBond
         }
         guard await takeTurn() else { throw RadioError(.cancelled) }
@@ -57,18 +57,19 @@ extension BlueZRadio {
             outcome = .failure(error)
         }
         dialQueue.done()
-        // A scan that is wanted goes on; without a dial pending it does not hurt.
+        // Resume a wanted scan. It does no harm when no dial is pending.
         if scanned != nil { try? await discover() }
         return try outcome.get()
     }
 
     private static let noBond = RadioError(.bondRequired, "the host takes only devices that it is bonded with")
 
-    /// A bond whose key is too short is refused by the host's kernel: ECONNREFUSED, as of a host that has another PSM by
-    /// now, which is found out when it is heard the next time. A dial that nobody answers ends so as well, but later.
+    /// If the bond's key is too short, the host's kernel refuses the dial with ECONNREFUSED. A host with a new PSM
+    /// gives the same error, and its next scan result shows the new PSM. A dial without an answer also ends this way,
+    /// but later.
     ///
-    /// Where the other side has forgotten the bond, our kernel ends the link as soon as it is to be encrypted: the
-    /// controller says that the key is missing. The socket says no more of it than of an adapter that went away.
+    /// If the other side has forgotten the bond, our kernel ends the link as soon as encryption starts: the controller
+    /// reports a missing key. The socket then gives the same error as for an adapter that went away.
     private func isOfForgottenBond(_ code: Int32) -> Bool {
         (code == ECONNABORTED || code == EACCES) && (try? Adapter.find(adapter.name))?.isUp == true
     }
@@ -117,7 +118,7 @@ extension BlueZRadio {
             if failure != Self.renewal || ContinuousClock.now >= giveUp {
                 failures += 1
                 guard Self.isWorthRepeating(failure), failures < RadioLimits.dialRepeats else {
-                    // What ends a dial is the other side's doing or the air's, unless the adapter itself is gone.
+                    // A dial fails because of the other side or the air, unless the adapter itself is gone.
                     let error = Self.socketError(failure)
                     let isOurs = error.code == .noAdapter || error.code == .radioOff
                     throw isOurs ? error : RadioError(.dialFailed, error.cause)
@@ -132,14 +133,14 @@ extension BlueZRadio {
         var errno: Int32
     }
 
-    /// A dial that has waited for `RadioLimits.dialRenewal` is made again.
+    /// Makes a dial again that has waited for `RadioLimits.dialRenewal`.
     private static let renewal: Int32 = EAGAIN
 
-    /// One dial. The kernel would end it after 40 s, and a controller may have forgotten it, so it is made again before.
-    /// Cancelling the task closes the socket, which ends it at once.
+    /// Makes one dial. The kernel would end it after 40 s, and a controller may have lost it, so it is made again
+    /// before that. Cancelling the task closes the socket, which ends the dial at once.
     ///
-    /// Over a link that is up, the answer to it may have gone to another channel. Then the other side has a channel for it, and would
-    /// refuse one of the same number: so it stays, unanswered, while the next one is made.
+    /// Over a link that is up, the answer may have gone to another channel. The other side then has a channel for this
+    /// number and would refuse another dial with it. So this socket stays open, unanswered, while the next dial runs.
     private func attempt(
         _ endpoint: RadioEndpoint
     ) async throws(RadioError) -> Result<any RadioChannel, DialFailure> {
@@ -156,7 +157,7 @@ extension BlueZRadio {
         let isLinked = device?.isConnected == true && unansweredDials.count < RadioLimits.linkedDials
         let renewal = Task {
             try await Task.sleep(for: isLinked ? RadioLimits.linkedDialRenewal : RadioLimits.dialRenewal)
-            // Only now: closing it earlier has another reason.
+            // Not earlier: a socket that was closed before has another reason.
             if dialling === socket { dialling = nil }
             if isLinked, let descriptor = socket.surrender() {
                 unansweredDials.append(PacketSocket(descriptor, poller: poller))
@@ -185,23 +186,23 @@ extension BlueZRadio {
         return .success(endpoint.isStream ? channel.carryingStream : channel as any RadioChannel)
     }
 
-    /// A controller that has stopped to answer is told from a host that is out of reach, before the dial keeps it from being asked.
+    /// Distinguishes a hung controller from an unreachable host, before the dial blocks questions to the controller.
     private func askBeforeDial() async {
         askController()
         if asking != nil { try? await Task.sleep(for: RadioLimits.promptAnswer) }
     }
 
-    /// Asks the controller what had to wait for the end of a dial. While the kernel makes a connection, it waits for the
-    /// controller's word on that, and does not know it any more where another process's command comes between: the dial hangs
-    /// for four seconds then, and nothing else is dialled (`docs/bluez.md`). Before the next dial there is a pause.
+    /// Sends the questions that had to wait for the end of a dial. During a connection attempt the kernel waits for the
+    /// controller's result, and misses it if a command of another process comes in between. The dial then hangs for
+    /// four seconds and blocks all others (`docs/bluez.md`). There is a pause before the next dial.
     private func commandsThatWaited() {
         guard dialling == nil else { return }
         if questionWaits { askController() }
         askWhatWaits()
     }
 
-    /// "Connection failed to be established" (0x3e) and its kin reach programs as ENOSYS, and a dial of somebody else on
-    /// the adapter as EBUSY: both pass.
+    /// "Connection failed to be established" (0x3e) and similar errors reach programs as ENOSYS. A dial of another
+    /// program on the adapter gives EBUSY. Both are temporary.
     private static func isWorthRepeating(_ code: Int32) -> Bool {
         code == ENOSYS || code == EBUSY
     }

@@ -5,9 +5,9 @@ import Dispatch
 import Glibc
 import MeshProtocol
 
-/// Performs what `AdapterSupervisor` decides.
+/// Performs the actions of `AdapterSupervisor`.
 extension BlueZRadio {
-    /// Tells the supervisor what was seen, and does what it says.
+    /// Sends an event to the supervisor, and performs its actions.
     func supervise(_ event: AdapterSupervisor.Event) {
         guard !isClosed else { return }
         let actions = supervisor.handle(event, now: now)
@@ -15,7 +15,7 @@ extension BlueZRadio {
         watchSupervisor()
     }
 
-    /// Sees to it that the supervisor hears of its deadline, which may have become another one.
+    /// Schedules the supervisor's next deadline, which may have changed.
     func watchSupervisor() {
         supervising?.cancel()
         guard let deadline = supervisor.deadline, !isClosed else { return }
@@ -28,13 +28,13 @@ extension BlueZRadio {
     private func perform(_ action: AdapterSupervisor.Action) {
         switch action {
         case .forget:
-            // Not the advertisement: bluetoothd counts one of an adapter that is off among the few that it takes, and
-            // the next registration takes it back.
+            // Keep the registered advertisement. bluetoothd counts an advertisement of an adapter that is off among the
+            // few that it allows, and the next registration removes it.
             discovery.end()
-            // A controller that was off has no links, and says of none that it has ended.
+            // A controller that was off has no links, and reports no end for any.
             linkWatch.links = [:]
             forgetWhatWasFound()
-            // The hosts among them may well be there still: a guest dials its own where it was.
+            // The hosts may still be in range. A guest dials its own host at the old endpoint.
             devices = [:]
         case .tell(let error):
             logger.warning("\(error)")
@@ -67,12 +67,12 @@ extension BlueZRadio {
         }
     }
 
-    /// bluetoothd or the adapter is back, and has forgotten everything.
+    /// bluetoothd or the adapter is back, and has lost its state.
     private func restore() async throws(RadioError) {
         let there = try Adapter.all().first { $0.name == adapter.name }
-        // Another one was put in its place.
+        // Another adapter has replaced it.
         if let there, there.address != adapter.address { use(there) }
-        // A socket on an adapter that was pulled out ends, and hears nothing of the next.
+        // The socket of an adapter that was unplugged ends, and gets no events of the next adapter.
         if linkWatch.socket == nil { watchLinks() }
         var refusal: RadioError?
         if wantedAdvertisement != nil {
@@ -80,17 +80,17 @@ extension BlueZRadio {
             do throws(RadioError) {
                 try await applyAdvertisement()
             } catch {
-                // Scanning works all the same.
+                // Scanning works without advertising.
                 guard error.code == .advertisingRefused else { throw error }
                 refusal = error
             }
         }
         if scanned != nil {
-            // One that was asked for while the adapter was off may not have been refused yet.
+            // A discovery that was requested while the adapter was off may not have failed yet.
             discovery.end()
             try await discover()
         } else {
-            // A host has nothing else that tells it of the links that are up.
+            // A host has no other source for the links that are up.
             do { try await bus?.listObjects() } catch { throw explained(error) }
         }
         if let refusal { throw refusal }
@@ -99,19 +99,19 @@ extension BlueZRadio {
     // MARK: Switching off and on
 
     private func powerCycle() async throws(RadioError) {
-        // A dial that is pending when its adapter goes can take some kernels down (`docs/bluez.md`).
+        // A pending dial at a power-off can crash some kernels (`docs/bluez.md`).
         dialling?.close()
         if try await resetByKernel() { return }
-        // Where it does not answer, switching it off may well fail; on is what counts.
+        // If the adapter does not answer, switching it off may fail. Only switching it on matters.
         try? await power(false)
         try await power(true)
     }
 
-    /// Without bluetoothd in between, which gives up on an adapter that does not answer. False where this process may
-    /// not.
+    /// Power-cycles through the kernel. bluetoothd gives up on an adapter that does not answer. Returns false if this
+    /// process lacks the permission.
     private func resetByKernel() async throws(RadioError) -> Bool {
         let index = adapter.index
-        // It blocks for seconds: on a thread of its own.
+        // The call blocks for seconds, so it gets its own thread.
         let result = await withCheckedContinuation { caller in
             DispatchQueue(label: "roadmesh.reset").async { caller.resume(returning: cbluez_hci_power_cycle(index)) }
         }
@@ -133,8 +133,8 @@ extension BlueZRadio {
 
     // MARK: Another adapter
 
-    /// Takes the same adapter where it has come back under another name, one of the name that a person has given, or,
-    /// where nobody has named one, any that is on.
+    /// Switches to the same adapter if it has come back under another name, else to the adapter that the user has
+    /// named, or to any adapter that is on if the user has named none.
     private func move() throws(RadioError) {
         let gone = adapter
         let there = try Adapter.all().filter { $0.isUp && $0.hasLowEnergy }
@@ -157,7 +157,7 @@ extension BlueZRadio {
         adapter = next
     }
 
-    // MARK: Is anybody there?
+    // MARK: Does the controller answer?
 
     func askController() {
         guard asking == nil else { return }

@@ -3,16 +3,16 @@
 import CBlueZ
 import MeshProtocol
 
-/// A channel that its user owns.
+/// A weak reference: the user owns the channel.
 struct WeakChannel {
     weak var channel: (any RadioChannel)?
 }
 
-/// The links below the channels: `UnusedLinks` decides which of them go. One that nobody uses would cost the host's adapter a
-/// link and airtime until its device is out of range, and the guest's bluetoothd would go on naming the host by its GATT
+/// The links below the channels. `UnusedLinks` decides which of them end. An unused link would cost the host's adapter
+/// a link and airtime until its device is out of range. The guest's bluetoothd would keep naming the host by its GATT
 /// services and name.
 extension BlueZRadio {
-    /// Takes over a connected channel's descriptor.
+    /// Takes ownership of a connected channel's descriptor.
     func channel(_ descriptor: Int32, to endpoint: RadioEndpoint, isDialled: Bool) -> L2CAPChannel {
         let channel = L2CAPChannel(
             descriptor, endpoint: endpoint, poller: poller, link: channelLink(isDialled: isDialled)
@@ -23,7 +23,7 @@ extension BlueZRadio {
         return channel
     }
 
-    /// What a channel and this radio have to say to one another.
+    /// The calls between a channel and this radio.
     func channelLink(isDialled: Bool) -> ChannelLink {
         let (index, poller) = (adapter.index, poller)
         return ChannelLink(
@@ -35,7 +35,7 @@ extension BlueZRadio {
             signalStrength: { await ControllerQuestion.signalStrength(of: $0, on: index, poller: poller) })
     }
 
-    /// A channel is there, on the link of this handle.
+    /// A channel has opened on the link with this handle.
     func opened(_ channel: any RadioChannel, on handle: UInt16, isDialled: Bool) {
         tune(handle, .opened)
         if isDialled {
@@ -54,7 +54,7 @@ extension BlueZRadio {
         lettingGo?.cancel()
     }
 
-    /// A device is connected, or is no longer. A host lets go of those that connect and open no channel.
+    /// A device has connected or disconnected. A host ends links of devices that connect and open no channel.
     func linkChanged(_ address: String, isConnected: Bool) {
         if !isConnected {
             gattLinkLost(address)
@@ -66,7 +66,7 @@ extension BlueZRadio {
         watchUnusedLinks()
     }
 
-    /// Looks at the links that came up before this device was a host, or before the radio knew of them.
+    /// Checks the links that came up before this device was a host, or before the radio knew them.
     func lookAtLinks() {
         for device in devices.values where device.isConnected {
             if let address = device.address?.address { linkChanged(address, isConnected: true) }
@@ -91,8 +91,9 @@ extension BlueZRadio {
         }
     }
 
-    /// An adapter with one role at a time dials when nobody else is linked to it: who has no channel goes first. For those that
-    /// have one the dial waits, and the node that it is for decides. Over a link that is up already, a dial is one more channel.
+    /// Makes room for a dial. An adapter with one role at a time can dial only when no other device is linked to it.
+    /// Links without a channel end first. If a link has a channel, the dial waits, and the node that uses the channel
+    /// decides. Over an existing link, a dial is one more channel.
     func makeWayForDial(of endpoint: RadioEndpoint) async {
         guard !devices.values.contains(where: { $0.isConnected && $0.address?.address == endpoint.address }) else {
             return
@@ -111,8 +112,8 @@ extension BlueZRadio {
 
     // MARK: Ending a link
 
-    /// Ends the link to a device, if there is one, and waits until it has ended. The kernel pairs over a link as it would have
-    /// when the link came up: without an agent, so without digits (`docs/bluez.md`).
+    /// Ends the link to a device, if there is one, and waits until it has ended. Over an existing link the kernel would
+    /// pair as it was when the link came up: without an agent, so without digits (`docs/bluez.md`).
     func endLink(to endpoint: RadioEndpoint) async {
         let linked = devices.first { $0.value.isConnected && $0.value.address?.address == endpoint.address }
         guard let path = linked?.key, !isClosed else { return }
@@ -132,29 +133,29 @@ extension BlueZRadio {
         endedLinks.removeAll { $0.address == address }
     }
 
-    /// Who waits for the end of a link waits no longer.
+    /// Resumes all that wait for the end of a link.
     func forgetEndingLinks() {
         for waiter in endedLinks { waiter.waiter.resume() }
         endedLinks = []
     }
 
-    /// `isBeforeDial`: whose turn it is to dial waits for it.
+    /// Ends a link. `isBeforeDial` means that the next dial waits for it.
     private func letGo(_ address: String, wasUsed: Bool, isBeforeDial: Bool = false) async {
         let path = adapter.path + "/dev_" + address.replacing(":", with: "_")
-        // A link that is gone needs nothing, and neither does one that was taken up again while others were let go.
+        // Skip a link that is gone, or that is used again since the decision.
         guard let device = devices[path], device.isConnected, !unusedLinks.knows(address) else { return }
-        // bluetoothd would end a dial that is pending.
+        // bluetoothd would end a pending dial.
         guard !dialQueue.isBusy || isBeforeDial, let kernelAddress = device.address?.kernelAddress else {
             return unusedLinks.kept(address, wasUsed: wasUsed, now: now)
         }
         var peer = kernelAddress
-        // What this device has dialled for another program is that program's.
+        // A link that this device has dialled for another program belongs to that program.
         guard wasUsed || cbluez_hci_is_incoming(adapter.index, &peer) == 1 else { return }
         logger.debug("letting go of the link to \(address)")
         if !device.isPaired {
             await remove(path, address, wasUsed: wasUsed)
         } else if requiresBond {
-            // The bond stays. Elsewhere a bonded device is somebody's on purpose, and may be at something else.
+            // Keep the bond. On other adapters a bonded device is linked on purpose and may be in use.
             await bus?.disconnect(path)
         }
     }

@@ -2,11 +2,11 @@
 
 import MeshProtocol
 
-/// What bluetoothd has told of a device so far; it tells only what changes.
+/// All that bluetoothd has reported of a device. It reports only changes.
 struct KnownDevice {
     var address: RadioEndpoint?
     var rssi: Int?
-    /// When its advertisement was told of last, whatever it was.
+    /// Time of its last reported advertisement, of any kind.
     var lastHeard: MeshInstant?
     var name = ""
     var payload: [UInt8] = []
@@ -15,12 +15,12 @@ struct KnownDevice {
     private var advertisedServices: [String]?
     var isConnected = false
     var isPaired = false
-    /// Nil where bluetoothd does not say, which it does since 5.65.
+    /// Nil if bluetoothd does not report it; it does since 5.65.
     var isBonded: Bool?
     var alias = ""
-    /// What kind of thing it is, as desktops name their icons.
+    /// The kind of device, as desktops name their icons.
     var icon = ""
-    /// What was reported last, to tell when it is gone.
+    /// The last reported endpoint, to report when it is lost.
     var reported: RadioEndpoint?
 
     mutating func merge(_ change: DeviceChange) {
@@ -37,21 +37,22 @@ struct KnownDevice {
         icon = change.icon ?? icon
     }
 
-    /// Whether there is a bond with it.
+    /// Whether it is bonded with this adapter.
     var hasBond: Bool { isBonded ?? isPaired }
 
-    /// Whether bluetoothd hides the services that the device advertises. After the first link, as long as bluetoothd knows
-    /// the device, it names the resolved GATT services instead, or none if the link broke while it resolved them. Generic
-    /// Access and Generic Attribute are in every GATT server, and in no advertisement of ours.
+    /// Whether bluetoothd hides the services that the device advertises. After the first link, as long as bluetoothd
+    /// knows the device, it names the resolved GATT services instead, or none if the link broke while it resolved them.
+    /// Generic Access and Generic Attribute are in every GATT server, and in no advertisement of ours.
     private var areServicesHidden: Bool {
         services.isEmpty || services.contains { $0.hasPrefix("00001800-") || $0.hasPrefix("00001801-") }
     }
 
-    /// Whether its advertisement is one of the service. Discovery has no filter (`docs/bluez.md`), so this is the only check.
+    /// Whether its advertisement is one of the service. Discovery has no filter (`docs/bluez.md`), so this is the only
+    /// check.
     ///
-    /// If bluetoothd hides the services, an earlier advertisement decides, or what was resolved. A node with GATT has its own
-    /// service there, and says in its scan response that it has GATT. A bonded device may have been resolved while it was
-    /// pairing. A device that is pairing is the only one whose scan response has no identifier.
+    /// If bluetoothd hides the services, an earlier advertisement decides, or the resolved services. A node with GATT
+    /// has its own service there, and its scan response shows that it has GATT. A bonded device may have been resolved
+    /// while it was pairing. Only a device that is pairing has a scan response without an identifier.
     private func advertises(_ service: ServiceUUID, _ advertisement: Advertisement) -> Bool {
         if services.contains(service.description) { return true }
         guard areServicesHidden else { return false }
@@ -62,7 +63,7 @@ struct KnownDevice {
         return !services.contains { Self.isNamed($0) && $0 != pairing.description }
     }
 
-    /// Whether a UUID is made of a name (version 5 of RFC 4122), as those of our services are.
+    /// Whether a UUID is derived from a name (version 5 of RFC 4122), as those of our services are.
     private static func isNamed(_ uuid: String) -> Bool { uuid.dropFirst(14).first == "5" }
 
     /// Whether nothing is lost if it is forgotten: it is not linked or bonded, and sends no manufacturer data of ours.
@@ -91,47 +92,47 @@ extension [String: KnownDevice] {
     }
 }
 
-/// Whether bluetoothd's discovery is on for us, over attempts to start it that may overlap: one that was made while the
-/// adapter was off fails after the next has begun, and says nothing about that one.
+/// Whether bluetoothd's discovery is on for us. Attempts to start it may overlap: an attempt from a time when the
+/// adapter was off fails after the next one has begun, and says nothing about that one.
 struct Discovery: Sendable {
     private(set) var isOn = false
     private var attempts = 0
 
-    /// An attempt to start it, by number.
+    /// Begins an attempt to start discovery. Returns its number.
     mutating func begin() -> Int {
         (isOn, attempts) = (true, attempts + 1)
         return attempts
     }
 
-    /// An attempt has failed. Whether discovery is off because of it.
+    /// Reports a failed attempt. Returns whether discovery is off because of it.
     mutating func fail(_ attempt: Int) -> Bool {
         guard isOn, attempt == attempts else { return false }
         isOn = false
         return true
     }
 
-    /// It is to end, or bluetoothd has forgotten it.
+    /// Discovery should end, or bluetoothd has lost it.
     mutating func end() {
         isOn = false
     }
 }
 
 extension BlueZRadio {
-    /// Listens for advertisements of a service, through bluetoothd's discovery.
+    /// Scans for advertisements of a service, through bluetoothd's discovery.
     public func scan(for service: ServiceUUID) async throws(RadioError) {
         scanned = service
         supervise(.scanWanted)
         try await discover()
     }
 
-    /// Stops listening.
+    /// Stops scanning.
     public func stopScanning() async {
         scanned = nil
         await pauseDiscovery()
         supervise(.scanPaused)
     }
 
-    /// Starts the discovery that is wanted, unless a dial is under way: discovery keeps the kernel from connecting.
+    /// Starts a wanted discovery, unless a dial is under way. Discovery keeps the kernel from connecting.
     func discover() async throws(RadioError) {
         guard scanned != nil, let bus, !dialQueue.isBusy else { return }
         let attempt = discovery.isOn ? nil : discovery.begin()
@@ -140,7 +141,7 @@ extension BlueZRadio {
                 try await bus.startDiscovery(on: adapter.path)
                 supervise(.scanStarted)
             }
-            // A device that another program's discovery keeps fresh may have nothing new to tell: it is asked for.
+            // If another program's discovery is on, bluetoothd may have no change to report. So this lists all devices.
             try await bus.listObjects()
         } catch {
             if let attempt, discovery.fail(attempt) { supervise(.scanFailed) }
@@ -148,10 +149,10 @@ extension BlueZRadio {
         }
     }
 
-    /// Restarts discovery. The kernel drops what is reported in the first milliseconds of a scan, before it takes
-    /// discovery for running; the controller filters duplicates and does not report it again until bluetoothd restarts
-    /// the scan by itself, ten seconds later. Of the joins in the lab, one in fifteen hung there. And a scan can end
-    /// without a word, or not have begun.
+    /// Restarts discovery. The kernel drops reports from the first milliseconds of a scan, before it counts discovery
+    /// as running. The controller filters duplicates, so it does not report the device again until bluetoothd restarts
+    /// the scan, ten seconds later. Of the joins in the lab, one in fifteen hung for this reason. A scan can also end
+    /// without a message, or not have begun.
     func discoverAnew() async {
         guard scanned != nil else { return }
         await pauseDiscovery()
@@ -167,10 +168,10 @@ extension BlueZRadio {
 
     func deviceChanged(_ path: String, _ change: DeviceChange) {
         guard path.hasPrefix(adapter.path + "/") else { return }
-        // Legacy advertising ends when a link comes up, also when nothing follows on that link.
+        // Legacy advertising ends when a link comes up, even if the link is not used.
         if change.isConnected != nil { renewAdvertisement() }
-        // Discovery reports every device in range. The controller limits how many are connected, and bluetoothd how long it
-        // remembers the others.
+        // Discovery reports every device in range. The controller limits the number of connected devices, and
+        // bluetoothd the time that it remembers the others.
         let isExpected = devices[path] != nil || change.isConnected == true
         guard isExpected || devices.makeRoom() else { return }
         var device = devices[path] ?? KnownDevice()

@@ -3,11 +3,12 @@
 import CBlueZ
 import MeshProtocol
 
-/// How a radio treats what the kernel uses on its adapter.
+/// How a radio treats the kernel's settings of its adapter.
 public struct AdapterSettingsPolicy: Sendable {
-    /// Whether it sets it.
+    /// Whether the radio changes the settings.
     public var choice: AdapterSettingsChoice
-    /// Where former values are recorded, one place for all nodes of a user. It is not to outlive this run of the system.
+    /// The folder that records the former values, the same for all nodes of a user. It must not survive a restart of
+    /// the system.
     public var folder: String
 
     /// A policy.
@@ -15,29 +16,29 @@ public struct AdapterSettingsPolicy: Sendable {
         (self.choice, self.folder) = (choice, folder)
     }
 
-    /// Hands off.
+    /// Leaves the settings as they are.
     public static let leave = Self(.leave, folder: "")
 }
 
 /// An adapter's settings while this node uses it.
 struct HeldSettings {
-    /// Nil where none can be kept.
+    /// Nil if no record can be kept.
     var record: SettingsRecord?
     var hasShare = false
-    /// Who was dialled with them: the kernel keeps that.
+    /// The devices that were dialled with these settings. The kernel keeps the settings for each.
     var dialled: [RadioEndpoint] = []
     /// The adapter's settings when they were last read.
     var current: AdapterSettings?
-    /// What was told of it last.
+    /// The timing that was last reported.
     var told: AdapterTiming?
 }
 
-/// Performs what `SettingsKeeper` decides.
+/// Performs the actions of `SettingsKeeper`.
 extension BlueZRadio {
     private var keeper: SettingsKeeper { SettingsKeeper(settingsPolicy.choice) }
 
-    /// Sees to it that the adapter has what this node needs, where it may: before anything is advertised or dialled, since
-    /// bluetoothd, or a dongle that was put back, may have replaced it.
+    /// Applies the settings that this node needs, if it may. It runs before each advertisement and dial, since
+    /// bluetoothd or a dongle that was plugged in again may have replaced them.
     func applySettings() {
         guard var current = AdapterSettings.read(of: adapter.index) else { return }
         if permissions.mayAdminister, let record = heldRecord() {
@@ -48,7 +49,7 @@ extension BlueZRadio {
         tellTiming()
     }
 
-    /// Finds out whether the running bluetoothd passes a node's own advertising interval on, then reports the timing.
+    /// Finds out whether the running bluetoothd passes on a node's own advertising interval, then reports the timing.
     func lookAtService() {
         lookingAtService?.cancel()
         lookingAtService = Task {
@@ -73,8 +74,8 @@ extension BlueZRadio {
         eventSink.yield(.timing(timing))
     }
 
-    /// The same before a dial. The kernel keeps the intervals of each device that was dialled once, or has asked for others
-    /// since, and would use those.
+    /// Applies the settings before a dial. The kernel stores the intervals of each device that was dialled once or has
+    /// since requested others, and would use those.
     func applySettings(toDialOf peer: RadioEndpoint) {
         applySettings()
         guard settingsPolicy.choice == .set, held.hasShare else { return }
@@ -84,7 +85,7 @@ extension BlueZRadio {
         if held.dialled.count > RadioLimits.dialledPeers { held.dialled.removeFirst() }
     }
 
-    /// A guest tells how soon it found this adapter.
+    /// A guest reports how soon it found this adapter.
     func found(within time: DialTime) {
         guard found.told(time) else { return }
         if foundRecord == nil, !settingsPolicy.folder.isEmpty {
@@ -94,34 +95,35 @@ extension BlueZRadio {
         applySettings()
     }
 
-    /// bluetoothd or the adapter is another one now: what was said of it before does not count.
+    /// bluetoothd or the adapter has been replaced. Earlier reports about it do not count.
     func forgetWhatWasFound() {
         found = DialTimes()
         foundRecord = nil
     }
 
-    /// Gives the adapter back what it had, where no other node uses it.
+    /// Restores the adapter's former settings if no other node uses it.
     func returnSettings() {
         defer { held = HeldSettings() }
-        // Where it tells nothing, the adapter has gone, and its settings with it.
+        // If the settings cannot be read, the adapter is gone, and its settings with it.
         guard held.hasShare, let record = held.record, let before = AdapterSettings.read(of: adapter.index) else {
             return
         }
         var current = before
         _ = settle(&current, record, by: keeper.leave)
         guard current != before else { return }
-        // From Linux 6.12 on that would change a link that is up, which a guest that comes back at once goes on with.
+        // Since Linux 6.12 this would change an existing link, and a guest that comes back at once continues on that
+        // link.
         for peer in held.dialled where !isLinked(to: peer) { current.load(for: peer, on: adapter.index) }
     }
 
-    /// By the kernel's word: bluetoothd reports a link some 200 ms after it is up.
+    /// Reads the kernel's state: bluetoothd reports a link about 200 ms after it is up.
     private func isLinked(to peer: RadioEndpoint) -> Bool {
         var address = peer.kernelAddress
         return cbluez_hci_link_handle(adapter.index, &address) >= 0
     }
 
     private func heldRecord() -> SettingsRecord? {
-        // What nobody sets is looked at once: somebody may have crashed.
+        // A node that leaves the settings checks once for values that a crashed node has left.
         guard settingsPolicy.choice == .set || held.told == nil, !settingsPolicy.folder.isEmpty else { return nil }
         if held.record == nil {
             held.record = SettingsRecord(folder: settingsPolicy.folder, address: adapter.address.address)
@@ -129,8 +131,8 @@ extension BlueZRadio {
         return held.record
     }
 
-    /// Performs what is decided of what was found, while no other node starts or ends on the adapter; `current` is what it is set
-    /// to afterwards. False where another one does so just now.
+    /// Performs the actions that `decide` returns for what was found, while no other node starts or ends on the
+    /// adapter. `current` becomes the new settings. Returns false if another node is starting or ending.
     private func settle(
         _ current: inout AdapterSettings, _ record: SettingsRecord,
         by decide: (SettingsKeeper.Found) -> [SettingsKeeper.Action]
@@ -148,7 +150,7 @@ extension BlueZRadio {
         for action in actions {
             switch action {
             case .record(let former):
-                // What could not be put back is not replaced.
+                // Do not replace a value that could not be restored later.
                 guard record.record(former) else { return }
             case .set(let wanted):
                 guard wanted.set(on: adapter.index) else { return }

@@ -4,24 +4,24 @@ import CBlueZ
 import Glibc
 import MeshProtocol
 
-/// What is known of the links of an adapter, and what is asked of those that carry our channels. The rest are somebody
-/// else's, and are left alone.
+/// State of an adapter's links, and the requests for those that carry our channels. All other links belong to other
+/// programs and stay as they are.
 struct LinkWatch {
-    /// The raw HCI socket that tells of links; nil where this process may not.
+    /// The raw HCI socket that reports links. Nil if this process may not open one.
     var socket: PacketSocket?
     var reader: Task<Void, Never>?
     var ticker: Task<Void, Never>?
     /// By the controller's handle.
     var links: [UInt16: LinkTuning] = [:]
-    /// What is to be asked for when no dial is pending. Of each link one of a kind.
+    /// Requests that wait for the end of a dial, at most one of each kind for a link.
     var waiting: [(handle: UInt16, action: LinkTuning.Action)] = []
-    /// Whom the last command of each kind was for: a refusal does not say.
+    /// The link of the last command of each kind. A refusal does not name it.
     var lastAsked: [UInt16: UInt16] = [:]
 }
 
-/// Performs what `LinkTuning` decides.
+/// Performs the actions of `LinkTuning`.
 extension BlueZRadio {
-    /// Listens to what the adapter's links do, where this process may.
+    /// Reads the events of the adapter's links, if this process may.
     func watchLinks() {
         forgetLinks()
         guard permissions.mayCommand else { return }
@@ -57,7 +57,7 @@ extension BlueZRadio {
             let got = LinkParameters(
                 phy: "1M", interval: Double(event.interval) * 1.25, supervisionTimeout: Int(event.timeout) * 10,
                 dataLength: 27)
-            // A node's own shortest interval is for the handshake: the host's, or this one's where both have set it.
+            // The node's own shortest interval is for the handshake: the host's, or this node's if both have set one.
             let isOfNode = Int(event.interval) == RadioLimits.dialledInterval.lowerBound && held.hasShare
             linkWatch.links[handle] = LinkTuning(
                 isCentral: event.is_central, got: got, mayAsk: true, isOfSystem: !isOfNode,
@@ -91,14 +91,14 @@ extension BlueZRadio {
 
     // MARK: Asking
 
-    /// Tells the tuning of a link what has happened, and asks for what it says.
+    /// Sends an event to a link's tuning, and makes the requests that it returns.
     func tune(_ handle: UInt16, _ event: LinkTuning.Event) {
         guard let actions = linkWatch.links[handle]?.handle(event, now: now) else { return }
         for action in actions { ask(action, of: handle) }
         watchTunings()
     }
 
-    /// A channel has opened or closed, or a parent has advised, which may change what the links of others are to have.
+    /// A channel has opened or closed, or a parent has given advice. Either may change the intervals of other links.
     func plan(_ change: (inout IntervalPlan) -> Void) {
         change(&intervalPlan)
         for handle in linkWatch.links.keys {
@@ -106,8 +106,8 @@ extension BlueZRadio {
         }
     }
 
-    /// What the radio at the other end says of a link. Who has accepted the link knows what else it carries: what a guest
-    /// advises its host is nothing to go by.
+    /// Handles a note of the radio at the other end. Only the side that accepted the link knows what else its adapter
+    /// carries, so a host ignores a guest's advice.
     func heed(_ note: AirNote, of handle: UInt16, isDialled: Bool) {
         if isDialled {
             guard let intervals = note.intervals else { return }
@@ -131,7 +131,7 @@ extension BlueZRadio {
         }
     }
 
-    /// Asks for what had to wait for the end of a dial, of links that are still there.
+    /// Makes the requests that waited for the end of a dial, for links that still exist.
     func askWhatWaits() {
         let waiting = linkWatch.waiting
         linkWatch.waiting = []
@@ -175,7 +175,7 @@ extension BlueZRadio {
 
     // MARK: Telling
 
-    /// What is known of a link, beside what its own socket says.
+    /// The state of a link, in addition to what its own socket reports.
     func condition(of handle: UInt16, phy: String?) -> LinkCondition {
         let all = LinkTuning.Setting.allCases.map(\.rawValue)
         var condition =

@@ -5,12 +5,12 @@ import Glibc
 import Logging
 import MeshProtocol
 
-/// The real radio: bluetoothd advertises and discovers for it over D-Bus, and the kernel's LE L2CAP channels carry its
-/// data. What Linux really does, and why this file does what it does, is in `docs/bluez.md`.
+/// The Bluetooth radio. bluetoothd advertises and discovers over D-Bus, and the kernel's LE L2CAP channels carry the
+/// data. `docs/bluez.md` describes what Linux really does, and why this code does what it does.
 public actor BlueZRadio: Radio {
     /// `bluez hci0`
     public nonisolated let name: String
-    /// What happens on the air, for one listener.
+    /// The events on the air, for one listener.
     public nonisolated let events: AsyncStream<RadioEvent>
 
     let poller: Poller
@@ -21,40 +21,41 @@ public actor BlueZRadio: Radio {
     private var isServiceThere: Bool?
     private(set) var isClosed = false
 
-    /// What a device that dials has to meet, as it is advertised.
+    /// The advertised demands on a device that dials.
     let demands: AdvertisedFlags.Critical
-    /// Channels are accepted only over a link that a bond's key encrypts.
+    /// Whether channels are accepted only over a link that is encrypted with a bond's key.
     nonisolated var requiresBond: Bool { demands.contains(.bond) }
     var adapter: Adapter
-    /// The adapter that a person has named, if one has.
+    /// The adapter that the user has named, if any.
     let named: String?
     var bus: BlueZBus?
 
-    // Its health: what is decided about it, and what is under way.
+    // The state of the adapter: decisions and running tasks.
     var supervisor: AdapterSupervisor
     var supervising: Task<Void, Never>?
     var asking: Task<Void, Never>?
     let origin = ContinuousClock.now
     var now: MeshInstant { ContinuousClock.now - origin }
 
-    // What the kernel uses on the adapter, and whether bluetoothd passes on what an advertisement asks for instead.
+    // The kernel's settings of the adapter, and whether bluetoothd passes on an advertisement's own interval.
     var passesIntervalsOn: Bool?
     var lookingAtService: Task<Void, Never>?
     let settingsPolicy: AdapterSettingsPolicy
     var held = HeldSettings()
-    /// How soon others find this adapter, as they say, and where `doctor` reads it.
+    /// How soon guests found this adapter, by their reports, and the record that `doctor` reads.
     var found = DialTimes()
     var foundRecord: FoundRecord?
 
-    // What the links are asked for.
+    // The requests for links.
     let permissions = RadioPermissions.ofThisProcess()
     var linkWatch = LinkWatch()
 
-    // Advertising: what is wanted, what is registered, and who is busy making them one.
+    // Advertising: what is wanted, what is registered, and the task that registers it.
     var wantedAdvertisement: (Advertisement, AdvertisingPace)?
-    /// Its object, and the adapter that it is on: to be taken back before the next one.
+    /// The registered object and its adapter. It is removed before the next registration.
     var registered: (path: String, adapter: String)?
-    /// Who is asked to advertise, and the number of what the kernel advertises for this process.
+    /// Whether bluetoothd or the kernel is asked to advertise, and the number of this process's advertisement in the
+    /// kernel.
     var advertisingRoute = AdvertisingRoute()
     var advertisingNumber: AdvertisingNumber?
     var advertisements = 0
@@ -62,14 +63,14 @@ public actor BlueZRadio: Radio {
     var needsRenewal = false
     var wasAdvertisementLost = false
     var listeners: [Listener] = []
-    /// What nodes dial, and what phones do, whose channels are streams; 0 where nobody is accepted.
+    /// The PSM that nodes dial, and the PSM for phones, which use streams. 0 if no channels are accepted.
     var psm: UInt8 { listeners.first { !$0.isForStreams }?.psm ?? 0 }
     var streamPSM: UInt8 { listeners.first(where: \.isForStreams)?.psm ?? 0 }
 
-    /// Its GATT service, and who is linked through it.
+    /// Its GATT service, and the peers that are linked through it.
     var gatt = GattState()
 
-    /// The intervals of the links that others have made, by handle.
+    /// The intervals of the accepted links, by handle.
     var intervalPlan = IntervalPlan()
 
     // Scanning.
@@ -81,21 +82,22 @@ public actor BlueZRadio: Radio {
     var dialQueue = DialQueue()
     var dialling: PacketSocket?
     var dialClock: DialClock?
-    /// Of the current dial, those whose answer has gone to another channel: they keep their numbers until it is over.
+    /// Sockets of the current dial that got no answer, since the answer went to another channel. They keep their channel
+    /// numbers until the dial ends.
     var unansweredDials: [PacketSocket] = []
-    /// What the dials of the links have taken that are there, by handle.
+    /// How long the dials of the existing links took, by handle.
     var dialTimes: [UInt16: DialTime] = [:]
-    /// A question to the controller waits for the end of a dial: `commandsThatWaited`.
+    /// A question to the controller waits for the end of a dial (`commandsThatWaited`).
     var questionWaits = false
 
-    // Channels, and the links below them that nobody uses any more.
+    // Channels, and links that no channel uses any more.
     var channels: [WeakChannel] = []
     var unusedLinks = UnusedLinks()
     var lettingGo: Task<Void, Never>?
     var endedLinks: [(address: String, waiter: CheckedContinuation<Void, Never>)] = []
 
-    /// A radio on an adapter (`hci0`), or on the first that is up where `adapter` is nil. Throws where there is none. One
-    /// that demands a bond accepts channels from bonded devices only.
+    /// A radio on an adapter (`hci0`), or with nil on the first that is up. Throws if there is none. A radio that
+    /// demands a bond accepts channels from bonded devices only.
     public init(
         adapter: String? = nil, demands: AdvertisedFlags.Critical = [], settings: AdapterSettingsPolicy = .leave,
         logger: Logger = Logger(label: "roadmesh.bluez")
@@ -111,7 +113,7 @@ public actor BlueZRadio: Radio {
 
     // MARK: Radio
 
-    /// What the kernel says of the adapter in use, which may be another one later.
+    /// The kernel's value for the current adapter. The adapter may change later.
     public var dialsWhileDialled: Bool? { adapter.hasBothRoles }
 
     /// Connects to bluetoothd, and checks that it runs and the adapter is on.
@@ -129,14 +131,14 @@ public actor BlueZRadio: Radio {
         } catch {
             throw error.radioError
         }
-        // The objects came as events of their own; the last of them may still be on its way here.
+        // The objects came as events, and the last of them may not have been handled yet.
         guard adapter.isUp else { throw adapter.whyOff }
         applySettings()
         watchSupervisor()
         watchLinks()
     }
 
-    /// Gives everything back.
+    /// Releases the adapter, the bus and all channels.
     public func close() async {
         await stopScanning()
         await stopAdvertising()
@@ -198,11 +200,10 @@ public actor BlueZRadio: Radio {
         case .device(let path, let change): deviceChanged(path, change)
         case .deviceRemoved(let path): deviceRemoved(path)
         case .gattQuestion(let question): await answer(question)
-        // A radio has no agent.
+        // The radio registers no agent.
         case .objectsListed, .agentQuestion, .agentCancelled, .agentReleased: break
         case .advertisementReleased:
-            // bluetoothd says it where it drops the advertisement by itself; without an adapter there is no use in
-            // another one.
+            // bluetoothd has dropped the advertisement. Without an adapter, another one is useless.
             guard supervisor.failure == nil else { return }
             wasAdvertisementLost = true
             renewAdvertisement()
@@ -218,8 +219,8 @@ public actor BlueZRadio: Radio {
         if let isDiscovering = change.isDiscovering { supervise(.discovering(isDiscovering)) }
     }
 
-    /// What a failed call to bluetoothd means. Of an adapter that is off it says only "Failed" or "NotReady"; what has
-    /// been told of the radio, and rfkill, know more.
+    /// The meaning of a failed call to bluetoothd. For an adapter that is off, bluetoothd reports only "Failed" or
+    /// "NotReady". The radio's known state and rfkill give the real cause.
     func explained(_ busFailure: BusFailure) -> RadioError {
         explained(busFailure.radioError)
     }

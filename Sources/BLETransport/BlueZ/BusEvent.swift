@@ -2,9 +2,9 @@
 
 import CBlueZ
 
-/// What bluetoothd says, in Swift's types.
+/// An event of bluetoothd, in Swift types.
 enum BusEvent: Sendable {
-    /// The message bus answers.
+    /// The message bus has answered.
     case ready
     /// org.bluez is on the bus, or has left it.
     case serviceAppeared
@@ -15,39 +15,39 @@ enum BusEvent: Sendable {
     /// A remote device exists, has changed, or is gone.
     case device(path: String, DeviceChange)
     case deviceRemoved(path: String)
-    /// What there was when `listObjects` was called has all been told.
+    /// Everything that existed at the call of `listObjects` has been reported.
     case objectsListed
     /// bluetoothd has dropped our advertisement.
     case advertisementReleased
-    /// Does the device at this path show the same number? `request` is what answers it.
+    /// Does the device at this path show the same number? `request` identifies the answer.
     case agentQuestion(path: String, passkey: UInt32, request: UInt32)
-    /// That question is void.
+    /// This question is cancelled.
     case agentCancelled(request: UInt32)
     /// bluetoothd has dropped our agent.
     case agentReleased
-    /// A device reads a characteristic of ours; it writes to one, or has subscribed to one, and a descriptor is wanted.
+    /// A device reads or writes our characteristic, or has subscribed to it and needs a descriptor.
     case gattQuestion(GattQuestion)
-    /// The message bus is gone; nothing follows.
+    /// The message bus is gone. No event follows.
     case closed
 }
 
-/// What bluetoothd says of an adapter (`org.bluez.Adapter1`, `LEAdvertisingManager1`), or what is new of it: nil is
-/// what it has not said.
+/// An adapter's properties (`org.bluez.Adapter1`, `LEAdvertisingManager1`), or the changed ones. Nil means that
+/// bluetoothd has not reported the value.
 public struct AdapterProperties: Hashable, Sendable {
     /// Whether it is switched on.
     public var isPowered: Bool?
-    /// Advertisements that are registered on it. Told where adapters are listed.
+    /// Number of registered advertisements. Reported when adapters are listed.
     public var activeAdvertisements: Int?
-    /// How many more it takes. Told where adapters are listed.
+    /// Number of further advertisements that it accepts. Reported when adapters are listed.
     public var freeAdvertisements: Int?
-    /// Whether somebody scans with it.
+    /// Whether any program scans with it.
     public var isDiscovering: Bool?
 
-    /// Nothing is known yet.
+    /// Properties of an adapter of which nothing is known.
     public init() {}
 }
 
-/// What is new of a device.
+/// Changed properties of a device.
 struct DeviceChange: Sendable {
     var address: RadioEndpoint?
     var rssi: Int?
@@ -57,18 +57,18 @@ struct DeviceChange: Sendable {
     var services: [String]?
     var isConnected: Bool?
     var isPaired: Bool?
-    /// What kind of thing it is, as desktops name their icons.
+    /// The kind of device, as desktops name their icons.
     var icon: String?
     var isBonded: Bool?
     var alias: String?
 }
 
-/// How a call to bluetoothd failed: the error's D-Bus name and text.
+/// A failed call to bluetoothd: the error's D-Bus name and text.
 struct BusFailure: Error, Sendable {
     var name: String
     var text: String
 
-    /// As a radio's error.
+    /// The same as a `RadioError`.
     var radioError: RadioError {
         RadioError(code, name == Self.notPermitted ? Self.advertisingFull : text.isEmpty ? name : text)
     }
@@ -78,8 +78,8 @@ struct BusFailure: Error, Sendable {
 
     private static let lost = "org.freedesktop.DBus.Error.Disconnected"
     private static let notPermitted = "org.bluez.Error.NotPermitted"
-    /// bluetoothd counts the advertisement of a program that was killed while it asked for it until it ends itself
-    /// (`docs/bluez.md`).
+    /// If a program is killed while it registers an advertisement, bluetoothd counts that advertisement until
+    /// bluetoothd itself ends (`docs/bluez.md`).
     private static let advertisingFull =
         "bluetoothd has no advertisement left; \"sudo systemctl restart bluetooth\" frees those of programs that were killed"
 
@@ -168,7 +168,7 @@ extension cbluez_bus_event {
     fileprivate func has(_ field: Int) -> Bool { fields & UInt32(field) != 0 }
 }
 
-/// The text in a C array, up to its NUL.
+/// The text of a C array, up to its NUL.
 func text<Characters>(_ characters: Characters) -> String {
     withUnsafeBytes(of: characters) { bytes in
         String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
@@ -176,7 +176,7 @@ func text<Characters>(_ characters: Characters) -> String {
 }
 
 extension RadioEndpoint {
-    /// An endpoint of the kernel's address.
+    /// An endpoint from the kernel's address.
     init(_ address: cbluez_address, psm: UInt8 = 0) {
         var address = address
         let digits = withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(CBLUEZ_ADDRESS_TEXT)) { buffer in
@@ -187,7 +187,7 @@ extension RadioEndpoint {
         self.init(address: digits, addressKind: address.kind, psm: psm)
     }
 
-    /// The kernel's address of an endpoint of ours.
+    /// This endpoint's address in the kernel's form.
     var kernelAddress: cbluez_address {
         var result = cbluez_address()
         let status = cbluez_address_parse(address, &result)

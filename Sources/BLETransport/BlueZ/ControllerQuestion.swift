@@ -2,11 +2,11 @@
 
 import CBlueZ
 
-/// One command that a controller answers, over a raw HCI socket of its own.
+/// One command to a controller and its answer, over a separate raw HCI socket.
 struct ControllerQuestion {
     enum Reply {
         case answer(cbluez_hci_answer)
-        /// Nothing came in time, or the task was cancelled.
+        /// No answer came in time, or the task was cancelled.
         case silence
         /// The adapter is off or gone, or this process may not ask.
         case notAsked
@@ -16,15 +16,15 @@ struct ControllerQuestion {
     let opcode: Int
     let patience: Duration
 
-    /// Whether the controller answers anything at all within `RadioLimits.controllerSilence`. Nil where it cannot be
-    /// asked, since it is off or gone, which others tell. Read RSSI is used, for which no capability is needed.
+    /// Whether the controller answers any command within `RadioLimits.controllerSilence`. Nil if it cannot be asked
+    /// because it is off or gone; other code reports that. It uses Read RSSI, which needs no capability.
     static func isAnswered(by adapterIndex: UInt16, poller: Poller) async -> Bool? {
-        // The last handle that a link can have (Vol 4, Part E, 5.4.2): hardly ever one has it, and "no such link" is an
+        // The last handle that a link can have (Vol 4, Part E, 5.4.2). Almost no link has it, and "no such link" is an
         // answer.
         let handle: UInt16 = 0x0EFF
         let question = Self(
             adapterIndex: adapterIndex, opcode: CBLUEZ_READ_RSSI, patience: RadioLimits.controllerSilence)
-        // An answer to another process will do.
+        // An answer to another process is enough.
         switch await question.ask(poller, { cbluez_hci_request_rssi($0, handle) }, isAnswered: { _ in true }) {
         case .answer: return true
         case .silence: return Task.isCancelled ? nil : false
@@ -32,7 +32,7 @@ struct ControllerQuestion {
         }
     }
 
-    /// The signal strength of a link in dBm; nil where the controller does not tell, or does not answer in time.
+    /// The signal strength of a link in dBm. Nil if the controller does not report it, or does not answer in time.
     static func signalStrength(of handle: UInt16, on adapterIndex: UInt16, poller: Poller) async -> Int? {
         let question = Self(
             adapterIndex: adapterIndex, opcode: CBLUEZ_READ_RSSI, patience: RadioLimits.controllerAnswer)
@@ -44,8 +44,8 @@ struct ControllerQuestion {
         return Int(rssi)
     }
 
-    /// Sends the command by `request` (0, or a negative errno), and waits for the answer that is meant: every raw socket
-    /// of an adapter hears every process's.
+    /// Sends a command with `request` (0, or a negative errno), and waits for its answer. Every raw socket of an
+    /// adapter gets the answers to all processes.
     func ask(
         _ poller: Poller, _ request: @escaping @Sendable (Int32) -> Int32, isAnswered: (cbluez_hci_answer) -> Bool
     ) async -> Reply {

@@ -3,23 +3,23 @@
 import Glibc
 import MeshProtocol
 
-/// How soon guests found the node that hosts on an adapter, in a file that the node holds a lock on for as long as it runs: what
-/// nobody holds is of a node that has ended, and says nothing of the adapter as it is now.
+/// A file that records how soon guests found the host on an adapter. The node holds a lock on it while it runs. An
+/// unlocked file belongs to a node that has ended, and says nothing about the adapter now.
 final class FoundRecord {
     private let descriptor: Int32
 
-    /// The record of an adapter, by its address, for a node that writes it. Nil where it cannot be had.
+    /// The record of an adapter, by its address, for the node that writes it. Nil if it cannot be opened or locked.
     init?(folder: String, address: String) {
         descriptor = SettingsRecord.openFile(Self.name(address), in: folder)
         guard descriptor >= 0 else { return nil }
-        // A reader checks whether it is held, which takes a moment.
+        // A reader holds the lock briefly to check whether the file is locked.
         _ = flock(descriptor, LOCK_SH)
         write("")
     }
 
     deinit { close(descriptor) }
 
-    /// Writes what guests have said, nil for nothing.
+    /// Writes what guests have reported, or with nil an empty record.
     func write(_ time: DialTime?) { write(time.map { "\($0.milliseconds)\n" } ?? "") }
 
     private func write(_ text: String) {
@@ -27,7 +27,7 @@ final class FoundRecord {
         _ = pwrite(descriptor, text, text.utf8.count, 0)
     }
 
-    /// What guests say of the node that runs on an adapter now. Nil where none runs, or none has said anything.
+    /// What guests report of the node that now runs on an adapter. Nil if no node runs, or no guest has reported.
     static func read(folder: String, address: String) -> DialTime? {
         let descriptor = open(folder + "/" + name(address), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }

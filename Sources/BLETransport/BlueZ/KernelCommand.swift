@@ -3,13 +3,13 @@
 import CBlueZ
 import Glibc
 
-/// One command on the management channel that the kernel answers when the controller has done its part.
+/// One command on the management channel. The kernel answers when the controller has finished.
 struct KernelCommand {
     let opcode: Int
     let adapterIndex: UInt16
 
-    /// Sends it by `request` (0, or a negative errno) and waits for the answer. 0, or a negative errno: -ETIMEDOUT where none
-    /// comes in time.
+    /// Sends the command with `request` (0, or a negative errno) and waits for the answer. Returns 0 or a negative
+    /// errno, -ETIMEDOUT if no answer comes in time.
     func run(_ poller: Poller, _ request: @escaping @Sendable (Int32) -> Int32) async -> Int32 {
         let descriptor = cbluez_hci_open_control()
         guard descriptor >= 0 else { return descriptor }
@@ -37,15 +37,16 @@ struct KernelCommand {
     }
 }
 
-/// The number of an advertisement that the kernel has from this process. The highest are used, since bluetoothd uses the
-/// lowest. No other node with the same folder has the same number, as long as this object lives.
+/// The number of this process's advertisement in the kernel. The highest numbers are used, since bluetoothd uses the
+/// lowest. While this object lives, no other node with the same folder has the same number.
 final class AdvertisingNumber: Sendable {
     let value: UInt8
     let adapterIndex: UInt16
-    /// A locked file; -1 where there is no folder.
+    /// A locked file; -1 without a folder.
     private let descriptor: Int32
 
-    /// A free number. Without a folder that says which are free it is the second highest, since a single node has the highest.
+    /// A free number. Without a folder the free numbers are unknown, so it is the second highest: a single node has the
+    /// highest.
     init(on adapter: Adapter, folder: String) throws(RadioError) {
         let control = cbluez_hci_open_control()
         guard control >= 0 else { throw BlueZRadio.socketError(-control) }
@@ -73,8 +74,8 @@ final class AdvertisingNumber: Sendable {
 
 /// Advertising without bluetoothd.
 extension BlueZRadio {
-    /// Has the kernel advertise. It ends that by itself unless it is asked again in time, so that a program that crashes is
-    /// off the air.
+    /// Asks the kernel to advertise. The kernel stops unless it is asked again in time, so a crashed program goes off
+    /// the air.
     func advertiseByKernel(_ advertisement: Advertisement) async throws(RadioError) {
         let number: AdvertisingNumber
         if let advertisingNumber {
@@ -92,26 +93,26 @@ extension BlueZRadio {
                 return cbluez_hci_add_advertising(control, command.adapterIndex, number.value, &contents, lifetime)
             }
             if result == 0 { return }
-            // Another program changes its advertisements just now.
+            // Another program is changing its advertisements.
             guard result == -EBUSY, attempt < RadioLimits.registerTries else { throw Self.socketError(-result) }
             try? await Task.sleep(for: RadioLimits.registerPause)
         }
     }
 
-    /// Takes back what the kernel advertises for this process.
+    /// Removes this process's advertisement from the kernel.
     func endAdvertisingByKernel() async {
         guard let number = advertisingNumber else { return }
         advertisingNumber = nil
         let command = KernelCommand(opcode: Int(CBLUEZ_REMOVE_ADVERTISING), adapterIndex: number.adapterIndex)
-        // It may be gone already, with its adapter or after its time.
+        // The advertisement may have gone already, with its adapter or after its time.
         _ = await command.run(poller) { cbluez_hci_remove_advertising($0, number.adapterIndex, number.value) }
     }
 
-    /// bluetoothd has failed to advertise, and this process may not ask the kernel. A controller that answers, on an adapter
-    /// that is on, leaves the kernel as the one that refuses.
+    /// Whether the kernel refuses to advertise. bluetoothd has failed, and this process may not ask the kernel. If the
+    /// adapter is on and its controller answers, only the kernel can have refused.
     func isRefusedByKernel() async -> Bool {
         guard (try? Adapter.find(adapter.name))?.isUp == true else { return false }
-        // A question would hold up the dial (`docs/bluez.md`).
+        // A question would delay the dial (`docs/bluez.md`).
         guard dialling == nil else { return true }
         return await ControllerQuestion.isAnswered(by: adapter.index, poller: poller) == true
     }

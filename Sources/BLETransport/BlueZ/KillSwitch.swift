@@ -2,32 +2,32 @@
 
 /// The kernel's switches for radios, as rfkill lists them (Documentation/ABI/stable/sysfs-class-rfkill).
 ///
-/// Each adapter has one, named as the adapter is. A laptop has some of its own as well; while one of those is off, its
-/// adapter may not be there at all.
+/// Each adapter has a switch with its name. A laptop has further switches. While one of those is off, its adapter may
+/// not exist.
 struct KillSwitch: Hashable, Sendable {
-    /// Where the kernel lists them.
+    /// The folder in which the kernel lists them.
     static let folder = "/sys/class/rfkill"
 
-    /// Switches that are looked at: a radio's has one or two, and a machine has few radios.
+    /// Number of switches to read. A radio has one or two, and a machine has few radios.
     private static let capacity = 64
 
-    /// `hci0`, or the laptop's name for it.
+    /// `hci0`, or the laptop's own name.
     var name: String
-    /// A program has blocked it, and a program can lift that.
+    /// A program has blocked it, and a program can unblock it.
     var isSoftBlocked: Bool
-    /// The machine has blocked it: a slide, a key, the firmware.
+    /// The hardware has blocked it: a slide switch, a key or the firmware.
     var isHardBlocked: Bool
 
-    /// The machine's Bluetooth switches. None where they cannot be read: then nothing can be said about them.
+    /// The machine's Bluetooth switches. Empty if they cannot be read.
     static func all(in folder: String = folder) -> [KillSwitch] {
         SystemFile.names(in: folder).sorted().prefix(capacity).compactMap { KillSwitch(path: "\(folder)/\($0)") }
     }
 
-    /// Why `adapter` is kept off, or with nil, why there may be none; nil where no switch is the cause.
+    /// Why `adapter` stays off, or with nil why there may be none. Nil if no switch is the cause.
     static func block(of adapter: String?, in folder: String = folder) -> RadioError? {
         let switches = all(in: folder)
         let own = switches.filter { $0.name == adapter }
-        // Who has a switch of its own that is on is not kept off by the laptop's, which is for the built-in adapter.
+        // The laptop's switches are for the built-in adapter. An adapter with its own switch is not affected by them.
         let others = own.isEmpty ? switches.filter { !$0.isOfAdapter } : own
         let subject = adapter ?? "Bluetooth"
         if others.contains(where: \.isHardBlocked) {

@@ -12,21 +12,21 @@ final class L2CAPChannel: RadioChannel {
 
     private let socket: PacketSocket
     private let refused = NIOLockedValueBox<RefusalReason?>(nil)
-    /// The controller's number of the link below.
+    /// The controller's handle of the link.
     let handle: UInt16
     private let link: ChannelLink
     private let toldUse = UseTeller()
-    /// Whether something has arrived. Until then a read must wait, see `receive`.
+    /// Whether anything has arrived. Until then a read must wait (see `receive`).
     private let hasArrived = NIOLockedValueBox(false)
     private let whenClosed: NIOLockedValueBox<(@Sendable () -> Void)?>
 
-    /// Takes over a connected channel's descriptor. `whenClosed` is called once, when it is closed.
+    /// Takes ownership of a connected channel's descriptor. `whenClosed` is called once, when the channel closes.
     init(
         _ descriptor: Int32, endpoint: RadioEndpoint, poller: Poller, link: ChannelLink,
         whenClosed: @escaping @Sendable (UInt16) -> Void
     ) {
         var info = cbluez_link_info()
-        // The kernel does not tell of a channel that was closed as soon as it was open: nothing can be sent on it.
+        // The kernel gives no information on a channel that was closed as soon as it opened. Nothing can be sent on it.
         let isTold = cbluez_l2cap_link_info(descriptor, &info) == 0
         sendMTU = isTold ? min(Int(info.send_mtu), Limits.sduBytes) : 0
         handle = info.handle
@@ -36,7 +36,7 @@ final class L2CAPChannel: RadioChannel {
         socket = PacketSocket(descriptor, poller: poller)
     }
 
-    /// What the kernel says of the link's encryption now; nil where it does not tell.
+    /// The link's current encryption. Nil if the kernel does not report it.
     var security: LinkSecurity? {
         var (level, keyBytes): (UInt8, UInt8) = (0, 0)
         let status = try? socket.attempt { Int(cbluez_l2cap_security($0, &level, &keyBytes)) }
@@ -45,7 +45,7 @@ final class L2CAPChannel: RadioChannel {
 
     var refusal: RefusalReason? { refused.withLockedValue { $0 } }
 
-    /// The peer at the other end is not to be let in.
+    /// Records that the peer at the other end must not be admitted.
     func refuse(_ reason: RefusalReason) { refused.withLockedValue { $0 = reason } }
 
     func send(_ sdu: [UInt8]) async throws(RadioError) {
@@ -74,7 +74,7 @@ final class L2CAPChannel: RadioChannel {
             }
             return count
         }
-        // From Linux 6.1.93 and 6.8.12 on, a read that finds nothing on a new channel sends flow-control credits. On a
+        // Since Linux 6.1.93 and 6.8.12, a read that finds nothing on a new channel sends flow-control credits. On a
         // preemptible kernel they can precede the response to the connection request. The peer rejects them, and this
         // kernel then deletes the channel (docs/bluez.md).
         if !hasArrived.withLockedValue({ $0 }) {
@@ -85,8 +85,8 @@ final class L2CAPChannel: RadioChannel {
         if received > link.idleBytesReceived { tellUse() }
         if received > 0 { return sdu }
         guard received < 0 else { return nil }
-        // A link's end overtakes what has arrived before it: the socket tells its error first, once, and then gives out
-        // what is still in its queue. A goodbye is often the last thing there.
+        // The end of a link overtakes data that arrived before it. The socket first returns its error once, and then
+        // the rest of its queue. The last message there is often a goodbye.
         if received != -Int(EMSGSIZE), try socket.attempt(receive) > 0 { return sdu }
         throw SystemError.channelError(Int32(-received))
     }
@@ -124,20 +124,20 @@ final class L2CAPChannel: RadioChannel {
     deinit { close() }
 }
 
-/// How the link below a channel is encrypted, as the kernel tells it (BT_SECURITY of the socket).
+/// The encryption of a channel's link, as the kernel reports it (BT_SECURITY of the socket).
 struct LinkSecurity: Hashable, Sendable {
-    /// 1 not at all, 2 with a key that anybody in the middle could have, 3 with one of legacy pairing that was compared
-    /// or typed, 4 with one of LE Secure Connections that was.
+    /// 1: not encrypted. 2: with a key that a man in the middle could have. 3: with a key from legacy pairing that was
+    /// compared or typed. 4: with such a key from LE Secure Connections.
     var level: UInt8
-    /// Bytes of the key, 0 where the link is not encrypted.
+    /// Length of the key in bytes. 0 if the link is not encrypted.
     var keyBytes: Int
 
-    /// The level of a bond that counts.
+    /// The level that a valid bond gives.
     static let bondLevel: UInt8 = 4
-    /// A whole key. Two controllers may agree on as little as 7 bytes (Core specification, Vol 3, Part H, 2.3.4), and
-    /// somebody in between can see to it that they do (KNOB). Not every kernel's own gate looks at that.
+    /// A full-length key. Two controllers may agree on as little as 7 bytes (Core specification, Vol 3, Part H, 2.3.4),
+    /// and an attacker in between can force this (KNOB). Not every kernel checks it.
     static let wholeKeyBytes = 16
 
-    /// Whether a bond that counts encrypts the link.
+    /// Whether a valid bond encrypts the link.
     var isOfBond: Bool { level >= Self.bondLevel && keyBytes >= Self.wholeKeyBytes }
 }
