@@ -4,36 +4,36 @@ import MeshProtocol
 
 /// A bond that bluetoothd keeps.
 public struct Bond: Hashable, Sendable, Codable {
-    /// Which one it is. Opaque; the radio's own form.
+    /// Its identifier, in the radio's own form. Opaque.
     public let id: String
-    /// What the other device calls itself.
+    /// The other device's own name.
     public let name: String
     /// Whether a link to it is up.
     public let isConnected: Bool
 
-    /// Whether it is the one that a person has named, by its name or its address.
+    /// Whether the user means this bond by a name or an address.
     public func isCalled(_ wanted: String) -> Bool { name == wanted || id.lowercased() == wanted.lowercased() }
 }
 
-/// The bonds of an adapter: bluetoothd keeps them, across its restarts and the device's.
+/// The bonds of an adapter. bluetoothd keeps them when it restarts and when the machine restarts.
 public actor Bonds {
     private let adapter: Adapter
     private let poller: Poller
 
-    /// The bonds of an adapter, or of the first that is up where it is nil. Throws where there is none.
+    /// The bonds of an adapter, or with nil of the first that is up. Throws if there is none.
     public init(adapter: String?) throws(RadioError) {
         self.adapter = try Adapter.find(adapter)
         poller = try Poller()
     }
 
-    /// All of them, by name.
+    /// All bonds, by name.
     public func list() async throws(RadioError) -> [Bond] {
         try await withBus { bus throws(BusFailure) in
             await self.devices(on: bus).map(\.bond).sorted { ($0.name, $0.id) < ($1.name, $1.id) }
         }
     }
 
-    /// Forgets a bond, and drops its link. Forgetting what is not there is no error.
+    /// Removes a bond and ends its link. A missing bond is not an error.
     public func forget(_ bond: Bond) async throws(RadioError) {
         let adapter = adapter.path
         try await withBus { bus throws(BusFailure) in

@@ -2,36 +2,36 @@
 
 import MeshProtocol
 
-/// Decides how two devices come to be bonded: they find one another, meet on a channel, have Bluetooth pair them while
-/// two people compare six digits, and look at what came of it. An event goes in, actions come out; time is an argument.
+/// Decides how two devices bond. They find each other, open a channel, and have Bluetooth pair them while two people
+/// compare six digits. Then they check the result. An event goes in, actions come out; time is an argument.
 ///
-/// Whatever goes wrong ends in one outcome with nothing left of it: a bond that one side does not vouch for is forgotten
-/// on the other.
+/// Every failure ends in one outcome and leaves nothing behind: if one side does not confirm a bond, the other removes
+/// it.
 public struct Pairing: Sendable {
-    /// What happens.
+    /// An event of the pairing.
     public enum Event: Hashable, Sendable {
         /// A device that wants to bond is heard.
         case heard(PairingDevice)
         /// A device has dialled this one.
         case called(PairingDevice)
-        /// The dial has ended in a channel, or without.
+        /// The dial has opened a channel, or has failed.
         case dialled
         case dialFailed
-        /// The other side has said something; nil where that is nothing.
+        /// The other side has sent a message. Nil for an unknown one.
         case received(PairingMessage?)
         /// The channel has ended.
         case linkEnded
-        /// Bluetooth wants these digits compared.
+        /// Bluetooth asks the person to compare these digits.
         case asked(digits: String)
-        /// Bluetooth does not want that answered any more: the pairing has failed.
+        /// Bluetooth has cancelled its question: the pairing has failed.
         case withdrawn
         /// The person's answer.
         case answered(Bool)
-        /// Bluetooth has paired the two. Nil: well enough.
+        /// Bluetooth has paired the two. Nil means that the bond is strong enough.
         case paired(PairingWeakness?)
-        /// Bluetooth could not; the cause in the system's words.
+        /// Bluetooth could not pair the two. The cause is the system's text.
         case pairingFailed(cause: String)
-        /// The radio does not work any more.
+        /// The radio has stopped working.
         case radioFailed(RadioError)
         /// The person has stopped it.
         case stopped
@@ -39,17 +39,17 @@ public struct Pairing: Sendable {
         case tick
     }
 
-    /// What is to be done.
+    /// An action for the run.
     public enum Action: Hashable, Sendable {
-        /// Advertise and listen, or stop to.
+        /// Start or stop to advertise and scan.
         case look
         case stopLooking
         /// Open a channel to the device.
         case dial(PairingDevice)
-        /// Take the channel of the device that has called, or close it.
+        /// Accept the channel of the device that has dialled, or close it.
         case takeCall
         case refuseCall
-        /// Give up the dial, or close the channel.
+        /// Cancel the dial or close the channel.
         case hangUp
         /// Send a message on the channel.
         case send(PairingMessage)
@@ -57,34 +57,34 @@ public struct Pairing: Sendable {
         case pair
         /// Answer Bluetooth's question.
         case answer(Bool)
-        /// Tell the person.
+        /// Show this to the person.
         case tell(PairingUpdate)
-        /// The bond stays, under this name.
+        /// Keep the bond, under this name.
         case keep(PairingDevice)
-        /// Nothing of a bond with this device may stay.
+        /// Remove all of a bond with this device.
         case forget(PairingDevice)
-        /// It is over.
+        /// The pairing has ended.
         case finish(PairingOutcome)
     }
 
     private enum State: Hashable, Sendable {
-        /// Advertising and listening. To `dialling`, `greeting` or, at the end of the search, `over`.
+        /// Advertising and scanning. To `dialling`, `greeting` or, at the end of the search, `over`.
         case looking
         /// To `greeting`, or back to `looking`.
         case dialling(PairingDevice)
         /// On a channel, before the other side's hello. To `bonding`, back to `looking`, or `parting`.
         case greeting(PairingDevice, isDialler: Bool)
-        /// Bluetooth pairs. To `asking`.
+        /// Bluetooth is pairing. To `asking`.
         case bonding(PairingDevice)
         /// The person compares. To `agreed` or `parting`.
         case asking(PairingDevice)
         /// The person has said yes. To `verified` or `parting`.
         case agreed(PairingDevice)
-        /// This side vouches for the bond. To `parting`.
+        /// This side confirms the bond. To `parting`.
         case verified(PairingDevice)
-        /// Bluetooth's pairing has failed, and the other side may still say why. To `over`.
+        /// Bluetooth's pairing has failed, and the other side may still send the reason. To `over`.
         case failing(PairingDevice, PairingOutcome)
-        /// The final frame is sent, and has to arrive. To `over`, or back to `looking`.
+        /// The final frame is sent and must arrive. To `over`, or back to `looking`.
         case parting(PairingDevice, Afterwards)
         /// Final.
         case over
@@ -99,22 +99,22 @@ public struct Pairing: Sendable {
     private let token: String
     private let wanted: String?
     private var state = State.looking
-    /// When the present state has taken too long.
+    /// The deadline of the present state.
     private var stateEnds: MeshInstant
-    /// The other side vouches for the bond.
+    /// The other side confirms the bond.
     private var isVouchedFor = false
-    /// The devices that were heard, and when the first of them was.
+    /// The devices that were heard, and the end of the time to collect them.
     private var heard: [String: PairingDevice] = [:]
     private var gatherEnds: MeshInstant?
-    /// Devices that do not mean this one, or are not meant.
+    /// Devices that look for another device, or that this one does not look for.
     private var ignored: Set<String> = []
-    /// How often this side has met a device for nothing.
+    /// Number of meetings with a device that had no result.
     private var meetings = 0
-    /// Bluetooth was to pair: there may be something of a bond by now.
+    /// Bluetooth was asked to pair, so parts of a bond may exist.
     private var hasBegun = false
 
-    /// A pairing that begins now, under this name. `wanted` is the name or address of the device that is meant, nil where
-    /// there will be one only. `token` is random.
+    /// A pairing that begins now, under this name. `wanted` is the name or address of the other device, or nil if only
+    /// one is expected. `token` is random.
     public init(name: String, token: String, wanted: String? = nil, now: MeshInstant) {
         self.name = name
         self.token = token
@@ -122,7 +122,7 @@ public struct Pairing: Sendable {
         stateEnds = now + RadioLimits.pairingSearch
     }
 
-    /// When `tick` is due; nil when it is over.
+    /// When `tick` is due. Nil when the pairing is over.
     public var deadline: MeshInstant? {
         switch state {
         case .over: nil
@@ -131,12 +131,12 @@ public struct Pairing: Sendable {
         }
     }
 
-    /// Takes an event.
+    /// Decides the actions for an event.
     public mutating func handle(_ event: Event, now: MeshInstant) -> [Action] {
         switch (state, event) {
         case (.over, .called): return [.refuseCall]
         case (.over, _): return []
-        // What was decided already stays so.
+        // An earlier decision stays.
         case (.parting(_, .finish(let outcome)), .radioFailed): return finish(outcome)
         case (_, .radioFailed(let failure)): return finish(.radio(failure))
         case (_, .stopped): return stop(now: now)
@@ -159,7 +159,7 @@ public struct Pairing: Sendable {
         stateEnds = now + time
     }
 
-    /// Says why, waits until that has arrived, and ends or goes on.
+    /// Sends the reason, waits until it has arrived, and then ends or continues.
     private mutating func part(
         _ device: PairingDevice, _ last: PairingMessage, _ afterwards: Afterwards, now: MeshInstant
     ) -> [Action] {
@@ -167,7 +167,7 @@ public struct Pairing: Sendable {
         return [.send(last)]
     }
 
-    /// Ends. Where the outcome is no bond, nothing of one that was begun is left.
+    /// Ends the pairing. If the outcome is not a bond, it removes what exists of one.
     private mutating func finish(_ outcome: PairingOutcome) -> [Action] {
         let partner = partner
         state = .over
@@ -190,7 +190,7 @@ public struct Pairing: Sendable {
         }
     }
 
-    /// Goes back to looking for a device, unless that has led to nothing too often.
+    /// Looks for a device again, unless that had no result too often.
     private mutating func lookAgain(_ device: PairingDevice, _ before: [Action] = [], now: MeshInstant) -> [Action] {
         meetings += 1
         guard meetings < RadioLimits.pairingMeetings else {
@@ -214,16 +214,16 @@ public struct Pairing: Sendable {
         }
     }
 
-    // MARK: Up to the two hellos: which node, and who dials
+    // MARK: Until the two hellos: which device, and which one dials
 
-    /// When a device that was heard is to be dialled, or it is to be said that there are several. Of two devices the
-    /// one with the lower token dials; the other one does too when nothing has come of that.
+    /// When to dial the device that was heard, or to report several. The device with the lower token dials. The other
+    /// one dials too if nothing has come in time.
     private var dialDue: MeshInstant? {
         guard let gatherEnds, let device = candidates.first else { return nil }
         return candidates.count > 1 || token < device.token ? gatherEnds : gatherEnds + RadioLimits.pairingPatience
     }
 
-    /// The devices that may be meant.
+    /// The devices that may be the wanted one.
     private var candidates: [PairingDevice] {
         heard.values.filter { device in !ignored.contains(device.id) && wanted.map { device.isCalled($0) } ?? true }
             .sorted { $0.id < $1.id }
@@ -250,7 +250,7 @@ public struct Pairing: Sendable {
         guard heard[device.id] != nil || heard.count < RadioLimits.scanResults else { return [] }
         let isNew = heard[device.id]?.name != device.name && !device.name.isEmpty && !ignored.contains(device.id)
         heard[device.id] = device
-        // A device that was named is not waited for: it is the one, whatever other devices are there.
+        // With a named device there is no need to wait for others.
         if gatherEnds == nil, !candidates.isEmpty {
             gatherEnds = wanted == nil ? now + RadioLimits.pairingGather : now
         }
@@ -293,7 +293,7 @@ public struct Pairing: Sendable {
             ignored.insert(device.id)
             return part(device, .no(.notMeant), .lookAgain, now: now)
         }
-        // The caller may be heard as well, or not.
+        // The scan may have heard the device that dialled, or not.
         let others = wanted == nil ? heard.values.filter { $0.id != device.id && !ignored.contains($0.id) } : []
         guard others.isEmpty else {
             let all = (others + [device]).sorted { $0.id < $1.id }
@@ -301,7 +301,7 @@ public struct Pairing: Sendable {
         }
         switch (device.hasBond, theyHaveBond) {
         case (true, true): return part(device, .verified, .finish(.alreadyBonded(device)), now: now)
-        // Half a bond is in the way of a whole one. The side that has it forgets it, and they meet again.
+        // A bond on one side only prevents a new one. The side that has it removes it, and the devices meet again.
         case (true, false): return lookAgain(device, forgettingBond(with: device), now: now)
         case (false, true): return lookAgain(device, now: now)
         case (false, false):
@@ -322,7 +322,8 @@ public struct Pairing: Sendable {
         }
     }
 
-    /// A bond that the other side does not know breaks the link as soon as it is used. So may anything else, once.
+    /// A bond that the other side does not know breaks the link as soon as it is used. Once, any other cause may do the
+    /// same.
     private mutating func linkBroke(with device: PairingDevice, now: MeshInstant) -> [Action] {
         lookAgain(device, meetings > 0 ? forgettingBond(with: device) : [], now: now)
     }
@@ -331,7 +332,7 @@ public struct Pairing: Sendable {
         device.hasBond ? [.forget(device), .tell(.forgotten(device))] : []
     }
 
-    // MARK: From the hellos to the bond, or to nothing
+    // MARK: From the hellos to the result
 
     private mutating func bond(_ event: Event, now: MeshInstant) -> [Action] {
         switch (state, event) {
@@ -339,14 +340,14 @@ public struct Pairing: Sendable {
         case (.bonding(let device), .asked(let digits)):
             enter(.asking(device), for: RadioLimits.pairingAnswer, now: now)
             return [.tell(.digits(digits, device, within: RadioLimits.pairingAnswer))]
-        // Another question than the one that the person has seen is nobody's.
+        // The person has not seen this question, so the answer is no.
         case (_, .asked): return [.answer(false)]
         case (.asking(let device), .answered(true)):
             // The other person began to compare at the same time, or a little later.
             state = .agreed(device)
             stateEnds += RadioLimits.pairingLastWord + RadioLimits.pairingStep
             return [.answer(true), .tell(.waiting(for: device))]
-        // The word leaves before Bluetooth's own no, which has no reason in it.
+        // Send the reason before Bluetooth's own no, which carries none.
         case (.asking(let device), .answered(false)):
             return part(device, .no(.refused), .finish(.refusedHere(device)), now: now) + [.answer(false)]
         case (.asking(let device), .tick) where now >= stateEnds:
@@ -379,10 +380,10 @@ public struct Pairing: Sendable {
     private mutating func listen(to message: PairingMessage?, now: MeshInstant) -> [Action] {
         switch (state, message) {
         case (.verified(let device), .verified):
-            // This side's own word may still be under way.
+            // This side's own message may still be in transit.
             enter(.parting(device, .finish(.bonded(device))), for: Limits.goodbyeTimeout, now: now)
             return []
-        // The other side was quicker.
+        // The other side was faster.
         case (.agreed, .verified):
             isVouchedFor = true
             return []
@@ -400,7 +401,7 @@ public struct Pairing: Sendable {
         }
     }
 
-    /// The link has ended, or the time of a state has.
+    /// The link has ended, or a state has reached its deadline.
     private mutating func end(_ event: Event, now: MeshInstant) -> [Action] {
         guard event == .linkEnded || now >= stateEnds else { return [] }
         switch state {
@@ -413,7 +414,7 @@ public struct Pairing: Sendable {
         }
     }
 
-    /// What the other side's reason means here.
+    /// The outcome here for the other side's reason.
     private func outcome(of reason: PairingMessage.Reason, _ device: PairingDevice) -> PairingOutcome {
         switch reason {
         case .refused: .refusedThere(device)

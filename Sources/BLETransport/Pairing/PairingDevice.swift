@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A device that wants to bond, as another one sees it.
+/// A device that wants to bond, as another device sees it.
 public struct PairingDevice: Hashable, Sendable {
-    /// Which one it is, for as long as both look for one another. Opaque; the radio's own form.
+    /// Its identifier while both devices look for each other, in the radio's own form. Opaque.
     public let id: String
-    /// What its person calls it. Untrusted text; empty where it has not been heard yet.
+    /// Its name. Untrusted text; empty if it has not been heard yet.
     public var name: String
-    /// Random, made for this pairing: of two devices the one with the lower token dials.
+    /// A random number of this pairing. Of two devices, the one with the lower token dials.
     var token: String
     /// Whether this side has a bond with it already.
     var hasBond: Bool
@@ -19,64 +19,64 @@ public struct PairingDevice: Hashable, Sendable {
         self.hasBond = hasBond
     }
 
-    /// Whether it is the one that a person has named, by its name or its address.
+    /// Whether the user means this device by a name or an address.
     func isCalled(_ wanted: String) -> Bool { name == wanted || id.lowercased() == wanted.lowercased() }
 }
 
-/// Why two devices that have paired are not bonded for all that.
+/// Why two paired devices do not count as bonded.
 public enum PairingWeakness: Hashable, Sendable {
-    /// The key has fewer than 16 bytes, this many: somebody may have made it so (KNOB), and can guess it.
+    /// The key has only this many bytes, fewer than 16. An attacker may have forced this (KNOB) and can guess the key.
     case shortKey(bytes: Int)
-    /// The key is not of LE Secure Connections with numbers compared: somebody in between could have it.
+    /// The key does not come from LE Secure Connections with compared numbers. A man in the middle could have it.
     case notSecureConnections
-    /// They have paired without this side's person being asked.
+    /// They have paired without a question to the person on this side.
     case unasked
 }
 
-/// What happens on the way to a bond, for people.
+/// A step of the pairing, for people.
 public enum PairingUpdate: Hashable, Sendable {
-    /// It has begun: this device can be found, and listens.
+    /// The pairing has begun: this device advertises and scans.
     case looking
     /// A device that wants to bond is heard.
     case heard(PairingDevice)
-    /// Six digits that both devices show, if nobody is in between; the person has this long to say whether they do.
+    /// Six digits, which both devices show if no attacker is in between. The person has this long to compare them.
     case digits(String, PairingDevice, within: Duration)
-    /// The person has said yes; now the other one has to.
+    /// The person has said yes. The other person must answer.
     case waiting(for: PairingDevice)
-    /// An old bond that only one of the two had is gone, so that a new one can be made.
+    /// An old bond that only one of the two had is removed, so that a new one can be made.
     case forgotten(PairingDevice)
-    /// The person has answered, and nothing was asked.
+    /// The person has answered, but there was no question.
     case nothingAsked
 }
 
-/// How a pairing ends.
+/// The outcome of a pairing.
 public enum PairingOutcome: Hashable, Sendable {
-    /// Both sides are bonded, by a key of 16 bytes that nobody else has.
+    /// Both sides are bonded, with a key of 16 bytes that no other device has.
     case bonded(PairingDevice)
-    /// They were before; nothing has changed.
+    /// They were bonded before. Nothing has changed.
     case alreadyBonded(PairingDevice)
-    /// No device was heard in time that wants to bond; with nil, none at all.
+    /// The wanted device was not heard in time; with nil, no device was.
     case nobody(wanted: String?)
-    /// Several want to, and a person has to say which one is meant.
+    /// Several devices want to bond, and a person must choose one.
     case several([PairingDevice])
-    /// The person here, or there, has said no.
+    /// The person here, or the other person, has said no.
     case refusedHere(PairingDevice)
     case refusedThere(PairingDevice)
-    /// The person here, or there, has not answered in time.
+    /// The person here, or the other person, has not answered in time.
     case unansweredHere(PairingDevice)
     case unansweredThere(PairingDevice)
     /// The other side was stopped.
     case leftThere(PairingDevice)
-    /// They have paired, but not well enough, as this side or the other one has found.
+    /// They have paired, but the bond is too weak, as this side or the other one has found.
     case weakHere(PairingDevice, PairingWeakness)
     case weakThere(PairingDevice)
     /// The link broke.
     case lost(PairingDevice)
-    /// Bluetooth could not pair them; the cause in the system's words.
+    /// Bluetooth could not pair them. The cause is the system's text.
     case failed(PairingDevice, cause: String)
-    /// The other side violates the protocol.
+    /// The other side has violated the protocol.
     case misspoke(PairingDevice)
-    /// The radio does not work any more.
+    /// The radio has stopped working.
     case radio(RadioError)
     /// The person here has stopped it.
     case stopped

@@ -2,13 +2,13 @@
 
 import MeshProtocol
 
-/// What two devices that bond say to one another in addition to Bluetooth's own pairing (`docs/protocol.md`, "Pairing").
+/// A message between two devices that bond, in addition to Bluetooth's own pairing (`docs/protocol.md`, "Pairing").
 public enum PairingMessage: Hashable, Sendable {
-    /// The first SDU of each side: who it is, and whether it has a bond with the other one.
+    /// The first SDU of each side: its name, and whether it has a bond with the other one.
     case hello(name: String, hasBond: Bool)
     /// The pairing was good on this side.
     case verified
-    /// It comes to nothing, and why.
+    /// This side does not bond, for this reason.
     case no(Reason)
 
     /// Why a side does not bond.
@@ -23,9 +23,9 @@ public enum PairingMessage: Hashable, Sendable {
         case weak = 3
         /// The program was stopped.
         case left = 4
-        /// Another device is meant.
+        /// Another device is wanted.
         case notMeant = 5
-        /// Several devices want to bond, and it is not clear which one is meant.
+        /// Several devices want to bond, and it is unclear which one is wanted.
         case several = 6
     }
 
@@ -41,7 +41,7 @@ public enum PairingMessage: Hashable, Sendable {
         }
     }
 
-    /// Reads an SDU. Nil where it is none of these. Bytes after a fixed body are a later version's, and passed over.
+    /// Reads an SDU. Nil for an unknown one. Bytes after a fixed body belong to a later version and are ignored.
     init?(_ sdu: [UInt8]) {
         switch (sdu.first, sdu.count) {
         case (1, 3...(3 + Limits.nameBytes)) where sdu[1] == Self.version:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// bluetoothd: the agent that it asks, the pairing that it does, and the bonds that it keeps.
+/// bluetoothd's part: the agent that it asks, the pairing, and the bonds that it keeps.
 extension PairingRun {
     func openAgent() async throws(RadioError) {
         let bus = try BlueZBus(poller: radio.poller)
@@ -21,7 +21,7 @@ extension PairingRun {
         await bus?.close()
     }
 
-    /// What bluetoothd knows of an address on this adapter.
+    /// What bluetoothd has reported of an address on this adapter.
     func device(at address: String) -> KnownDevice? {
         path(of: address).flatMap { devices[$0] }
     }
@@ -35,7 +35,7 @@ extension PairingRun {
         case .device(let path, let change): changed(path, change)
         case .deviceRemoved(let path): devices[path] = nil
         case .agentQuestion(let path, let passkey, let request):
-            // Nobody here has compared the number of another device that wants to pair meanwhile.
+            // The person here has not compared the number of another device that wants to pair at this time.
             guard question == nil, let channel, devices[path]?.address?.address == channel.endpoint.address else {
                 await bus?.answer(request, isYes: false)
                 return
@@ -82,7 +82,7 @@ extension PairingRun {
             ? .notSecureConnections : .shortKey(bytes: security.keyBytes)
     }
 
-    // MARK: What is to be done
+    // MARK: Actions
 
     func pair() {
         guard let channel, let bus, let path = path(of: channel.endpoint.address) else {
@@ -102,25 +102,25 @@ extension PairingRun {
     func answerQuestion(_ isYes: Bool) async {
         guard let request = question else { return }
         question = nil
-        // Our reason first: Bluetooth's own no takes the same link, and has none.
+        // Our reason first: Bluetooth's own no ends the same link, and carries no reason.
         await sayEverything()
         await bus?.answer(request, isYes: isYes)
     }
 
-    /// The bond stays. Its link does not: nobody uses it.
+    /// Keeps the bond and ends the link, which is no longer used.
     func keep(_ device: PairingDevice) async {
         guard let bus, let path = partner ?? path(of: device.id) else { return }
         try? await bus.rename(path, device.name)
         await bus.disconnect(path)
     }
 
-    /// Breaks off a pairing that is under way, drops the link, and removes the keys.
+    /// Cancels an open pairing, ends the link, and removes the keys.
     func forget(_ device: PairingDevice) async {
         guard let bus, let path = partner ?? path(of: device.id) else { return }
         do {
             try await bus.remove(device: path, from: adapter.path)
         } catch {
-            // What is not there need not be forgotten.
+            // A missing bond need not be removed.
             logger.debug("pairing: \(path) is not removed: \(error)")
         }
         (partner, devices[path]) = (nil, nil)

@@ -2,7 +2,7 @@
 
 import MeshProtocol
 
-/// Finding the other device, and the channel to it.
+/// Finds the other device, and opens the channel to it.
 extension PairingRun {
     func received(_ event: RadioEvent) {
         switch event {
@@ -14,7 +14,7 @@ extension PairingRun {
             endpoints[device.id] = scanResult.endpoint
             happened.yield(.heard(device))
         case .accepted(let channel):
-            // One at a time is decided on.
+            // Only one dial at a time is decided.
             guard let channel = channel as? L2CAPChannel, caller == nil else { return channel.close() }
             caller = channel
             happened.yield(.called(device(channel.endpoint.address)))
@@ -67,14 +67,14 @@ extension PairingRun {
 
     func say(_ message: PairingMessage) {
         guard let channel else { return }
-        // What cannot be said because the link is gone: the task that listens on it reports its end.
+        // If the link is gone, the task that reads from it reports the end.
         saying = Task { [before = saying] in
             await before?.value
             try? await channel.send(message.bytes)
         }
     }
 
-    /// Waits until what was said has left. Who takes nothing is hung up on.
+    /// Waits until all messages are sent. If the other side does not read, the channel is closed.
     func sayEverything() async {
         guard let saying, let channel else { return }
         let alarm = Task {

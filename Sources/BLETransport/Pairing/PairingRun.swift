@@ -3,19 +3,19 @@
 import Logging
 import MeshProtocol
 
-/// One pairing, from looking for the other device to its outcome: it performs what `Pairing` decides, with a radio for
-/// finding and talking, and bluetoothd's agent for the pairing itself.
+/// One pairing, from the search for the other device to its outcome. It performs the actions of `Pairing`, with a radio
+/// to find and talk to the device, and bluetoothd's agent for the pairing itself.
 public actor PairingRun {
-    /// What happens on the way, for one listener. It ends with the run.
+    /// The steps of the pairing, for one listener. The stream ends with the run.
     public nonisolated let updates: AsyncStream<PairingUpdate>
     /// The radio's kind and adapter: `bluez hci0`.
     public nonisolated let radioName: String
 
-    /// Devices that want to bond find one another by it (`docs/protocol.md`, "Pairing").
+    /// Service that devices advertise and scan for to bond (`docs/protocol.md`, "Pairing").
     static let service = ServiceType.pairing.uuid
 
     let radio: BlueZRadio
-    /// A bond is this adapter's: the radio does not go to another one, since it is told which.
+    /// A bond belongs to this adapter. The radio gets its name, so it does not switch to another.
     let adapter: Adapter
     let logger: Logger
     private let name: String
@@ -23,29 +23,29 @@ public actor PairingRun {
     private let wanted: String?
     private let sink: AsyncStream<PairingUpdate>.Continuation
     private let origin = ContinuousClock.now
-    /// What has happened and is not decided on yet.
+    /// Events that are not decided yet.
     private let inbox: AsyncStream<Pairing.Event>
     let happened: AsyncStream<Pairing.Event>.Continuation
     private var alarm: Task<Void, Never>?
 
-    // The other device: `PairingRun+Channel.swift`.
+    // The other device (`PairingRun+Channel.swift`).
     var endpoints: [String: RadioEndpoint] = [:]
     var caller: L2CAPChannel?
     var channel: L2CAPChannel?
     var talking: Task<Void, Never>?
-    /// What is said leaves in order, one after the other.
+    /// Sends the messages in order, one after another.
     var saying: Task<Void, Never>?
 
-    // bluetoothd: `PairingRun+Agent.swift`.
+    // The connection to bluetoothd (`PairingRun+Agent.swift`).
     var bus: BlueZBus?
     var devices: [String: KnownDevice] = [:]
     var question: UInt32?
-    /// The device that Bluetooth is to pair with, or has.
+    /// The device that Bluetooth must pair with, or has paired with.
     var partner: String?
     var pairing: Task<Void, Never>?
 
-    /// A pairing of this device, which people call `name`, on an adapter. `wanted` is the name or address of the other
-    /// device, nil where there will be one only. Throws where there is no adapter.
+    /// A pairing of this device, named `name`, on an adapter. `wanted` is the name or address of the other device, or
+    /// nil if only one is expected. Throws if there is no adapter.
     public init(
         adapter: String?, name: String, wanted: String?, logger: Logger = Logger(label: "roadmesh.pairing")
     ) throws(RadioError) {
@@ -66,11 +66,11 @@ public actor PairingRun {
     /// The person's answer to the digits.
     public nonisolated func answer(_ isSame: Bool) { happened.yield(.answered(isSame)) }
 
-    /// Ends the run; the other side is told.
+    /// Ends the run, and sends the reason to the other side.
     public nonisolated func stop() { happened.yield(.stopped) }
 
-    /// Runs to the end. Throws where the radio or bluetoothd cannot even begin. Afterwards nothing advertises, no agent
-    /// is registered, and there is a bond or nothing of one.
+    /// Runs to the end. Throws if the radio or bluetoothd cannot start. Afterwards nothing advertises, no agent is
+    /// registered, and there is either a full bond or none.
     public func run() async throws(RadioError) -> PairingOutcome {
         defer { sink.finish() }
         do throws(RadioError) {
@@ -123,7 +123,7 @@ public actor PairingRun {
         await radio.close()
     }
 
-    // MARK: Performing
+    // MARK: Actions
 
     private func perform(_ action: Pairing.Action) async {
         logger.debug("pairing: \(action)")
