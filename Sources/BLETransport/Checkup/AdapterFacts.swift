@@ -4,35 +4,35 @@ import CBlueZ
 import Glibc
 import MeshProtocol
 
-/// An adapter. What could not be found out is nil.
+/// Facts about an adapter. A fact that could not be found out is nil.
 public struct AdapterFacts: Hashable, Sendable {
     /// `hci0` and so on.
     public var name: String
     /// Whether it is switched on.
     public var isUp = true
-    /// Whether it speaks Low Energy at all.
+    /// Whether it supports Low Energy.
     public var hasLowEnergy = true
-    /// rfkill keeps it off.
+    /// The switch that keeps it off, from rfkill.
     public var block: RadioError?
-    /// The kernel's driver for it: `btusb`.
+    /// Its driver in the kernel, such as `btusb`.
     public var driver: String?
-    /// Vendor and product of its plug, in hexadecimal: `0a12:0001`.
+    /// USB vendor and product in hexadecimal: `0a12:0001`.
     public var usb: String?
     /// Version of the Core specification by its assigned number: 8 is 4.2, 9 is 5.0.
     public var version: Int?
-    /// Who made the controller, by its assigned number.
+    /// Manufacturer of the controller, by its assigned number.
     public var manufacturer: Int?
-    /// Revision and subversion of its firmware, as it says them.
+    /// Revision and subversion of its firmware, as it reports them.
     public var firmware: String?
-    /// Whether it sends on the 2M PHY. Asking takes CAP_NET_RAW.
+    /// Whether it supports the 2M PHY. Asking needs CAP_NET_RAW.
     public var hasTwoMegabit: Bool?
-    /// Whether it is central and peripheral at once.
+    /// Whether it can be central and peripheral at once.
     public var hasBothRoles: Bool?
     /// Whether the kernel's own advertising is on. The kernel then dials by directed advertising.
     public var advertisesItself = false
-    /// What the kernel uses on it where nothing else is named. Kernels before 5.9 do not tell.
+    /// The kernel's default parameters on it. Kernels before 5.9 do not report them.
     public var timing: AdapterTiming?
-    /// What bluetoothd says of it.
+    /// What bluetoothd reports about it.
     public var properties = AdapterProperties()
     /// Devices that are linked to it through bluetoothd.
     public var linked: [LinkedDevice] = []
@@ -40,14 +40,14 @@ public struct AdapterFacts: Hashable, Sendable {
 
 /// A device that is linked to an adapter.
 public struct LinkedDevice: Hashable, Sendable {
-    /// Its name, or its address where it has none. Untrusted text.
+    /// Its name, or its address if it has no name. Untrusted text.
     public var name: String
-    /// Whether sound goes over it.
+    /// Whether the link carries audio.
     public var isAudio: Bool
 }
 
 extension AdapterFacts {
-    /// What the kernel and the controller say of an adapter.
+    /// The facts from the kernel and the controller.
     static func of(_ adapter: Adapter, control: Int32, poller: Poller) async -> Self {
         var facts = Self(name: adapter.name, isUp: adapter.isUp, hasLowEnergy: adapter.hasLowEnergy)
         if !adapter.isUp { facts.block = KillSwitch.block(of: adapter.name) }
@@ -57,10 +57,10 @@ extension AdapterFacts {
         return facts
     }
 
-    /// What it is plugged in with.
+    /// Reads its driver and USB numbers.
     mutating func readDevice(in folder: String) {
         driver = SystemFile.link(folder + "/driver")?.split(separator: "/").last.map(String.init)
-        // A USB interface has no numbers; the device that it is of has.
+        // A USB interface has no numbers; its device has.
         for part in [folder, folder + "/.."] {
             guard let vendor = SystemFile.line(part + "/idVendor"), let product = SystemFile.line(part + "/idProduct")
             else { continue }

@@ -2,13 +2,13 @@
 
 import MeshProtocol
 
-/// One look at everything that bluetoothd has on the message bus.
+/// A snapshot of all objects of bluetoothd on the message bus.
 struct BusSnapshot {
     var service: RadioFacts.Service
     private(set) var adapters: [String: AdapterProperties] = [:]
     private(set) var devices: [String: KnownDevice] = [:]
 
-    /// Looks. Whatever hangs is given up.
+    /// Takes the snapshot. A call that hangs is cancelled.
     static func look(_ poller: Poller) async -> Self {
         let bus: BlueZBus
         do {
@@ -28,13 +28,13 @@ struct BusSnapshot {
             return look
         }
         look.service = await answer(of: bus)
-        // What was listed waits among the events, which end here.
+        // The listed objects are among the events, which end here.
         await bus.close()
         for await event in bus.events { look.take(event) }
         return look
     }
 
-    /// Whether bluetoothd is on the bus, which tells that first of all.
+    /// Whether bluetoothd is on the bus. The bus reports this first.
     private mutating func awaitService(_ events: AsyncStream<BusEvent>) async -> Bool {
         for await event in events {
             switch event {
@@ -62,7 +62,7 @@ struct BusSnapshot {
         }
     }
 
-    /// Takes in what bluetoothd tells of an adapter or a device.
+    /// Adds what bluetoothd reports of an adapter or a device.
     mutating func take(_ event: BusEvent) {
         switch event {
         case .adapter(let path, let change): adapters[path] = change
@@ -71,7 +71,7 @@ struct BusSnapshot {
         }
     }
 
-    /// An adapter, with what bluetoothd has said of it.
+    /// An adapter's facts, completed with what bluetoothd reports.
     func completed(_ facts: AdapterFacts) -> AdapterFacts {
         var facts = facts
         let path = "/org/bluez/\(facts.name)"
@@ -86,7 +86,7 @@ struct BusSnapshot {
         return facts
     }
 
-    /// Headset, audio sink and source, hands-free, and those of LE Audio (assigned numbers, 3.4 and 3.3).
+    /// Headset, audio sink and source, hands-free, and the services of LE Audio (assigned numbers, 3.4 and 3.3).
     private static func isSound(_ service: String) -> Bool {
         let sounds = ["1108", "110a", "110b", "1112", "111e", "111f", "184e", "184f", "1850", "1853", "1854"]
         return service.hasSuffix("-0000-1000-8000-00805f9b34fb")

@@ -7,30 +7,30 @@ import Subprocess
 
 /// A running bluetoothd.
 public struct DaemonFacts: Hashable, Sendable {
-    /// Its program's path, where the system's usual ones hold it.
+    /// The path of its program, if it is in one of the usual folders.
     public var path: String?
-    /// `5.66`
+    /// For example `5.66`.
     public var version: DaemonVersion?
     /// Whether its experimental interfaces are on, by its command line or its configuration.
     public var isExperimental: Bool
-    /// Plugins that it was told to leave out.
+    /// Plugins that its command line excludes.
     public var leavesOut: [String] = []
-    /// Whether it looks through the GATT services of every device that links, as it does unless it is told otherwise.
+    /// Whether it reads the GATT services of every device that links, which is the default.
     public var looksThroughDevices = false
     /// Its configuration file.
     public var configuration = Self.standardConfiguration
-    /// What it was started with, without its own name.
+    /// Its arguments, without its own name.
     public var arguments: [String] = []
 
-    /// Whether it passes a node's own advertising interval on: since 5.77, and before that where experimental interfaces are
-    /// on, except in three versions.
+    /// Whether it passes on a node's own advertising interval. It does since 5.77, and before that if experimental
+    /// interfaces are on, except in three versions.
     public var passesIntervalsOn: Bool {
         guard let version else { return isExperimental }
         if version >= DaemonVersion(5, 77) { return true }
         return isExperimental && !(DaemonVersion(5, 72)...DaemonVersion(5, 74)).contains(version)
     }
 
-    /// The configuration file of a bluetoothd that is told no other.
+    /// The configuration file of a bluetoothd without one on its command line.
     public static let standardConfiguration = "/etc/bluetooth/main.conf"
 }
 
@@ -47,7 +47,7 @@ public struct DaemonVersion: Hashable, Comparable, Sendable, CustomStringConvert
         self.minor = minor
     }
 
-    /// Reads what `bluetoothd --version` prints. Nil where it is none.
+    /// Reads the output of `bluetoothd --version`. Nil if this is not a version.
     public init?(_ text: some StringProtocol) {
         let numbers = String(text).split { $0 == "." || $0.isWhitespace }.map { Int($0) }
         guard numbers.count >= 2, let major = numbers[0], let minor = numbers[1] else { return nil }
@@ -57,13 +57,13 @@ public struct DaemonVersion: Hashable, Comparable, Sendable, CustomStringConvert
     /// `5.66`
     public var description: String { "\(major).\(minor)" }
 
-    /// By age.
+    /// An older version is smaller.
     public static func < (one: Self, other: Self) -> Bool { (one.major, one.minor) < (other.major, other.minor) }
 }
 
 /// D-Bus tells which process bluetoothd is, but no version of it (5.66), nor how it was started: the process itself does.
 extension DaemonFacts {
-    /// Where distributions put it.
+    /// The paths that distributions use.
     private static let usualPaths = [
         "/usr/libexec/bluetooth/bluetoothd", "/usr/lib/bluetooth/bluetoothd", "/usr/sbin/bluetoothd",
     ]
@@ -100,16 +100,16 @@ extension DaemonFacts {
         return facts
     }
 
-    /// The program that runs, to be asked for its version. The kernel's link is the truth, and root's alone to read;
-    /// what a process calls itself is believed only where it is one of the usual, or says nothing.
+    /// The running program, to ask for its version. The kernel's link is reliable, but only root can read it. A
+    /// process's own name counts only if it is one of the usual paths. Without a name, the first usual path counts.
     static func program(link: String?, argument: String?) -> String? {
-        // An update has replaced it: what is there now is not what runs.
+        // An update has replaced the program, so the file there is not the running one.
         if let link { return link.hasSuffix(" (deleted)") ? nil : link }
         guard let argument, argument.hasPrefix("/") else { return usualPaths.first { access($0, X_OK) == 0 } }
         return usualPaths.first { $0 == argument }
     }
 
-    /// What a command line says. `read` gives the text of a configuration file.
+    /// The facts in a command line. `read` returns the text of a configuration file.
     init(arguments: [String], read: (String) -> String?) {
         var words = DaemonArguments()
         for argument in arguments.dropFirst() { words.take(argument) }
@@ -122,7 +122,7 @@ extension DaemonFacts {
             configuration: configuration, arguments: Array(arguments.dropFirst()))
     }
 
-    /// Whether a setting stands under `[General]` (main.conf of BlueZ), in one of these forms.
+    /// Whether one of these settings is in the section `[General]` (main.conf of BlueZ).
     private static func says(_ settings: Set<String>, in text: String) -> Bool {
         var section = Substring()
         for line in text.split(separator: "\n") {
@@ -156,7 +156,7 @@ extension DaemonFacts {
     }
 }
 
-/// bluetoothd's command line (src/main.c), one word after another.
+/// Parses bluetoothd's command line (src/main.c), one word after another.
 struct DaemonArguments {
     var isExperimental = false
     var leavesOut: [String] = []
@@ -183,7 +183,7 @@ struct DaemonArguments {
     private mutating func takeLetters(_ letters: Substring) {
         for (index, letter) in zip(letters.indices, letters) {
             if letter == "E" { isExperimental = true }
-            // The rest of the word, or the next one, is the value.
+            // The rest of the word, or the next word, is the value.
             guard "Pfpd".contains(letter) else { continue }
             let value = letters[letters.index(after: index)...]
             if !value.isEmpty { keep(String(value), letter) } else if letter != "d" { awaited = letter }

@@ -3,50 +3,50 @@
 import CBlueZ
 import Glibc
 
-/// The state of a device's Bluetooth, as far as this process may see it. Nothing in it is judged.
+/// The state of a device's Bluetooth, as far as this process can see it. It contains no judgement.
 public struct RadioFacts: Hashable, Sendable {
-    /// What the kernel has.
+    /// What the kernel reports.
     public enum Kernel: Hashable, Sendable {
-        /// These adapters; none where the list is empty.
+        /// These adapters. The list may be empty.
         case adapters([AdapterFacts])
-        /// No Bluetooth at all.
+        /// The kernel has no Bluetooth.
         case hasNone
-        /// It does not let this process look, or something else is the matter.
+        /// The kernel refuses the request, or another error occurred.
         case silent(RadioError)
     }
 
-    /// What bluetoothd says.
+    /// What bluetoothd answers.
     public enum Service: Hashable, Sendable {
         /// It is on the message bus, and answers this user.
         case answers
         /// It is not on the bus.
         case isMissing
-        /// It does not answer this user, or the bus does not let the two talk; the system's words.
+        /// It refuses this user, or the bus blocks the call. Carries the system's message.
         case denies(String)
         /// There is no message bus.
         case hasNoBus(String)
-        /// Anything else.
+        /// Another error.
         case fails(String)
     }
 
-    /// What the kernel has.
+    /// What the kernel reports.
     public var kernel: Kernel
-    /// rfkill's word on a machine without an adapter, where it has one.
+    /// On a machine without an adapter, the rfkill switch that may be the cause.
     public var block: RadioError?
-    /// What bluetoothd says.
+    /// What bluetoothd answers.
     public var service: Service
-    /// The bluetoothd that runs, where one is seen.
+    /// The running bluetoothd, if this process can see it.
     public var daemon: DaemonFacts?
-    /// What this process may do.
+    /// The permissions of this process.
     public var permissions: RadioPermissions
 
-    /// The adapters there are.
+    /// The adapters of the machine.
     public var adapters: [AdapterFacts] { if case .adapters(let adapters) = kernel { adapters } else { [] } }
 }
 
-/// What a process may do with radios beyond what everybody may: capabilities(7).
+/// A process's special permissions for radios: capabilities(7).
 public struct RadioPermissions: Hashable, Sendable {
-    /// CAP_NET_ADMIN: change what the kernel asks of every link.
+    /// CAP_NET_ADMIN: change the kernel's parameters of links.
     public var mayAdminister: Bool
     /// CAP_NET_RAW: send commands to a controller.
     public var mayCommand: Bool
@@ -59,8 +59,8 @@ public struct RadioPermissions: Hashable, Sendable {
 }
 
 extension RadioPermissions {
-    /// What this process may do now. It is what the kernel says of its effective capabilities; in a container that has
-    /// its own users the kernel may refuse all the same.
+    /// This process's current permissions: its effective capabilities in the kernel. In a container with its own users
+    /// the kernel may still refuse.
     static func ofThisProcess() -> RadioPermissions {
         RadioPermissions(status: SystemFile.text("/proc/self/status") ?? "")
     }
@@ -75,9 +75,9 @@ extension RadioPermissions {
     }
 }
 
-/// Collects what can be known of this device's Bluetooth, and changes nothing.
+/// Collects the facts about this device's Bluetooth, and changes nothing.
 public enum RadioCheckup {
-    /// Looks at everything. It takes as long as the slowest answer, and never longer than `RadioLimits.checkup` a part.
+    /// Collects all facts. It takes as long as the slowest answer, and at most `RadioLimits.checkup` for each part.
     public static func collect() async throws(RadioError) -> RadioFacts {
         let poller = try Poller()
         defer { poller.close() }

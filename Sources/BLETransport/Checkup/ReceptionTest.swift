@@ -3,27 +3,27 @@
 import Logging
 import MeshProtocol
 
-/// A live test: one radio advertises, as a node does, and another one listens for it and measures how often it is on the air.
-/// Nobody else takes the two for a host, since they use a service of their own.
+/// A live test: one radio advertises as a node does, and another one scans and measures how often it hears the
+/// advertisement. The test uses its own service, so no node counts the two as hosts.
 public struct ReceptionTest: Sendable {
-    /// How it went.
+    /// The result of a test.
     public enum Outcome: Hashable, Sendable {
-        /// It was heard: how long after the listener began, how often then, and how strong (dBm). `every` is the advertising
-        /// interval where that is longer than a scan takes to start, some 50 ms, and no less than the interval where it
-        /// is not; nil where it was heard only once.
+        /// The advertisement was heard. `after` is the time since the scan began, `rssi` is in dBm. `every` is the
+        /// advertising interval if this is longer than the start of a scan, about 50 ms. Otherwise it is at least the
+        /// interval. It is nil if the advertisement was heard only once.
         case heard(after: Duration, every: Duration?, rssi: Int?)
         /// Nothing was heard in this time.
         case silence(Duration)
-        /// It advertises; there is no second radio to listen.
+        /// The adapter advertises, but there is no second radio to listen.
         case advertised
-        /// The same, and the guests of the node that hosts on it dialled it in this time at best: it is on the air at least as
-        /// often, and up to twice as often.
+        /// The adapter advertises, without a second radio. The guests of the node that hosts on it dialled it in this
+        /// time at best. So its advertising interval is at most this time, and at least half of it.
         case found(within: DialTime)
         /// bluetoothd ended during the test, so no other result counts.
         case serviceEnded
-        /// It cannot advertise.
+        /// The first radio cannot advertise.
         case cannotAdvertise(RadioError)
-        /// The other one cannot listen.
+        /// The second radio cannot listen.
         case cannotListen(RadioError)
     }
 
@@ -32,16 +32,15 @@ public struct ReceptionTest: Sendable {
 
     /// The adapter that advertised.
     public var from: String
-    /// The adapter that listened; nil where there was none.
+    /// The adapter that listened. Nil without a second adapter.
     public var to: String?
-    /// How it went.
+    /// The result.
     public var outcome: Outcome
-    /// The kernel's name where it refuses what bluetoothd advertises, and the test asked the kernel itself.
+    /// The kernel's name if it refuses advertisements from bluetoothd and the test asked the kernel itself.
     public var bypassed: String?
 
-    /// Tests two adapters, each listening for the other; a single one only advertises. `settings` are those of the node that
-    /// is asked for: they decide how often it advertises.
-    /// Where bluetoothd ends during a test, that is the only result.
+    /// Tests two adapters, each in both roles. A single one only advertises. `settings` are those of the node to be
+    /// tested, and decide how often it advertises. If bluetoothd ends during a test, that is the only result.
     public static func run(adapters: [String], settings: AdapterSettingsPolicy, logger: Logger) async -> [Self] {
         let pairs: [(String, String?)] =
             adapters.count > 1 ? [(adapters[0], adapters[1]), (adapters[1], adapters[0])] : adapters.map { ($0, nil) }
@@ -78,7 +77,7 @@ public struct ReceptionTest: Sendable {
         return FoundRecord.read(folder: folder, address: adapter.address.address)
     }
 
-    /// Makes two radios for a test, and closes them after it.
+    /// Creates two radios for a test, and closes them afterwards.
     public static func run(
         from advertiser: RadioMaker, to listener: RadioMaker?, within limit: Duration = RadioLimits.reception
     ) async -> Outcome {
@@ -127,8 +126,9 @@ public struct ReceptionTest: Sendable {
         var rssi: Int?
     }
 
-    /// Waits until an advertisement is heard, and then scans anew, time after time: a scan reports an advertiser once, at its
-    /// next advertisement. So from one report to the next it is one interval where a scan starts sooner than that.
+    /// Waits until an advertisement is heard, then restarts the scan again and again. A scan reports an advertiser
+    /// once, at its next advertisement. So the time between two reports is one interval, if a scan starts faster than
+    /// that.
     private static func hear(_ advertisement: Advertisement, on radio: any Radio, within limit: Duration)
         async throws(RadioError) -> Outcome
     {
@@ -157,7 +157,7 @@ public struct ReceptionTest: Sendable {
         return .heard(after: first.time - began, every: intervals.first, rssi: first.rssi)
     }
 
-    /// The first of the hearings after a moment; nil where none comes in time, and then none comes at all any more.
+    /// The first hearing after `moment`. Nil if none comes in time; the sequence has then ended.
     private static func next(
         of hearings: AsyncStream<Hearing>, after moment: ContinuousClock.Instant, within limit: Duration
     ) async -> Hearing? {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Notices whether bluetoothd ends between two moments, also where it is started again at once.
+/// Detects whether bluetoothd ends between two times, even if it restarts at once.
 struct ServiceWatch {
     private let bus: BlueZBus
     private let poller: Poller
     private let listening: Task<Bool, Never>
 
-    /// From now on. Nil where there is no bluetoothd to watch.
+    /// Starts to watch. Nil without a bluetoothd.
     static func begin() async -> Self? {
         guard let poller = try? Poller(), let bus = try? BlueZBus(poller: poller) else { return nil }
         let listening = Task {
@@ -31,9 +31,9 @@ struct ServiceWatch {
         return watch
     }
 
-    /// Until now. Whether it has ended meanwhile.
+    /// Stops watching. Returns whether bluetoothd has ended.
     func end() async -> Bool {
-        // What the bus has told before its answer is among the events by then.
+        // All earlier messages of the bus are among the events when this call is answered.
         try? await bus.listObjects()
         await bus.close()
         let hasEnded = await listening.value

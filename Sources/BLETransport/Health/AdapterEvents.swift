@@ -1,78 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension AdapterSupervisor {
-    /// What was seen of the adapter, and what has come of the steps.
+    /// An observation of the adapter, or the result of a step.
     enum Event: Hashable, Sendable {
         /// bluetoothd has left the bus, or is on it again.
         case serviceVanished
         case serviceAppeared
-        /// bluetoothd has the adapter no more.
+        /// The adapter is gone from bluetoothd.
         case adapterRemoved
-        /// The adapter is on; or off, for this cause.
+        /// The adapter is on, or off for this cause.
         case poweredOn
         case poweredOff(RadioError)
         /// The adapter is still off, for this cause (`Action.lookAtSwitches`).
         case stillOff(RadioError)
-        /// Another adapter is there, and on.
+        /// Another adapter exists and is on.
         case otherAdapterOn
-        /// It advertises, for the first time or again; or it need not any more.
+        /// The adapter advertises, for the first time or again, or no longer has to.
         case advertised
         case advertisingStopped
-        /// It advertises again, after it had stopped silently.
+        /// The adapter advertises again after it had stopped silently.
         case advertisingBack
-        /// It was to advertise again, and could not.
+        /// Advertising again has failed.
         case advertisingFailed(RadioError)
-        /// It is to scan from now on.
+        /// A scan is wanted from now on.
         case scanWanted
-        /// It scans; or it does not, since nobody wants it to or a dial needs the air.
+        /// The scan has started, or is paused because it is not wanted or a dial needs the air.
         case scanStarted
         case scanPaused
-        /// It was to scan, and could not.
+        /// A wanted scan could not start.
         case scanFailed
-        /// Something was heard by the scan.
+        /// The scan has heard an advertisement.
         case heard
-        /// bluetoothd says that discovery is on, or off.
+        /// bluetoothd reports that discovery is on or off.
         case discovering(Bool)
         /// The controller has answered, or has not (`Action.askController`).
         case controllerAnswered
         case controllerSilent
-        /// How the step of this number has ended.
+        /// The step with this number has succeeded or failed.
         case done(Int)
         case failed(Int, RadioError)
         /// Time has passed: see `deadline`.
         case tick
     }
 
-    /// What is tried, in the order in which it is.
+    /// A repair step, in the order in which they are tried.
     enum Step: Hashable, Sendable {
-        /// Registers and starts whatever is wanted, again.
+        /// Registers and starts everything that is wanted.
         case restore
         /// Switches the adapter off and on.
         case powerCycle
         /// Switches the adapter on.
         case powerOn
-        /// Takes another adapter of this machine.
+        /// Switches to another adapter of this machine.
         case move
     }
 
-    /// What is to be done.
+    /// An action for the radio.
     enum Action: Hashable, Sendable {
-        /// What was registered is gone with whatever has failed.
+        /// Forget what was registered: it is gone with what has failed.
         case forget
-        /// Tell that the radio does not work, and why.
+        /// Report that the radio does not work, and why.
         case tell(RadioError)
-        /// Tell that it works again.
+        /// Report that the radio works again.
         case tellRecovered
-        /// Report a repair of something that nobody had been told of.
+        /// Report a repair of a fault that was never reported.
         case tellRepaired(RadioRepair)
-        /// Do this, and say how it has ended.
+        /// Perform this step and report its result.
         case start(Step, Int)
         /// Advertise, or scan, again.
         case advertise
         case scan
-        /// Say whether the adapter is still off, and why.
+        /// Report whether the adapter is still off, and why.
         case lookAtSwitches
-        /// Say whether the controller answers, and is on the air where it should be.
+        /// Report whether the controller answers, and whether it advertises if it should.
         case askController
     }
 }

@@ -4,28 +4,28 @@ import CBlueZ
 import Glibc
 import MeshProtocol
 
-/// Whether a node may set what the kernel uses on its adapter.
+/// Whether a node may change the kernel's default parameters of its adapter.
 public enum AdapterSettingsChoice: String, Sendable, CaseIterable {
-    /// Sets it, where this process has CAP_NET_ADMIN, and puts the former values back.
+    /// Changes them if this process has CAP_NET_ADMIN, and restores the former values.
     case set
-    /// Leaves it as it is.
+    /// Leaves them unchanged.
     case leave
 }
 
-/// What the kernel uses on an adapter where an advertisement or a dial names nothing else, in the kernel's own units (BlueZ's
-/// mgmt-api.txt, Default System Configuration).
+/// The kernel's default parameters of an adapter, in the kernel's own units (BlueZ's mgmt-api.txt, Default System
+/// Configuration).
 struct AdapterSettings: Hashable, Sendable, Codable {
     /// Advertising interval in 0.625 ms.
     var advertisingMin: UInt16
     var advertisingMax: UInt16
-    /// Connection interval in 1.25 ms, of links that this adapter dials. One that is dialled asks for these too, where the link
-    /// has an interval outside of them.
+    /// Connection interval of links that this adapter dials, in units of 1.25 ms. An adapter that is dialled also
+    /// requests it if the link's interval is outside this range.
     var connectionMin: UInt16
     var connectionMax: UInt16
-    /// Supervision timeout in 10 ms, of links that this adapter dials.
+    /// Supervision timeout of links that this adapter dials, in units of 10 ms.
     var supervisionTimeout: UInt16
 
-    /// What a node sets while it advertises at a pace.
+    /// The settings of a node that advertises at a pace.
     static func ofNode(_ pace: AdvertisingPace) -> Self {
         let (advertising, connection) = (pace.milliseconds, RadioLimits.dialledInterval)
         return Self(
@@ -35,17 +35,17 @@ struct AdapterSettings: Hashable, Sendable, Codable {
             supervisionTimeout: UInt16(RadioLimits.tunedSupervision))
     }
 
-    /// Whether a node has set it: this one, or another.
+    /// Whether a node has set them, this one or another.
     var isOfNode: Bool { self == .ofNode(.fast) || self == .ofNode(.slow) }
 
-    /// Whether a controller takes it (Core specification, Vol 4, Part E, 7.8.5 and 7.8.12).
+    /// Whether a controller accepts them (Core specification, Vol 4, Part E, 7.8.5 and 7.8.12).
     var isValid: Bool {
         (0x20...0x4000).contains(advertisingMin) && (advertisingMin...0x4000).contains(advertisingMax)
             && (6...3200).contains(connectionMin) && (connectionMin...3200).contains(connectionMax)
             && (10...3200).contains(supervisionTimeout)
     }
 
-    /// As it is told above the radio.
+    /// The form that the radio reports.
     func timing(isOfNode: Bool) -> AdapterTiming {
         AdapterTiming(
             isSetByNode: isOfNode, advertising: Self.milliseconds(advertisingMin, advertisingMax, 0.625),
@@ -54,14 +54,14 @@ struct AdapterSettings: Hashable, Sendable, Codable {
     }
 
     private static func milliseconds(_ least: UInt16, _ most: UInt16, _ unit: Double) -> ClosedRange<Double> {
-        // The kernel takes any two values.
+        // The kernel accepts any two values.
         Double(least) * unit...Double(max(least, most)) * unit
     }
 }
 
 /// The system calls.
 extension AdapterSettings {
-    /// What an adapter has; nil where the kernel does not tell.
+    /// An adapter's current settings. Nil if the kernel does not report them.
     static func read(of index: UInt16) -> Self? {
         var defaults = cbluez_hci_defaults()
         guard withControl({ cbluez_hci_read_defaults($0, index, &defaults) }) else { return nil }
@@ -71,13 +71,13 @@ extension AdapterSettings {
             supervisionTimeout: defaults.supervision_timeout)
     }
 
-    /// Sets an adapter to it. Returns whether the kernel takes it.
+    /// Sets an adapter to these settings. Returns whether the kernel accepts them.
     func set(on index: UInt16) -> Bool {
         var defaults = forKernel
         return Self.withControl { cbluez_hci_set_defaults($0, index, &defaults) }
     }
 
-    /// Has the next dials of one device use it, whatever the kernel keeps of that.
+    /// Makes the next dials of one device use these settings, whatever the kernel has stored for it.
     func load(for peer: RadioEndpoint, on index: UInt16) {
         var (address, defaults) = (peer.kernelAddress, forKernel)
         _ = Self.withControl { cbluez_hci_load_parameters($0, index, &address, &defaults) }
@@ -91,7 +91,7 @@ extension AdapterSettings {
 
     /// Whether a call on the management channel, which returns 0 or a negative errno, has succeeded.
     static func withControl(_ call: (Int32) -> Int32) -> Bool {
-        // Not kept open: it hears everything that the kernel tells of its adapters, and somebody would have to read that.
+        // Not kept open: the socket receives all events of the kernel's adapters, which something would have to read.
         let control = cbluez_hci_open_control()
         guard control >= 0 else { return false }
         defer { Glibc.close(control) }

@@ -2,25 +2,25 @@
 
 import MeshProtocol
 
-/// Decides what is done about an adapter that does not work: an event goes in, actions come out. Reads no clock; `now` is
+/// Decides how to repair an adapter that does not work: an event goes in, actions come out. It reads no clock; `now` is
 /// an argument.
 ///
-/// What is wanted of the radio is registered again first; where that does not help, the adapter is switched off and on;
-/// where that does not help either, another adapter is taken, if it may be. What a person has switched off stays off.
+/// The first step registers everything that is wanted again. If that fails, the adapter is switched off and on. If that
+/// fails too, the node switches to another adapter, if it may. An adapter that a person has switched off stays off.
 struct AdapterSupervisor: Sendable {
-    /// Whether another adapter may be taken: not where a person has named one.
+    /// Whether the node may switch to another adapter. Not if the user has named one.
     private let mayMove: Bool
     private let name: String
 
     private var isServiceThere = true
     private var isOn = true
-    /// Our own doing has switched it off.
+    /// This node has switched it off.
     private var isOffByUs = false
-    /// rfkill has switched it off while it was on, so it is to be on when that is over.
+    /// rfkill has switched it off while it was on, so it must be on again afterwards.
     private var wasBlocked = false
-    /// What was told last, and not recovered from.
+    /// The last reported failure, until recovery.
     private var trouble: RadioError?
-    /// The reported refusal of the kernel to advertise. Everything else works.
+    /// The reported refusal of the kernel to advertise. All else works.
     private var refusal: RadioError?
     private var repair: RadioRepair?
 
@@ -31,7 +31,7 @@ struct AdapterSupervisor: Sendable {
     private var resets = 0
     private var lastReset: MeshInstant?
 
-    /// What is to be done when.
+    /// The next step, check, question, advertisement and scan, each with its time.
     private var nextStep: (step: Step, at: MeshInstant)?
     private var lookAt: MeshInstant?
     private var askAt: MeshInstant?
@@ -40,7 +40,7 @@ struct AdapterSupervisor: Sendable {
     private var scanPause = RadioLimits.firstRescan
     private var isScanning = false
     private var silences = 0
-    /// The controller has not answered the last question: nothing that waits for it can be disturbed by the next one.
+    /// The controller has not answered the last question. A further question cannot disturb anything that waits for it.
     var suspectsController: Bool { silences > 0 }
 
     /// A supervisor of an adapter that works.
@@ -55,10 +55,10 @@ struct AdapterSupervisor: Sendable {
         [nextStep?.at, lookAt, askAt, advertiseAt, scanAt].compactMap(\.self).min()
     }
 
-    /// Why the radio does not work; nil where it does.
+    /// Why the radio does not work. Nil if it works.
     var failure: RadioError? { trouble }
 
-    /// Takes an event.
+    /// Decides the actions for an event.
     mutating func handle(_ event: Event, now: MeshInstant) -> [Action] {
         switch event {
         case .serviceVanished:
@@ -66,11 +66,11 @@ struct AdapterSupervisor: Sendable {
             return fail(RadioError(.serviceNotRunning, "bluetoothd has stopped"))
         case .serviceAppeared:
             isServiceThere = true
-            // The adapter follows, unless it has gone meanwhile.
+            // The adapter follows, unless it has gone in the time between.
             if trouble != nil { nextStep = (.move, now + RadioLimits.adapterGrace) }
             return []
         case .adapterRemoved:
-            // With bluetoothd all of its adapters go.
+            // All adapters go with bluetoothd.
             guard isServiceThere else { return [] }
             (isOn, isOffByUs, wasBlocked) = (false, false, false)
             (restores, resets, lookAt) = (0, 0, nil)
@@ -86,7 +86,7 @@ struct AdapterSupervisor: Sendable {
             defer { nextStep = (.restore, now + RadioLimits.repairPause(restores)) }
             return fail(error)
         case .otherAdapterOn:
-            // Somebody has put it in because of this.
+            // A person has plugged it in for this reason.
             if nextStep?.step == .move, trouble?.code == .noAdapter { nextStep = (.move, now) }
             return []
         case .controllerAnswered:
@@ -103,12 +103,12 @@ struct AdapterSupervisor: Sendable {
         }
     }
 
-    // MARK: What comes of an adapter that goes on, goes off or falls silent
+    // MARK: The adapter goes on or off, or does not answer
 
     private mutating func poweredOn(_ now: MeshInstant) -> [Action] {
         isOn = true
         lookAt = nil
-        // The step that is under way switches it on, and says when it is through.
+        // The current step switches it on, and reports when it is done.
         if let step, step.step == .powerCycle || step.step == .powerOn { return [] }
         (isOffByUs, wasBlocked) = (false, false)
         askAt = now + RadioLimits.controllerCheck
@@ -120,7 +120,7 @@ struct AdapterSupervisor: Sendable {
         let wasOn = isOn
         isOn = false
         if let step, step.step == .powerCycle || step.step == .powerOn { return [] }
-        // What is off because we have reset it is not a person's doing.
+        // The adapter is off because of this node's reset, not because of a person.
         guard !isOffByUs || why.isBlock else {
             nextStep = nextStep ?? (.powerOn, now + RadioLimits.repairPause(resets))
             return []
@@ -138,7 +138,7 @@ struct AdapterSupervisor: Sendable {
         if why.isBlock {
             if nextStep?.step == .powerOn { (wasBlocked, nextStep) = (true, nil) }
         } else if wasBlocked {
-            // bluetoothd switches it on itself, most often; where it does not, nobody else will.
+            // bluetoothd usually switches it on. If it does not, no other program will.
             let told = why.code == trouble?.code ? [] : fail(why)
             wasBlocked = false
             nextStep = (.powerOn, now + RadioLimits.unblockedGrace)
@@ -147,7 +147,7 @@ struct AdapterSupervisor: Sendable {
         return why.code == trouble?.code ? [] : fail(why)
     }
 
-    /// Whether the controller's silence means something. What registers again may wait for a controller that has stopped.
+    /// Whether the controller's silence means a fault. A `restore` may itself wait for a controller that has stopped.
     private var mayAsk: Bool { isOn && isServiceThere && (step == nil || step?.step == .restore) }
 
     private mutating func controllerSilent(_ now: MeshInstant) -> [Action] {
@@ -159,7 +159,7 @@ struct AdapterSupervisor: Sendable {
         }
         silences = 0
         guard resets < RadioLimits.resetsBeforeMove else {
-            // It has come back from each reset, and gone silent again.
+            // The adapter has come back after each reset, and has stopped answering again.
             resets += 1
             defer { nextStep = (mayMove ? .move : .powerCycle, now + RadioLimits.repairPause(resets)) }
             isOffByUs = mayMove
@@ -178,7 +178,7 @@ struct AdapterSupervisor: Sendable {
         return [.forget, .tell(error)]
     }
 
-    /// A reset would change nothing, and cost the links that are up.
+    /// A reset would not help, and would cost the existing links.
     private mutating func refused(_ error: RadioError, _ now: MeshInstant) -> [Action] {
         advertiseAt = now + RadioLimits.refusedRenewal
         guard trouble == nil, refusal == nil else { return [] }
@@ -236,11 +236,11 @@ struct AdapterSupervisor: Sendable {
                 let isMoving = mayMove && resets >= RadioLimits.resetsBeforeMove
                 nextStep = (isMoving ? .move : .powerOn, now + (isMoving ? .zero : RadioLimits.repairPause(resets)))
             }
-            // A person, or rfkill, has switched it off for good.
+            // A person or rfkill has switched it off permanently.
             guard isOffByUs, resets >= RadioLimits.resetsBeforeMove else { return [] }
             return fail(RadioError(.adapterDead, "\(name) does not answer"))
         case .move:
-            // There is no other, or it may not be taken: the one there was may come back.
+            // No other adapter exists, or this node may not use it. The old one may come back.
             resets += 1
             nextStep = (isOffByUs ? .powerOn : .move, now + RadioLimits.repairPause(resets))
             guard trouble?.code == .serviceNotRunning else { return [] }
@@ -248,7 +248,7 @@ struct AdapterSupervisor: Sendable {
         }
     }
 
-    /// Another adapter was taken in the place of the one that has failed.
+    /// Another adapter has replaced the one that failed.
     mutating func moved(from old: String, to new: String, now: MeshInstant) -> AdapterSupervisor {
         var successor = AdapterSupervisor(adapter: new, mayMove: mayMove, now: now)
         (successor.trouble, successor.step, successor.lastNumber) = (trouble, step, lastNumber)
@@ -265,7 +265,7 @@ struct AdapterSupervisor: Sendable {
         }
     }
 
-    // MARK: What is looked after while all seems well
+    // MARK: Checks while the radio works
 
     private mutating func air(_ event: Event, _ now: MeshInstant) -> [Action] {
         switch event {
@@ -284,7 +284,7 @@ struct AdapterSupervisor: Sendable {
             isScanning = false
             scanAt = nil
         case .scanFailed:
-            // Where something else is known to be wrong, its end starts the scan.
+            // If another fault is known, the scan starts when that ends.
             isScanning = false
             scanAt = now + scanPause
         case .heard:
@@ -292,7 +292,7 @@ struct AdapterSupervisor: Sendable {
             if isScanning { scanAt = now + scanPause }
         case .discovering(let isOn):
             guard isScanning else { break }
-            // bluetoothd takes a breath between two scans; it is over when it takes longer.
+            // bluetoothd pauses between two scans. A longer pause means that the scan is over.
             scanAt = isOn ? now + scanPause : min(scanAt ?? now + RadioLimits.scanBreath, now + RadioLimits.scanBreath)
         default: break
         }
@@ -302,7 +302,7 @@ struct AdapterSupervisor: Sendable {
     private mutating func tick(_ now: MeshInstant) -> [Action] {
         var actions: [Action] = []
         if let next = nextStep, now >= next.at {
-            // Without bluetoothd nothing can be done, and its return starts everything again.
+            // Without bluetoothd no step can help, and its return starts everything again.
             nextStep = nil
             if isServiceThere, step == nil { actions += begin(next.step) }
         }
@@ -319,7 +319,7 @@ struct AdapterSupervisor: Sendable {
             if trouble == nil { actions.append(.advertise) }
         }
         if let at = scanAt, now >= at {
-            // Most often nobody is there.
+            // Usually no host is in range.
             scanPause = min(scanPause * 2, RadioLimits.slowestRescan)
             scanAt = now + scanPause
             if trouble == nil { actions.append(.scan) }
@@ -329,9 +329,9 @@ struct AdapterSupervisor: Sendable {
 }
 
 extension RadioError {
-    /// rfkill, or a switch of the machine, is what keeps the adapter off.
+    /// rfkill or a hardware switch keeps the adapter off.
     var isBlock: Bool { code == .blocked || code == .blockedBySwitch }
 
-    /// Switching the adapter off and on may help. Against a refusal it does not.
+    /// Switching the adapter off and on may help. It does not help against a refusal.
     var isWorthReset: Bool { code == .failed || code == .serviceNotRunning }
 }

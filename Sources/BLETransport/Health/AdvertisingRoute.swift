@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides who puts an advertisement on the air: bluetoothd, or the kernel at this process's own request.
+/// Decides whether bluetoothd or the kernel puts an advertisement on the air.
 ///
-/// Some kernels refuse everything that bluetoothd advertises (`docs/bluez.md`), and bluetoothd says only that it has failed.
-/// So after some failures the kernel is asked itself, where this process may. If it agrees, it is asked from then on.
+/// Some kernels refuse all advertisements of bluetoothd (`docs/bluez.md`), and bluetoothd reports only that it has
+/// failed. So after some failures this process asks the kernel, if it may. If the kernel accepts, it gets all later
+/// requests.
 struct AdvertisingRoute: Sendable {
-    /// Who is asked.
+    /// The program to ask.
     enum Way: Hashable, Sendable {
         case service
         case kernel
     }
 
-    /// What follows a failure.
+    /// What to do after a failure.
     enum Step: Hashable, Sendable {
-        /// Ask again, after a pause.
+        /// Ask again after a pause.
         case retry
         /// Report it.
         case report
@@ -22,7 +23,7 @@ struct AdvertisingRoute: Sendable {
     }
 
     private enum State: Hashable {
-        /// bluetoothd is asked. It has failed this often in a row.
+        /// bluetoothd is asked. It has failed this many times in a row.
         case service(failures: Int)
         /// bluetoothd has failed, and the kernel is asked for the first time.
         case trial
@@ -34,7 +35,7 @@ struct AdvertisingRoute: Sendable {
 
     private var state = State.service(failures: 0)
 
-    /// Who is asked next.
+    /// Which of the two is asked next.
     var way: Way {
         switch state {
         case .service, .refused: .service
@@ -42,15 +43,15 @@ struct AdvertisingRoute: Sendable {
         }
     }
 
-    /// The kernel has taken what it had refused from bluetoothd.
+    /// The kernel has accepted what it refused from bluetoothd.
     var bypassesService: Bool { state == .kernel }
 
-    /// Whoever was asked has done it.
+    /// The last request has succeeded.
     mutating func worked() {
         state = way == .kernel ? .kernel : .service(failures: 0)
     }
 
-    /// Whoever was asked has failed.
+    /// The last request has failed.
     mutating func failed(_ error: RadioError, mayAskKernel: Bool) -> Step {
         switch state {
         case .trial where error.code == .notPermitted: return refuse()
@@ -68,7 +69,7 @@ struct AdvertisingRoute: Sendable {
         }
     }
 
-    /// bluetoothd or the adapter is another one now.
+    /// bluetoothd or the adapter has been replaced.
     mutating func forget() { state = .service(failures: 0) }
 
     private mutating func refuse() -> Step {

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides what an adapter is set to while a node uses it, and what it is set to afterwards: what was found goes in, actions come
-/// out.
+/// Decides the settings of an adapter while a node uses it and afterwards: the settings that were found go in, actions
+/// come out.
 ///
-/// Former values are recorded before they are replaced, in a place that outlives this process, so that after a crash the next
-/// node on that adapter puts them back. Several nodes may use one adapter: the last of them puts the values back. Values that
-/// are neither ours nor the record's are somebody's who has set them meanwhile, or the kernel's own on an adapter that was
-/// pulled out and put back: they are the former ones from then on.
+/// Former values are recorded before they are replaced, in a file that outlives this process. After a crash, the next
+/// node on the adapter restores them. Several nodes may use one adapter; the last of them restores the values. Values
+/// that are neither ours nor the record's come from another program, or from the kernel if the adapter was unplugged
+/// and plugged in again. They count as the former values from then on.
 struct SettingsKeeper: Sendable {
     /// What was found.
     struct Found: Hashable, Sendable {
-        /// What the adapter is set to.
+        /// The adapter's current settings.
         var current: AdapterSettings
-        /// The former values, as they are recorded.
+        /// The recorded former values.
         var recorded: AdapterSettings?
         /// No other node uses this adapter.
         var isAlone: Bool
     }
 
-    /// What is to be done, in this order.
+    /// What to do, in this order.
     enum Action: Hashable, Sendable {
         case record(AdapterSettings)
         case set(AdapterSettings)
@@ -29,7 +29,7 @@ struct SettingsKeeper: Sendable {
 
     init(_ choice: AdapterSettingsChoice) { self.choice = choice }
 
-    /// A node uses the adapter, and advertises at this pace.
+    /// A node starts to use the adapter, and advertises at this pace.
     func use(_ found: Found, pace: AdvertisingPace) -> [Action] {
         guard choice == .set else { return found.isAlone ? giveBack(found) : [] }
         let wanted = AdapterSettings.ofNode(pace)
@@ -39,9 +39,9 @@ struct SettingsKeeper: Sendable {
         return actions
     }
 
-    /// The node uses it no more.
+    /// The node stops using the adapter.
     func leave(_ found: Found) -> [Action] {
-        // Somebody else's node still needs them.
+        // Another node still needs the settings.
         guard found.isAlone else { return [] }
         return giveBack(found)
     }

@@ -3,26 +3,26 @@
 import MeshProtocol
 import NIOConcurrencyHelpers
 
-/// What a channel and the radio have to say to one another about the link below, which the radio knows by the controller's handle.
+/// The calls between a channel and its radio about the link, which the radio knows by the controller's handle.
 struct ChannelLink: Sendable {
-    /// SDUs of no more bytes are no use of it.
+    /// SDUs of up to this many bytes do not count as use of the link.
     var idleBytesSent: Int
     var idleBytesReceived: Int
-    /// Called with the handle when it is used, at most once a second.
+    /// Called with the handle when the link is used, at most once a second.
     var whenUsed: @Sendable (UInt16) -> Void
-    /// What is known of the link of a handle, whose PHY the kernel has told.
+    /// The condition of the link with this handle. The kernel reports its PHY.
     var condition: @Sendable (UInt16, String?) async -> LinkCondition?
-    /// What the radio at the other end says of the link of a handle.
+    /// Handles a note of the other end's radio about the link with this handle.
     var heed: @Sendable (UInt16, AirNote) async -> Void
-    /// Its signal strength in dBm, nil where the controller does not tell.
+    /// The link's signal strength in dBm. Nil if the controller does not report it.
     var signalStrength: @Sendable (UInt16) async -> Int?
 }
 
-/// Data comes by the hundred a second; that it does is said once.
+/// Limits reports of use to one a second, while data may arrive a hundred times a second.
 final class UseTeller: Sendable {
     private let told = NIOLockedValueBox<ContinuousClock.Instant?>(nil)
 
-    /// Whether it is to be said now.
+    /// Whether to report now.
     func isDue() -> Bool {
         let now = ContinuousClock.now
         return told.withLockedValue { last in

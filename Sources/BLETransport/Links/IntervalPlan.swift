@@ -2,21 +2,22 @@
 
 import MeshProtocol
 
-/// Gives each link that others have made with an adapter connection intervals that no other one has, so that two of them do
-/// not stand in each other's way for long: events of equal intervals, or of one that is a multiple of the other's, that
-/// once overlap do so until the two clocks have drifted apart again. Of intervals *a* and *b* at most one in
-/// *a* / gcd(*a*, *b*) events of the second falls into one of the first's.
+/// Gives each accepted link of an adapter connection intervals that no other link has, so that two links do not collide
+/// for long. If the intervals are equal, or one is a multiple of the other, events that once overlap keep overlapping
+/// until the two clocks have drifted apart. With intervals *a* and *b*, at most one in *a* / gcd(*a*, *b*) events of
+/// the second link overlaps an event of the first.
 ///
-/// A link has the numbers of its place, the lowest that was free when it came. Up to as many as `RadioLimits.fewIntervals` are few:
-/// each has a short interval while data flows and a longer one while nothing is said. With more, short ones would leave no
-/// gap to send in, and each has one interval for both. `docs/radio-lab.md` says what becomes of an hour of them.
+/// A link gets the lowest free slot when it comes up, and the intervals of that slot. Up to
+/// `RadioLimits.fewIntervals` links each have a short interval while data flows and a longer one when idle. With more
+/// links, short intervals would leave no gap to send in, so each has one interval for both. `docs/radio-lab.md` shows
+/// an hour of measurements.
 ///
-/// A relay has dialled a link as well, to its parent, and the parent says which intervals that one is to have. So the relay's
-/// own plan keeps out of their way.
+/// A relay has also dialled a link, to its parent, and the parent advises that link's intervals. So the relay's own
+/// plan avoids those.
 package struct IntervalPlan: Sendable {
     private struct Link: Sendable {
         var place: Int
-        /// Of one peer that dials anew the older channel may still be open.
+        /// If a peer dials again, its older channel may still be open.
         var channels = 1
     }
 
@@ -30,10 +31,10 @@ package struct IntervalPlan: Sendable {
     private var links: [UInt16: Link] = [:]
     private var dialled: [UInt16: Dialled] = [:]
 
-    /// A plan of no links.
+    /// A plan without links.
     package init() {}
 
-    /// A channel has opened on a link that somebody else has made.
+    /// A channel has opened on an accepted link.
     package mutating func opened(_ handle: UInt16) {
         guard links[handle] == nil else {
             links[handle]?.channels += 1
@@ -45,20 +46,19 @@ package struct IntervalPlan: Sendable {
         links[handle] = Link(place: place)
     }
 
-    /// One of them has closed.
+    /// A channel on an accepted link has closed.
     package mutating func closed(_ handle: UInt16) {
         guard let channels = links[handle]?.channels else { return }
         if channels > 1 { links[handle]?.channels -= 1 } else { links[handle] = nil }
     }
 
-    /// A channel has opened on a link that this side has dialled. What the link is to have, where that is known, is nothing for
-    /// the others.
+    /// A channel has opened on a link that this side has dialled. Other links avoid its intervals, if they are known.
     package mutating func dialled(_ handle: UInt16, intervals: LinkIntervals?) {
         dialled[handle] = Dialled(
             intervals: intervals ?? dialled[handle]?.intervals, channels: (dialled[handle]?.channels ?? 0) + 1)
     }
 
-    /// The other side of a link that this side has dialled says what it is to have.
+    /// The other side of a dialled link advises its intervals.
     package mutating func advised(_ handle: UInt16, _ intervals: LinkIntervals) {
         dialled[handle]?.intervals = intervals
     }
@@ -69,7 +69,7 @@ package struct IntervalPlan: Sendable {
         if channels > 1 { dialled[handle]?.channels -= 1 } else { dialled[handle] = nil }
     }
 
-    /// What a link that somebody else has made is to have; nil for one that has no place.
+    /// The intervals for an accepted link. Nil for a link without a slot.
     package func intervals(of handle: UInt16) -> LinkIntervals? {
         guard let place = links[handle]?.place else { return nil }
         if links.count + dialled.count == 1 { return RadioLimits.aloneIntervals }
@@ -79,7 +79,7 @@ package struct IntervalPlan: Sendable {
         return rows[place % rows.count]
     }
 
-    /// A table with those behind that are in the way of a link that this side has dialled: the more, the further.
+    /// A table in which the intervals that conflict with a dialled link come last. The larger the conflict, the later.
     private func spared(_ table: [LinkIntervals]) -> [LinkIntervals] {
         let taken = dialled.values.compactMap(\.intervals)
         guard !taken.isEmpty else { return table }
@@ -89,24 +89,25 @@ package struct IntervalPlan: Sendable {
         }
     }
 
-    /// For a link whose host advises nothing: those of a place by chance.
+    /// Random intervals, for a link whose host advises none.
     static func chance(_ number: Int) -> LinkIntervals {
         RadioLimits.manyIntervals[number % RadioLimits.manyIntervals.count]
     }
 }
 
 extension LinkIntervals {
-    /// How much two links stand in each other's way.
+    /// How much two links collide.
     enum Conflict: Comparable, CaseIterable {
-        /// At most every second event of one falls into one of the other's, for as long as their clocks stand so.
+        /// At most every second event of one overlaps an event of the other, while their clocks stand so.
         case none
-        /// Each event of one does, since its interval is a multiple of the other's, or nearly each.
+        /// All or almost all events of one overlap events of the other, since its interval is a multiple of the
+        /// other's.
         case overlap
-        /// So do the other's: they are equal.
+        /// The events of both always overlap, since the intervals are equal.
         case equal
     }
 
-    /// How much a link of these intervals stands in the way of one of those, each at its brisk or its calm one.
+    /// How much links with these two pairs of intervals collide, each at its brisk or its calm one.
     func conflict(with other: Self) -> Conflict {
         let pairs = [(brisk, other.brisk), (brisk, other.calm), (calm, other.brisk), (calm, other.calm)]
         return pairs.map { one, two in
@@ -114,6 +115,5 @@ extension LinkIntervals {
         }.max() ?? .none
     }
 
-    /// The greatest common divisor.
     private static func divisor(_ one: Int, _ two: Int) -> Int { two == 0 ? one : divisor(two, one % two) }
 }

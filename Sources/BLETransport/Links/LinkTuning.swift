@@ -2,48 +2,49 @@
 
 import MeshProtocol
 
-/// Decides what one link is asked for: an event goes in, actions come out. Reads no clock; `now` is an argument.
+/// Decides the requests for one link: an event goes in, actions come out. It reads no clock; `now` is an argument.
 ///
-/// The side that dialled asks: for 2M as soon as the handshake is done, for a supervision timeout that outlasts a short fade, and for
-/// the connection intervals that the other side advises, which knows its other links (`IntervalPlan`): short ones while there is
-/// data to send. Where that advises nothing in time, it asks for some by chance. The other side asks only where that had no
-/// effect, since it may have a permission that the dialling side lacks: two sides that ask at once would undo each other's
-/// changes. A kernel may refuse it, since it lets nobody ask for longer intervals than it has dialled with. What was refused is
-/// not asked for again on this link.
+/// The side that dialled makes the requests. It requests 2M when the handshake is done, and a supervision timeout that
+/// outlasts a short fade. It requests the connection intervals that the other side advises, which knows its other links
+/// (`IntervalPlan`): short ones while there is data to send. If no advice comes in time, it requests random ones. The
+/// other side makes requests only if those had no effect, since it may have a permission that the dialling side lacks.
+/// Two sides that request at once would undo each other's changes. A kernel may refuse, since it allows no longer
+/// intervals than those it has dialled with. A refused setting is not requested again on this link.
 public struct LinkTuning: Sendable {
-    /// What can be asked for. The names are those of `LinkParameters`.
+    /// A setting that can be requested. The names are those of `LinkParameters`.
     public enum Setting: String, Hashable, Sendable, CaseIterable {
         case phy, interval, supervisionTimeout, dataLength
     }
 
-    /// What happens.
+    /// An event on the link.
     enum Event: Hashable, Sendable {
-        /// The link is used, or is used again, for a channel of ours.
+        /// A channel of ours uses the link, for the first time or again.
         case opened
-        /// What the controller says: the interval in 1.25 ms, the timeout in 10 ms; the PHY by its number; bytes.
+        /// The controller reports this interval in 1.25 ms and timeout in 10 ms, this PHY by its number, or this data
+        /// length in bytes.
         case updated(interval: Int, timeout: Int)
         case phy(Int)
         case dataLength(Int)
-        /// The controller, or the other side, does not do what was asked.
+        /// The controller or the other side has refused a request.
         case refused(Setting)
-        /// This process may not ask.
+        /// This process may not make requests.
         case forbidden
-        /// The intervals that the link is to have: the other side's advice where this side has dialled, else its own plan.
+        /// The intervals for the link: the other side's advice if this side has dialled, else from its own plan.
         case advised(LinkIntervals)
-        /// Somebody has said something.
+        /// Data has been sent or received.
         case data
         /// Time has passed: see `deadline`.
         case tick
     }
 
-    /// What is to be asked for.
+    /// A request to the controller.
     enum Action: Hashable, Sendable {
         case setTwoMegabit
         case setDataLength
         /// Interval in 1.25 ms, timeout in 10 ms.
         case update(interval: Int, timeout: Int)
 
-        /// Whether one takes the other's place.
+        /// Whether one action replaces the other.
         func isSame(as other: Self) -> Bool {
             switch (self, other) {
             case (.setTwoMegabit, .setTwoMegabit), (.setDataLength, .setDataLength), (.update, .update): true
@@ -52,20 +53,20 @@ public struct LinkTuning: Sendable {
         }
     }
 
-    /// This side has dialled.
+    /// Whether this side has dialled.
     private let isCentral: Bool
     private var mayAsk: Bool
     private(set) var got: LinkParameters
     private(set) var asked = LinkParameters()
 
-    /// The system has links made with a shorter interval than ours: it stays as long as the link is alone.
+    /// The system creates links with a shorter interval than ours. The link keeps it while it is the only one.
     private let ownInterval: Int?
-    /// For who is not advised.
+    /// Intervals without advice.
     private let chance: LinkIntervals
     private var advice: LinkIntervals?
     private var isOpen = false
     private var refused: Set<Setting> = []
-    /// The interval that was asked for last, and the word on it that is still to come.
+    /// The last requested interval, and the deadline for its answer.
     private var interval: Int?
     private var answerBy: MeshInstant?
     private var calmAt: MeshInstant?
@@ -74,8 +75,9 @@ public struct LinkTuning: Sendable {
     private var lengthAt: MeshInstant?
     private var isPeerTuning = false
 
-    /// The tuning of a link that has come up like this. `mayAsk`: whether this process is allowed to. `isOfSystem`: whether the
-    /// system, and no node, has chosen the intervals that links are made with. `chance`: intervals for who is not advised.
+    /// The tuning of a link with these parameters. `mayAsk` is whether this process may make requests. `isOfSystem` is
+    /// whether the system, and not a node, has chosen the intervals of new links. `chance` is the intervals to use
+    /// without advice.
     init(isCentral: Bool, got: LinkParameters, mayAsk: Bool, isOfSystem: Bool = true, chance: LinkIntervals) {
         (self.isCentral, self.got, self.mayAsk, self.chance) = (isCentral, got, mayAsk, chance)
         let units = got.interval.map { Int(($0 / 1.25).rounded()) } ?? .max
@@ -88,19 +90,20 @@ public struct LinkTuning: Sendable {
         return [answerBy, calmAt, patientUntil, adviceBy, lengthAt].compactMap(\.self).min()
     }
 
-    /// What is told of the link.
+    /// The reported condition of the link.
     func condition() -> LinkCondition {
         LinkCondition(got: got, asked: asked, notPermitted: mayAsk ? [] : Setting.allCases.map(\.rawValue))
     }
 
-    /// Takes an event.
+    /// Decides the actions for an event.
     mutating func handle(_ event: Event, now: MeshInstant) -> [Action] {
         switch event {
         case .opened: return opened(now)
         case .updated(let interval, let timeout):
             got.interval = Double(interval) * 1.25
             got.supervisionTimeout = timeout * 10
-            // No node asks for the shortest one: that was this side's own kernel, whose adapter a node has set.
+            // No node requests an interval in this range. It comes from this side's own kernel, on an adapter that a
+            // node has set.
             if answerBy == nil, !RadioLimits.dialledInterval.contains(interval) { isPeerTuning = true }
             answerBy = nil
             return askForInterval(now)
@@ -143,7 +146,7 @@ public struct LinkTuning: Sendable {
         }
         if let at = lengthAt, now >= at {
             lengthAt = nil
-            // Controllers agree on it by themselves, most often.
+            // Most controllers agree on it without a request.
             if mayAsk, !refused.contains(.dataLength), (got.dataLength ?? 0) < RadioLimits.linkPacketBytes {
                 asked.dataLength = RadioLimits.linkPacketBytes
                 actions.append(.setDataLength)
@@ -169,7 +172,7 @@ public struct LinkTuning: Sendable {
         return [.update(interval: wanted, timeout: RadioLimits.tunedSupervision)]
     }
 
-    /// What the link is to have.
+    /// The intervals for the link.
     var intervals: LinkIntervals {
         if let ownInterval, advice ?? RadioLimits.aloneIntervals == RadioLimits.aloneIntervals {
             return LinkIntervals(brisk: ownInterval, calm: ownInterval)

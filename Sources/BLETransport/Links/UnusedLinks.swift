@@ -2,24 +2,24 @@
 
 import MeshProtocol
 
-/// Decides which links have to go, since there is no channel of ours on them: an event goes in, the links to let go come out.
+/// Decides which links must end because no channel of ours uses them: an event goes in, the links to end come out.
 ///
-/// The kernel would let a link go when its last channel has closed, but bluetoothd looks for GATT services on each new link,
-/// and holds on to it for as long as the other side is there. Devices that only connect would fill the controller, which has
-/// room for some eight to twenty links, and keep every guest out.
+/// The kernel would end a link when its last channel has closed. But bluetoothd reads the GATT services on each new
+/// link and keeps it while the other side is in range. Devices that only connect would fill the controller, which has
+/// room for eight to twenty links, and lock out all guests.
 struct UnusedLinks: Sendable {
-    /// A link by the address of the device at its other end.
+    /// A link, by the address of the other device.
     private struct Link: Sendable {
         var channels = 0
-        /// When it goes; nil while there is a channel.
+        /// When the link must end. Nil while it has a channel.
         var end: MeshInstant?
-        /// Since when it is up, where nobody has opened a channel on it so far.
+        /// Since when the link is up, if no channel has opened on it so far.
         var emptySince: MeshInstant?
     }
 
     private var links: [String: Link] = [:]
 
-    /// When `due` has something.
+    /// When `due` next returns links.
     var deadline: MeshInstant? { links.values.compactMap(\.end).min() }
 
     /// A link has come up, with no channel on it yet.
@@ -27,16 +27,17 @@ struct UnusedLinks: Sendable {
         guard links[address] == nil else { return }
         links[address] = Link(end: now + RadioLimits.emptyLink, emptySince: now)
         let empty = links.compactMap { address, link in link.emptySince.map { (since: $0, address: address) } }
-        // The oldest go first, and none before a guest would have opened its channel: a bus of guests links all at once.
+        // The oldest end first, and none before a guest would have opened its channel: all guests on a bus link at
+        // once.
         for (since, address) in empty.sorted(by: <).dropLast(RadioLimits.emptyLinks) {
             links[address]?.end = since + RadioLimits.firstChannel
         }
     }
 
-    /// Whether there is a link that is not to go yet.
+    /// Whether the link exists and need not end yet.
     func knows(_ address: String) -> Bool { links[address] != nil }
 
-    /// A link that was to go is still there: it is told again.
+    /// A link that should have ended still exists. It becomes due again later.
     mutating func kept(_ address: String, wasUsed: Bool, now: MeshInstant) {
         guard links[address] == nil else { return }
         links[address] = Link(end: now + RadioLimits.unusedLink, emptySince: wasUsed ? nil : now)
@@ -63,8 +64,8 @@ struct UnusedLinks: Sendable {
         links[address] = link
     }
 
-    /// Those without a channel that are to go before their time: not one that has just come up, whose device is about to open
-    /// its first. They are not told again.
+    /// Links without a channel that must end early. A link that has just come up is not among them, because its device
+    /// is about to open its first channel. A link is returned only once.
     mutating func vacate(
         now: MeshInstant, where isInTheWay: (String) -> Bool
     ) -> [(address: String, wasUsed: Bool)] {
@@ -76,7 +77,7 @@ struct UnusedLinks: Sendable {
         return unused.map { ($0.key, $0.value.emptySince == nil) }.sorted { $0.address < $1.address }
     }
 
-    /// The links that are to go now, and whether a channel was ever on them. They are not told again.
+    /// The links that must end now, and whether a channel was ever on them. A link is returned only once.
     mutating func due(now: MeshInstant) -> [(address: String, wasUsed: Bool)] {
         let due = links.filter { $0.value.end.map { $0 <= now } ?? false }
         for address in due.keys { links[address] = nil }
