@@ -3,8 +3,8 @@
 import CBlueZ
 import Glibc
 
-/// Unix sockets as the virtual radio uses them. Each call returns a descriptor or a negative errno, blocks never, and
-/// decides nothing.
+/// Unix sockets of the virtual radio. Each call returns a descriptor or a negative errno, never blocks, and contains no
+/// policy.
 enum AirSocket {
     /// Longest path of a Unix socket, in bytes (unix(7)).
     static let pathBytes = 107
@@ -22,17 +22,17 @@ enum AirSocket {
         }
     }
 
-    /// A packet socket connected to a listener. Its own name tells the listener who dials.
+    /// A packet socket connected to a listener. Its own name tells the listener which radio dials.
     static func channel(to path: String, as name: String, sendBuffer: Int32) -> Int {
         open(SOCK_SEQPACKET) { descriptor in
             setSendBuffer(descriptor, sendBuffer)
-            // A leading NUL puts the name into the abstract namespace: there is no file to clean up.
+            // A leading NUL puts the name into the abstract namespace, so there is no file to remove.
             let bound = withAddress("\0" + name) { Glibc.bind(descriptor, $0, $1) }
             return bound == 0 ? withAddress(path) { connect(descriptor, $0, $1) } : bound
         }
     }
 
-    /// Takes a waiting channel, and its far end's name.
+    /// Accepts a waiting channel, and returns the far end's name.
     static func accept(_ listener: Int32, sendBuffer: Int32) -> (descriptor: Int, name: String) {
         var address = sockaddr_un()
         var length = socklen_t(MemoryLayout<sockaddr_un>.size)
@@ -48,7 +48,7 @@ enum AirSocket {
         return (Int(descriptor), String(decoding: bytes, as: UTF8.self))
     }
 
-    /// Sends a datagram to a receiver. Whether it is received is not known, as on the air.
+    /// Sends a datagram to a receiver. As on the air, the sender does not know whether it arrives.
     static func send(_ bytes: [UInt8], from descriptor: Int32, to path: String) -> Int {
         let sent = withAddress(path) { address, length in
             Glibc.sendto(descriptor, bytes, bytes.count, Int32(MSG_DONTWAIT), address, length)
@@ -69,7 +69,8 @@ enum AirSocket {
     }
 
     private static func bind(_ descriptor: Int32, toPath path: String) -> Int32 {
-        // What a killed process left behind is in the way; nobody listens on it, or the address would be in use by us.
+        // Remove what a killed process left behind. No process listens on it, or this radio would already use the
+        // address.
         unlink(path)
         return withAddress(path) { Glibc.bind(descriptor, $0, $1) }
     }
@@ -87,7 +88,7 @@ enum AirSocket {
         let bytes = Array(path.utf8.prefix(pathBytes))
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
         let offset = MemoryLayout.offset(of: \sockaddr_un.sun_path) ?? 2
-        // An abstract name ends with its length, a path with a NUL.
+        // The length ends an abstract name, a NUL ends a path.
         let length = socklen_t(offset + bytes.count + (bytes.first == 0 ? 0 : 1))
         return withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }

@@ -4,21 +4,22 @@ import FoundationEssentials
 import Glibc
 import MeshProtocol
 
-/// The folder that stands for the air between virtual radios, and what its files mean:
+/// The folder that represents the air between virtual radios. Its files mean:
 ///
-/// - `ADDRESS.ear`: a datagram socket of a radio that scans or dials; what is advertised is sent to every one of them.
+/// - `ADDRESS.ear`: a datagram socket of a radio that scans or dials. Advertisements are sent to each of these sockets.
 /// - `ADDRESS.deaf`: the same socket while that radio does neither.
 /// - `ADDRESS.psm`: a packet socket that accepts channels.
-/// - `ADDRESS.cut`: while it exists, that radio is in a dead zone. `everyone.cut`: all of them are.
-/// - `ADDRESS.ADDRESS.cut`: while it exists, these two radios are out of each other's range. The lesser address is first.
+/// - `ADDRESS.cut`: while it exists, that radio is in a dead zone. `everyone.cut` means all radios.
+/// - `ADDRESS.ADDRESS.cut`: while it exists, these two radios are out of each other's range. The lesser address is
+///   first.
 public struct VirtualAir: Hashable, Sendable {
     /// The folder's path.
     public let directory: String
 
-    /// Longest address, in bytes: the folder's path and it must fit a Unix socket's.
+    /// Longest address, in bytes. The folder's path and the address must fit a Unix socket's path.
     static let addressBytes = 32
 
-    /// Opens the air of a folder, and makes the folder where it is missing.
+    /// Opens the air of a folder, and creates the folder if needed.
     public init(directory: String) throws(RadioError) {
         guard directory.utf8.count + Self.addressBytes + 5 <= AirSocket.pathBytes else {
             throw RadioError(
@@ -29,7 +30,7 @@ public struct VirtualAir: Hashable, Sendable {
         try makeFolder()
     }
 
-    /// Makes the folder where it is missing, and checks that it can be used.
+    /// Creates the folder if needed, and checks that it can be used.
     func makeFolder() throws(RadioError) {
         do {
             try FileManager.default.createDirectory(
@@ -42,22 +43,22 @@ public struct VirtualAir: Hashable, Sendable {
         }
     }
 
-    /// Whether the folder is there, and this process may put sockets into it.
+    /// Whether the folder exists, and this process may create sockets in it.
     private var isUsable: Bool { access(directory, W_OK | X_OK) == 0 }
 
-    /// Whether the folder has the sockets of a radio, one that advertises or one that only listens.
+    /// Whether the folder has the sockets of a radio that advertises, or of one that only listens.
     func holds(_ address: String, isAdvertising: Bool) -> Bool {
         let hasReceiver = [receiverPath, deafPath].contains { access($0(address), F_OK) == 0 }
         return isUsable && hasReceiver && (!isAdvertising || access(psmPath(address), F_OK) == 0)
     }
 
-    /// Why a socket of the folder could not be had.
+    /// The error for a socket that could not be created in the folder.
     func failure(_ code: Int, _ what: String) -> RadioError {
         RadioError(
             Int32(code) == EACCES ? .airForbidden : .airUnusable, "\(what): \(SystemError.text(Int32(code)))")
     }
 
-    /// Puts a radio into a dead zone, or with nil all of them.
+    /// Puts a radio into a dead zone, or with nil all radios.
     public func cut(_ address: String? = nil) throws(RadioError) {
         let descriptor = open(cutPath(address), O_CREAT | O_WRONLY | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw RadioError(.failed, SystemError.text(errno)) }
@@ -74,23 +75,23 @@ public struct VirtualAir: Hashable, Sendable {
         access(cutPath(nil), F_OK) == 0 || access(cutPath(address), F_OK) == 0
     }
 
-    /// Puts two radios out of each other's range.
+    /// Moves two radios out of each other's range.
     public func cut(_ address: String, from other: String) throws(RadioError) { try cut(Self.pair(address, other)) }
 
-    /// Brings them into each other's range again.
+    /// Moves two radios back into each other's range.
     public func heal(_ address: String, and other: String) { heal(Self.pair(address, other)) }
 
-    /// Whether two radios do not reach one another.
+    /// Whether two radios cannot reach each other.
     func isCut(_ address: String, from other: String) -> Bool {
         isCut(address) || access(cutPath(other), F_OK) == 0 || access(cutPath(Self.pair(address, other)), F_OK) == 0
     }
 
-    /// No address has a dot.
+    /// An address contains no dot.
     private static func pair(_ one: String, _ other: String) -> String { "\(min(one, other)).\(max(one, other))" }
 
     func receiverPath(_ address: String) -> String { "\(directory)/\(address).ear" }
 
-    /// Where the receiver of a radio is that listens to nothing.
+    /// The receiver of a radio that does not listen.
     func deafPath(_ address: String) -> String { "\(directory)/\(address).deaf" }
 
     func psmPath(_ address: String) -> String { "\(directory)/\(address).psm" }
@@ -103,7 +104,7 @@ public struct VirtualAir: Hashable, Sendable {
         defer { closedir(folder) }
         var addresses: [String] = []
         while let entry = readdir(folder), addresses.count < RadioLimits.scanResults {
-            // A name may be shorter than the array that holds it, so it is read in place.
+            // A name may be shorter than its array, so this reads it in place.
             guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { continue }
             let name = String(cString: UnsafeRawPointer(entry).advanced(by: offset).assumingMemoryBound(to: CChar.self))
             if name.hasSuffix(".ear") { addresses.append(String(name.dropLast(4))) }
@@ -112,12 +113,12 @@ public struct VirtualAir: Hashable, Sendable {
     }
 }
 
-/// An advertisement as it travels between virtual radios.
+/// An advertisement in transit between virtual radios.
 struct VirtualBeacon {
     var sender: String
     var payload: [UInt8]
     var service: ServiceUUID
-    /// The name of the scan response, with what is behind it.
+    /// The name of the scan response, with the data after it.
     var localName: String
 
     private static let fixedBytes = Advertisement.payloadBytes + 16 + 1
@@ -136,7 +137,7 @@ struct VirtualBeacon {
         self.localName = advertisement.localName
     }
 
-    /// Reads a beacon. Nil where it is none.
+    /// Reads a beacon. Nil for other data.
     init?(bytes: [UInt8]) {
         guard bytes.count >= Self.fixedBytes else { return nil }
         payload = Array(bytes.prefix(Advertisement.payloadBytes))
@@ -151,7 +152,7 @@ struct VirtualBeacon {
         self.localName = localName
     }
 
-    /// The scan result that a radio makes of it. Signal strength is not known: there is no signal.
+    /// The scan result of a radio that hears this beacon. It has no signal strength.
     var scanResult: ScanResult? {
         guard let psm = Advertisement.psm(inPayload: payload),
             let advertisement = Advertisement(service: service, payload: payload, localName: localName)

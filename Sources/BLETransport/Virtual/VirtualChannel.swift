@@ -4,7 +4,7 @@ import NIOConcurrencyHelpers
 import Glibc
 import MeshProtocol
 
-/// A channel between two virtual radios. While one of them is in a dead zone nothing passes; what was sent waits.
+/// A channel between two virtual radios. While one of them is in a dead zone nothing passes, and sent data wait.
 final class VirtualChannel: RadioChannel {
     let endpoint: RadioEndpoint
     let sendMTU = Limits.sduBytes
@@ -52,10 +52,10 @@ final class VirtualChannel: RadioChannel {
     func receive() async throws(RadioError) -> [UInt8]? {
         do throws(RadioError) {
             let (result, sdu) = try await socket.receive(atMost: Limits.sduBytes)
-            // The gate comes after the socket: what arrives in a dead zone is held back, not heard.
+            // The gate comes after the socket: data that arrive in a dead zone are held back.
             try await gate.pass()
             guard result >= 0 else { throw SystemError.channelError(Int32(-result)) }
-            // A kernel ends a real channel for that.
+            // A kernel ends an L2CAP channel for this.
             guard result <= Limits.sduBytes else { throw SystemError.channelError(EPROTO) }
             return sdu.isEmpty ? nil : sdu
         } catch {
@@ -107,14 +107,14 @@ final class VirtualChannel: RadioChannel {
             }
         }
 
-        /// Whether what passes need not wait.
+        /// Whether data may pass at once.
         func isOpen() throws(RadioError) -> Bool {
             let (isShut, end) = state.withLockedValue { ($0.isShut, $0.end) }
             if let end { throw end }
             return !isShut
         }
 
-        /// Why the channel has ended, where that says more than the socket does.
+        /// The reason for the channel's end, if it is more specific than the socket's error.
         func reason(for error: RadioError) -> RadioError {
             state.withLockedValue { $0.end } ?? error
         }

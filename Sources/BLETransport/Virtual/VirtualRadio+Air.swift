@@ -3,9 +3,9 @@
 import Glibc
 import MeshProtocol
 
-/// Changes of the folder that stands for the air: dead zones, and what makes the radio fail.
+/// Watches the folder that represents the air: dead zones, and faults of the folder.
 extension VirtualRadio {
-    /// A socket that tells of changes in the folder.
+    /// A socket that reports changes in the folder.
     func makeWatch() throws(RadioError) -> PacketSocket {
         let notifier = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
         guard notifier >= 0 else { throw air.failure(Int(errno), "cannot watch \(air.directory)") }
@@ -23,7 +23,7 @@ extension VirtualRadio {
     func watchAir(on watch: PacketSocket) async {
         while !Task.isCancelled {
             let result = try? await watch.perform(.readable) { descriptor in
-                // What changed does not matter: the files themselves are asked.
+                // The content of the notes does not matter: this checks the files themselves.
                 var notes = [UInt8](repeating: 0, count: 4_096)
                 let count = read(descriptor, &notes, notes.count)
                 return count < 0 ? -Int(errno) : count
@@ -57,7 +57,7 @@ extension VirtualRadio {
 
     // MARK: Failing and recovering
 
-    /// Tells where this radio's place in the folder is gone, and where it is back.
+    /// Reports when this radio's files in the folder are gone, and when they are back.
     func checkAir() {
         guard receiver != nil else { return }
         let isWell = air.holds(address, isAdvertising: listener != nil)
@@ -72,8 +72,8 @@ extension VirtualRadio {
         }
     }
 
-    /// Puts what is gone back into the folder. Not at once: a program that removes the folder must not find it filled
-    /// meanwhile.
+    /// Puts missing files back into the folder. It waits, so that a program that is removing the folder does not find
+    /// new files in it.
     func restoreAir() {
         guard receiver != nil, let lostAirAt, ContinuousClock.now - lostAirAt >= RadioLimits.scanResultRepeat else {
             return

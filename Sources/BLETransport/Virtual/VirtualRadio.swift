@@ -5,17 +5,17 @@ import Glibc
 import Logging
 import MeshProtocol
 
-/// A radio for machines without one: Unix sockets in a shared folder stand for the air, so that a host and its guests
-/// run as separate processes. Advertisements come at the real intervals, a dead zone ends links after the real
+/// A radio for machines without Bluetooth. Unix sockets in a shared folder represent the air, so a host and its guests
+/// run as separate processes. Advertisements arrive at the real intervals, a dead zone ends links after the real
 /// supervision timeout, and a process that dies falls silent.
 public actor VirtualRadio: Radio {
     /// `virtual ADDRESS`
     public nonisolated let name: String
-    /// What happens on the air, for one listener.
+    /// The events on the air, for one listener.
     public nonisolated let events: AsyncStream<RadioEvent>
-    /// What this radio was told to demand of devices that dial.
+    /// The configured demands on devices that dial.
     public nonisolated let advertisedFlags: AdvertisedFlags
-    /// It has no roles.
+    /// True: a virtual radio has no roles.
     public nonisolated let dialsWhileDialled: Bool? = true
 
     nonisolated let air: VirtualAir
@@ -25,7 +25,7 @@ public actor VirtualRadio: Radio {
     let eventSink: AsyncStream<RadioEvent>.Continuation
 
     var receiver: PacketSocket?
-    /// Whether the receiver is where nobody sends to.
+    /// Whether the receiver has the name to which no radio sends.
     private var isDeaf = false
     var listener: PacketSocket?
     private var hearing: Task<Void, Never>?
@@ -38,10 +38,10 @@ public actor VirtualRadio: Radio {
     private var dials: [Int: AsyncStream<RadioEndpoint>.Continuation] = [:]
     private var lastDial = 0
 
-    // The folder: `VirtualRadio+Air.swift`.
+    // The folder (`VirtualRadio+Air.swift`).
     var watch: PacketSocket?
     var lostAirAt: ContinuousClock.Instant?
-    /// Tells who advertises that somebody may listen now.
+    /// Notifies the advertiser that a radio may listen now.
     var airChanged: AsyncStream<Void>.Continuation?
 
     private struct Heard {
@@ -56,10 +56,10 @@ public actor VirtualRadio: Radio {
         var supervision: Task<Void, Never>?
     }
 
-    /// The PSM that virtual radios advertise: the first dynamic one. There is one listener a radio.
+    /// The PSM that virtual radios advertise: the first dynamic one. Each radio has one listener.
     private static let psm: UInt8 = 0x80
 
-    /// A radio on the air of a folder. Two radios on it need two addresses: letters, digits, `-` and `_`.
+    /// A radio on the air of a folder. Two radios on it need two addresses of letters, digits, `-` and `_`.
     public init(
         air: VirtualAir, address: String, demands: AdvertisedFlags.Critical = [],
         logger: Logger = Logger(label: "roadmesh.virtual")
@@ -81,7 +81,7 @@ public actor VirtualRadio: Radio {
 
     // MARK: Radio
 
-    /// Puts a receiver into the air's folder.
+    /// Creates a receiver in the air's folder.
     public func open() async throws(RadioError) {
         try openReceiver()
         let watch = try makeWatch()
@@ -102,7 +102,7 @@ public actor VirtualRadio: Radio {
         advertising = Task { await self.broadcast(beacon, pace: pace) }
     }
 
-    /// Stops advertising and accepting. Channels stay.
+    /// Stops advertising, and stops accepting channels. Open channels stay.
     public func stopAdvertising() async {
         advertising?.cancel()
         accepting?.cancel()
@@ -111,12 +111,12 @@ public actor VirtualRadio: Radio {
         (advertising, accepting, listener) = (nil, nil, nil)
     }
 
-    /// Listens for advertisements of a service.
+    /// Scans for advertisements of a service.
     public func scan(for service: ServiceUUID) async throws(RadioError) {
         guard receiver != nil else { throw RadioError(.closed) }
         scanned = service
         turnReceiver()
-        // Who was heard in an earlier scan is told again when it is heard, and lost when it is not.
+        // A radio from an earlier scan is reported again when it is heard, and as lost when it is not.
         scanResults = scanResults.filter { $0.value.scanResult.advertisement.service == service }
         let now = ContinuousClock.now
         for endpoint in scanResults.keys {
@@ -125,7 +125,7 @@ public actor VirtualRadio: Radio {
         }
     }
 
-    /// Stops listening.
+    /// Stops scanning.
     public func stopScanning() async {
         scanned = nil
         turnReceiver()
@@ -148,7 +148,7 @@ public actor VirtualRadio: Radio {
             turnReceiver()
             timeout.cancel()
         }
-        // As on the air, the dialler waits until it hears the other side, and links to it then.
+        // As on the air, the dialling radio waits until it hears the other side, and then links to it.
         for await advertiser in heard where advertiser.address == endpoint.address {
             if let channel = connect(to: advertiser) { return channel }
         }
@@ -157,7 +157,7 @@ public actor VirtualRadio: Radio {
         throw RadioError(.dialFailed, SystemError.text(ETIMEDOUT))
     }
 
-    /// Gives everything back.
+    /// Removes the sockets and ends all tasks.
     public func close() async {
         await stopAdvertising()
         for task in watching { task.cancel() }
@@ -177,7 +177,7 @@ public actor VirtualRadio: Radio {
 
     // MARK: The sockets in the folder
 
-    /// Puts a receiver into the folder, in the place of the one before.
+    /// Creates a receiver in the folder, and replaces the one before.
     func openReceiver() throws(RadioError) {
         unlink(air.deafPath(address))
         isDeaf = false
@@ -190,17 +190,18 @@ public actor VirtualRadio: Radio {
         turnReceiver()
     }
 
-    /// Who neither scans nor dials hears nothing: a host with sixteen guests would wake each of them thirty times a second.
+    /// A radio that neither scans nor dials hears nothing. Otherwise a host with sixteen guests would wake each of them
+    /// thirty times a second.
     private func turnReceiver() {
         let turnsDeaf = scanned == nil && dials.isEmpty
         guard receiver != nil, turnsDeaf != isDeaf else { return }
         isDeaf = turnsDeaf
         let (ear, deaf) = (air.receiverPath(address), air.deafPath(address))
-        // Where the folder has gone, it is noticed by who looks after it.
+        // If the folder is gone, the watch on it notices that.
         _ = turnsDeaf ? rename(ear, deaf) : rename(deaf, ear)
     }
 
-    /// Puts a listener into the folder, in the place of the one before.
+    /// Creates a listener in the folder, and replaces the one before.
     func openListener() throws(RadioError) {
         let descriptor = AirSocket.listener(at: air.psmPath(address), backlog: Int32(Limits.halfOpenLinks))
         guard descriptor >= 0 else { throw air.failure(-descriptor, "cannot accept in \(air.directory)") }
@@ -220,12 +221,12 @@ public actor VirtualRadio: Radio {
                 air.isCut(address) ? [] : air.receivers().filter { $0 != address && !air.isCut(address, from: $0) }
             for path in listeners.map(air.receiverPath) {
                 let result = try? receiver.attempt { AirSocket.send(beacon, from: $0, to: path) }
-                // A process that was killed has left its socket behind.
+                // A killed process has left its socket behind.
                 if result == -Int(ECONNREFUSED) { unlink(path) }
             }
             var pause = Int.random(in: pace.milliseconds)
             if listeners.isEmpty {
-                // What nobody hears need not be sent. Who begins to listen does so at any moment of an interval.
+                // Without listeners it need not send. A radio begins to listen at any time within an interval.
                 for await _ in changes { break }
                 pause = Int.random(in: 0...pace.milliseconds.upperBound)
             }
