@@ -4,17 +4,17 @@ import AsyncAlgorithms
 import Logging
 import MeshProtocol
 
-/// What a manager reports.
+/// An event of a manager.
 public enum BLEManagerEvent: Sendable {
-    /// A host, or a relay, is in range, or is heard again.
+    /// A host or relay is in range, or is heard again.
     case discovered(Peripheral)
-    /// One that this node is linked to is heard on a better bearer than the link's.
+    /// A peer that this node is linked to is heard on a better bearer than the link's.
     case better(Peripheral)
-    /// One that was discovered is not heard any more.
+    /// A discovered peer is not heard any more.
     case lost(Peer)
-    /// A link is there, without a channel on it yet; to this host, where it is still known.
+    /// A link is up, without a channel yet. Carries the host if it is still known.
     case reached(Peer?)
-    /// Somebody has dialled this host, or this relay.
+    /// A peer has dialled this host or relay.
     case accepted(BLETransport)
     /// The radio has failed or recovered.
     case radio(RadioCondition)
@@ -22,58 +22,59 @@ public enum BLEManagerEvent: Sendable {
 
 /// Whether the radio works.
 public enum RadioCondition: Hashable, Sendable {
-    /// It works (again).
+    /// The radio works, or works again.
     case working
-    /// It does not, and this is why. It comes again where the cause becomes another.
+    /// The radio does not work, for this reason. The event repeats when the reason changes.
     case unavailable(RadioError)
-    /// It works, and has repaired this by itself.
+    /// The radio works, after this automatic repair.
     case repaired(RadioRepair)
-    /// What its adapter uses where nothing else is named.
+    /// The timing that the adapter uses unless a link sets its own.
     case timing(AdapterTiming)
-    /// How a broker beside it is.
+    /// The condition of the broker.
     case broker(BrokerCondition)
 }
 
-/// Lets a host be seen and dialled, and a guest hear hosts, over one radio; a relay does both. `AdvertisingPolicy` decides how
-/// eagerly.
+/// Advertises and accepts dials for a host, and discovers hosts for a guest, over one radio. A relay does both.
+/// `AdvertisingPolicy` decides how often to advertise.
 public actor BLEManager {
-    /// Everything that happens, for one listener. It ends with `stop`.
+    /// All events, for one listener. The stream ends with `stop`.
     public nonisolated let events: AsyncStream<BLEManagerEvent>
 
     private let radio: any Radio
     private let local: Peer
     private let service: ServiceType
     private let logger: Logger
-    /// Events wait here for their listener, one a sender: what the radio says is not read meanwhile.
+    /// Events wait here for their listener, one per sender. Until the listener reads, the radio's events stay unread.
     private let outlet: AsyncChannel<BLEManagerEvent>
     private let origin = ContinuousClock.now
 
-    /// The hosts and relays that were heard, by the head of their identifier, and when each was heard last.
+    /// The hosts and relays that were heard, by the head of their identifier, each with the time of its last scan
+    /// result.
     private var scanResults: [String: (result: ScanResult, at: MeshInstant)] = [:]
     private var isOpen = false
     private var isStopped = false
     private var radioEvents: Task<Void, Never>?
-    /// The radio has said that it does not work; what fails meanwhile is not reported.
+    /// The radio has reported that it does not work. Failures in that state are not reported again.
     private var hasRadioFailed = false
-    /// The radio works, but the last try to advertise has failed.
+    /// The radio works, but the last attempt to advertise has failed.
     private var isUnseen = false
 
-    /// What others can find here. Nobody who dials is accepted where that is nothing.
+    /// What this node offers to others. Without an offer, it accepts no dials.
     private enum Offer: Hashable {
         case host
         case relay(RelayNotice)
     }
 
     private var offer: Offer?
-    /// What a host says of its last places.
+    /// Whether a host reserves its last slots for relays.
     private var placesForRelays = false
     private var policy = AdvertisingPolicy(now: .zero)
-    /// Has what is offered advertised again: requests that wait are one request.
+    /// Renews the advertisement. Requests that wait count as one.
     private let renew: AsyncStream<Void>.Continuation
     private let renewals: AsyncStream<Void>
     private var advertiser: Task<Void, Never>?
     private var pacer: Task<Void, Never>?
-    /// Those who wait to be told whether the next try to advertise succeeds.
+    /// Callers that wait for the result of the next attempt to advertise.
     private var waiting: [CheckedContinuation<Void, any Error>] = []
 
     /// A manager of one radio. `local` is what it advertises.
@@ -96,14 +97,14 @@ public actor BLEManager {
 
     // MARK: What a node asks for
 
-    /// Lets guests find this node and dial it. Throws a `RadioError` where the radio cannot.
+    /// Lets guests find this node and dial it. Throws a `RadioError` if the radio cannot.
     public func startHosting() async throws { try await start(.host) }
 
-    /// Lets guests that are out of the host's reach find this node, and dial it. Throws a `RadioError` where the radio cannot.
+    /// Lets guests outside the host's range find this node and dial it. Throws a `RadioError` if the radio cannot.
     public func startRelaying(_ notice: RelayNotice) async throws { try await start(.relay(notice)) }
 
-    /// Replaces what this relay advertises, at once. With nil it advertises no more, and channels are refused, until there is
-    /// another notice. `events` tells where the radio cannot.
+    /// Replaces what this relay advertises, at once. With nil it stops advertising and refuses channels until the next
+    /// notice. `events` reports failures of the radio.
     public func relay(_ notice: RelayNotice?) {
         let new = notice.map { Offer.relay($0) }
         guard isOpen, !isStopped, offer != .host, offer != new else { return }
@@ -112,14 +113,14 @@ public actor BLEManager {
         renew.yield()
     }
 
-    /// Says, where this node hosts, that its last places are for nodes that relay; or no longer.
+    /// Sets whether this host reserves its last slots for relays.
     public func keepPlaces(forRelays areKept: Bool) {
         guard placesForRelays != areKept else { return }
         placesForRelays = areKept
         if offer == .host { renew.yield() }
     }
 
-    /// The first registration is waited for: where it fails, a host must be told so, not be unseen.
+    /// Waits for the first registration, so that a host gets the error if it fails.
     private func start(_ new: Offer) async throws {
         try await open()
         guard offer == nil else {
@@ -139,35 +140,34 @@ public actor BLEManager {
         }
     }
 
-    /// Looks for hosts. Throws a `RadioError` where the radio cannot.
+    /// Starts to scan for hosts. Throws a `RadioError` if the radio cannot.
     public func startBrowsing() async throws {
         try await open()
         try await radio.scan(for: service.uuid)
     }
 
-    /// Stops looking for hosts. Links stay.
+    /// Stops scanning for hosts. Links stay.
     public func stopBrowsing() async {
         await radio.stopScanning()
     }
 
-    /// A link has come or gone. Legacy advertising stops when somebody links, so it is asked for again.
+    /// Call it when a link opens or closes. Legacy advertising stops when a guest links, so this requests it again.
     public func linksChanged() {
         guard offer != nil else { return }
         _ = policy.linksChanged(now: now)
         renew.yield()
     }
 
-    /// Asks the radio again to let guests find this node. `events` tells where it works again. A guest browses again
-    /// instead.
+    /// Advertises again. `events` reports when the radio works again. A guest calls `startBrowsing` again instead.
     public func tryAgain() {
         linksChanged()
     }
 
-    /// Stops advertising and browsing and ends `events`. Links live on until `close`. Safe to call again.
+    /// Stops advertising and browsing, and ends `events`. Links stay until `close`. You can call it again.
     public func stop() async {
         guard !isStopped else { return }
         isStopped = true
-        // First, so that nothing below waits for a listener that has gone.
+        // First, so that nothing below waits for a listener that is gone.
         outlet.finish()
         renew.finish()
         pacer?.cancel()
@@ -175,7 +175,7 @@ public actor BLEManager {
         await radio.stopAdvertising()
     }
 
-    /// Gives the radio back: channels that are still open close. A manager that was closed is not used again.
+    /// Releases the radio and closes its open channels. A closed manager cannot be used again.
     public func close() async {
         await stop()
         await radio.close()
@@ -231,7 +231,7 @@ public actor BLEManager {
         }
         let oldest = scanResults.min { ($0.value.at, $0.key) < ($1.value.at, $1.key) }
         scanResults[peer.id] = (scanResult, now)
-        // A host in range is reported every ten seconds at the latest, so the one that was heard longest ago has most likely gone.
+        // A host in range is reported at least every ten seconds. The host with the oldest report has most likely gone.
         if scanResults.count > RadioLimits.scanResults, let oldest { await lost(oldest.key) }
         return Peripheral(scanResult: scanResult, radio: radio)
     }
@@ -268,7 +268,7 @@ public actor BLEManager {
         }
     }
 
-    /// The only one who asks the radio to advertise, so that what was asked for last is what is on the air.
+    /// The only caller of the radio's `advertise`, so the latest request is what is on the air.
     private func advertiseAnew() async {
         guard !isStopped else { return }
         guard let offer else {
@@ -285,7 +285,7 @@ public actor BLEManager {
             await outlet.send(.radio(.working))
         } catch {
             logger.warning("advertising failed: \(error)")
-            // Who waits for it tells it.
+            // The waiting caller reports the error.
             guard waiting.isEmpty else { return answer(.failure(error)) }
             guard !hasRadioFailed, !isUnseen else { return }
             isUnseen = true

@@ -3,33 +3,31 @@
 import MeshProtocol
 import NIOConcurrencyHelpers
 
-/// The transport of RoadMesh: one channel of a Bluetooth LE radio, or of one that stands in for it.
+/// The transport of RoadMesh: one channel of a radio, over Bluetooth LE or another bearer.
 ///
-/// A guest makes one of a `Peripheral` that it has heard; a host, and a relay, gets one from `BLEManager` for everybody who
-/// dials it.
-/// A radio's own types (an address, a PSM, a channel) end here.
+/// A guest makes one from a `Peripheral` that it has heard. A host or relay gets one from `BLEManager` for each peer
+/// that dials it. The radio's own types (address, PSM, channel) are not visible above this type.
 public actor BLETransport: MeshTransport {
-    /// The head of the identifier that the peripheral advertises; nil for a channel that was accepted.
+    /// The head of the identifier that the peripheral advertises. Nil for an accepted channel.
     public nonisolated let expectedPeer: Peer.ID?
-    /// The flags that the peripheral advertises, or those of this side, for a channel that was accepted.
+    /// The flags that the peripheral advertises. For an accepted channel, the flags of this side.
     public nonisolated let advertisedFlags: AdvertisedFlags?
 
-    /// Why this channel leads to no session, where the radio knows: what a guest's dial has ended with, or what speaks
-    /// against a guest that has dialled.
+    /// Why this channel has no session, if the radio knows: how a guest's dial ended, or why a guest that dialled is
+    /// refused.
     public private(set) var refusal: RefusalReason?
 
     private let peripheral: Peripheral?
     private var channel: (any RadioChannel)? { didSet { open.withLockedValue { [channel] in $0 = channel } } }
-    /// The same, for who sends without waiting for this actor.
+    /// The same channel, for senders that do not wait for this actor.
     private let open: NIOLockedValueBox<(any RadioChannel)?>
     private var dial: Task<any RadioChannel, any Error>?
     private var isClosed = false
 
     /// A transport that dials a peripheral.
     ///
-    /// `expecting` is the identifier of the host that is to be there, where it is known; otherwise any peer that proves
-    /// an identifier with the head that was advertised will do. A shorter head says less than the one that was
-    /// advertised, and adds nothing.
+    /// `expecting` is the identifier of the host, if it is known. Otherwise any peer passes that proves an identifier
+    /// with the advertised head. An `expecting` that is shorter than the advertised head has no effect.
     public init(peripheral: Peripheral, expecting: Peer.ID? = nil) {
         self.peripheral = peripheral
         open = NIOLockedValueBox(nil)
@@ -38,7 +36,7 @@ public actor BLETransport: MeshTransport {
         advertisedFlags = peripheral.scanResult.advertisement.flags
     }
 
-    /// A transport for a channel that somebody else has opened.
+    /// A transport for an accepted channel.
     init(accepted channel: any RadioChannel, flags: AdvertisedFlags) {
         self.channel = channel
         open = NIOLockedValueBox(channel)
@@ -48,8 +46,8 @@ public actor BLETransport: MeshTransport {
         expectedPeer = nil
     }
 
-    /// Opens the channel. It stays pending while the peripheral is out of reach, until the radio gives up (some 40 s) or
-    /// `close` is called. Throws `MeshTransportError.connectionFailed`.
+    /// Opens the channel. It stays pending while the peripheral is out of range, until the radio gives up (about 40 s)
+    /// or `close` is called. Throws `MeshTransportError.connectionFailed`.
     public func connect() async throws {
         guard channel == nil else { return }
         guard let peripheral, !isClosed, dial == nil else {
@@ -73,47 +71,47 @@ public actor BLETransport: MeshTransport {
             if (error as? RadioError)?.code == .bondRequired { refusal = .bond }
             throw MeshTransportError.connectionFailed(reason: "\(error)")
         }
-        // A caller that closes while the channel opens wants none.
+        // The caller closed this transport while the channel was opening, so it does not want the channel.
         guard !isClosed, !Task.isCancelled else {
             channel?.close()
             throw MeshTransportError.connectionFailed(reason: "the dial was given up")
         }
     }
 
-    /// Largest SDU that the other side takes, in bytes; 0 before `connect`.
+    /// Largest SDU that the other side accepts, in bytes. 0 before `connect`.
     public var sendMTU: Int { channel?.sendMTU ?? 0 }
 
-    /// Sends one SDU whole. Suspends while the other side takes no more.
+    /// Sends one SDU in one piece. Suspends while the other side accepts no more.
     public func send(_ sdu: [UInt8]) async throws {
         guard let channel else { throw Self.notConnected }
         try await channel.send(sdu)
     }
 
-    /// Sends one SDU whole where that takes no waiting. Whether it was sent.
+    /// Sends one SDU in one piece if this needs no waiting. Returns whether it was sent.
     public nonisolated func sendAtOnce(_ sdu: [UInt8]) throws -> Bool {
         guard let channel = open.withLockedValue({ $0 }) else { throw Self.notConnected }
         return try channel.sendAtOnce(sdu)
     }
 
-    /// The next SDU, or nil when the other side has closed.
+    /// The next SDU, or nil after the other side has closed.
     public func receive() async throws -> [UInt8]? {
         guard let channel else { throw Self.notConnected }
         return try await channel.receive()
     }
 
-    /// What the channel goes over; nil before `connect`.
+    /// The bearer of the channel. Nil before `connect`.
     public var bearer: Bearer? { channel?.endpoint.bearer }
 
-    /// Signal strength in dBm, nil where the radio cannot tell.
+    /// Signal strength in dBm. Nil if the radio does not report it.
     public func signalStrength() async -> Int? { await channel?.signalStrength() }
 
-    /// What the link layer was asked for, and what it does. Nil where there is none.
+    /// What was requested of the link layer, and what it does. Nil for a bearer without a link layer.
     public func linkCondition() async -> LinkCondition? { await channel?.linkCondition() }
 
-    /// The radio at the other end says this of the link below.
+    /// Passes on what the radio at the other end reports about the link.
     public func heed(_ note: AirNote) async { await channel?.heed(note) }
 
-    /// Closes the channel, or gives up the dial.
+    /// Closes the channel, or cancels the dial.
     public func close() {
         isClosed = true
         dial?.cancel()

@@ -2,14 +2,14 @@
 
 import MeshProtocol
 
-/// Decides which of several radios carries a peer: the air, a network beside it, or a broker.
+/// Decides which of several radios carries a peer: Bluetooth, the local network, or a broker.
 ///
-/// The same peer that is heard on several is one peer, and it is told of as it is heard on the best one. That is the network: an
-/// answer takes a millisecond there, and leaves the air to others. A broker comes last: it is far, and its bytes cost money. Where
-/// a link goes is decided when it is dialled, by what answers; what was better all the time is told again while a lesser one carries the
-/// link (`RadioEvent.better`).
+/// A peer that is heard on several radios is one peer, and is reported from the best of them. The network is the best:
+/// an answer takes a millisecond there, and the air stays free for others. A broker comes last: it is far away, and its
+/// bytes cost money. The radio that answers a dial decides where a link goes. While a worse radio carries the link, the
+/// better one is reported again (`RadioEvent.better`).
 struct BearerAccount: Sendable {
-    /// One of them, the best first.
+    /// One of the radios, the best first.
     enum Side: Int, Hashable, Sendable, CaseIterable, Comparable {
         case network
         case air
@@ -18,7 +18,7 @@ struct BearerAccount: Sendable {
         static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
     }
 
-    /// An attempt to dial: on which side, where, and after how much time.
+    /// An attempt to dial: the side, the endpoint, and the delay before it.
     struct Attempt: Hashable, Sendable {
         var side: Side
         var endpoint: RadioEndpoint
@@ -27,23 +27,23 @@ struct BearerAccount: Sendable {
 
     private struct Known: Sendable {
         var heard: [Side: ScanResult] = [:]
-        /// Where it was heard last, on each side.
+        /// The endpoint of its last scan result, on each side.
         var last: [Side: RadioEndpoint] = [:]
         /// Open links that this node has dialled, on each side.
         var links: [Side: Int] = [:]
-        /// A link in the network was lost, and none has opened there since.
+        /// A link in the network was lost, and no link has opened there since.
         var isNetworkInDoubt = false
-        /// Before this nobody is told that the network is better.
+        /// Until this time the network is not reported as better.
         var quietUntil = MeshInstant.zero
-        /// Changed last, for a table that is full.
+        /// The order of the last change. A full table removes the oldest.
         var order = 0
 
-        /// The best side that it is heard on.
+        /// The best side with a scan result.
         var best: Side? { heard.keys.min() }
-        /// The best side that carries a link to it.
+        /// The best side with a link.
         var linked: Side? { links.keys.min() }
 
-        /// How long an attempt waits for better ones to lead to something.
+        /// How long an attempt waits for a result of the better ones.
         func delay(of side: Side, beside sides: [Side]) -> Duration {
             switch side {
             case .network: .zero
@@ -55,26 +55,26 @@ struct BearerAccount: Sendable {
         }
     }
 
-    /// By the head of the identifier that is advertised.
+    /// By the head of the advertised identifier.
     private var peers: [[UInt8]: Known] = [:]
     private var lastOrder = 0
-    /// Who is remembered.
+    /// The number of known peers.
     var count: Int { peers.count }
-    /// Whether others are looked for: who is heard meanwhile is not told.
+    /// Whether a scan is on. Without one, peers that are heard are not reported.
     var isScanning = false
-    /// What is advertised, and heard by ourselves.
+    /// This node's own advertisement, which the node also hears.
     var advertised: Advertisement?
-    /// A peer is linked through the broker alone: it may come near.
+    /// A peer is linked only through the broker. It may come into range.
     var isFar: Bool { peers.values.contains { $0.linked == .broker } }
 
     // MARK: What is heard
 
-    /// What is told when one of them has told this.
+    /// The event to report after one of the radios has reported `event`.
     mutating func told(_ event: RadioEvent, by side: Side, now: MeshInstant) -> RadioEvent? {
         switch event {
         case .heard(let result): heard(result, side, now: now)
         case .lost(let endpoint): lost(endpoint, side)
-        // What the network is like, is told by who is found there.
+        // Found peers show the condition of the network.
         case .failed, .recovered, .repaired, .timing: side == .air ? event : nil
         case .better, .reached, .accepted, .broker: event
         }
@@ -102,7 +102,7 @@ struct BearerAccount: Sendable {
         guard let head = head(of: endpoint), peers[head]?.heard[side]?.endpoint == endpoint else { return nil }
         peers[head]?.heard[side] = nil
         guard let best = peers[head]?.best, let other = peers[head]?.heard[best] else { return .lost(endpoint) }
-        // It was told of as that, or goes on being heard on a lesser side.
+        // If a better side still hears the peer, it was reported from there. A worse side is reported now.
         return best > side && isScanning ? .heard(other) : nil
     }
 
@@ -118,8 +118,8 @@ struct BearerAccount: Sendable {
 
     // MARK: Dialling
 
-    /// How a peer is dialled that was told of at this endpoint: on every side where it is heard, the better one first. While a
-    /// link of the lesser one is up, the better one alone is.
+    /// The attempts to dial the peer of this endpoint: on every side where it is heard, the best first. While a link on
+    /// a worse side is up, only the better side is dialled.
     func attempts(for endpoint: RadioEndpoint) -> [Attempt] {
         let own = Side(endpoint)
         guard let head = head(of: endpoint), let known = peers[head] else {
@@ -132,17 +132,17 @@ struct BearerAccount: Sendable {
         }
     }
 
-    /// Whether nothing would be lost if a dial were given up: a link is up.
+    /// Whether cancelling a dial loses nothing, because a link is up.
     func isLinked(_ endpoint: RadioEndpoint) -> Bool {
         head(of: endpoint).map { peers[$0]?.links.isEmpty == false } ?? false
     }
 
-    /// Whether two endpoints are one peer's.
+    /// Whether two endpoints belong to one peer.
     func isSame(_ one: RadioEndpoint, _ other: RadioEndpoint) -> Bool {
         one == other || head(of: one).map { $0 == head(of: other) } ?? false
     }
 
-    /// A dial to this endpoint has led to a link.
+    /// A dial to this endpoint has opened a link.
     mutating func opened(_ endpoint: RadioEndpoint) {
         guard let head = head(of: endpoint) else { return }
         let side = Side(endpoint)
@@ -150,7 +150,7 @@ struct BearerAccount: Sendable {
         if side == .network { peers[head]?.isNetworkInDoubt = false }
     }
 
-    /// It is over. `isLost`: this node has not ended it.
+    /// The link has closed. `isLost` means that this node did not close it.
     mutating func closed(_ endpoint: RadioEndpoint, isLost: Bool, now: MeshInstant) {
         guard let head = head(of: endpoint), let count = peers[head]?.links[Side(endpoint)] else { return }
         peers[head]?.links[Side(endpoint)] = count > 1 ? count - 1 : nil
@@ -161,7 +161,7 @@ struct BearerAccount: Sendable {
 }
 
 extension BearerAccount.Side {
-    /// The side that an endpoint is of.
+    /// The side of an endpoint.
     init(_ endpoint: RadioEndpoint) {
         switch endpoint.bearer {
         case .lan: self = .network

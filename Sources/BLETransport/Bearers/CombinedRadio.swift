@@ -4,21 +4,22 @@ import Logging
 import MeshProtocol
 import NIOConcurrencyHelpers
 
-/// A radio of the air with a network beside it, a broker, or both, as one: `BearerAccount` decides which of them carries a peer.
+/// Combines Bluetooth with a local network, a broker, or both, into one radio. `BearerAccount` decides which of them
+/// carries a peer.
 ///
 /// A failure of a bearer next to the air is no failure of the node. One that cannot be opened is tried again. They are watched also
 /// when the node looks for nobody, so that a link can go over to them.
 public actor CombinedRadio: Radio {
-    /// The air's: the network comes and goes.
+    /// The name of the Bluetooth radio, since the network comes and goes.
     public nonisolated let name: String
-    /// What happens on all of them, for one listener.
+    /// The events of all radios, for one listener.
     public nonisolated let events: AsyncStream<RadioEvent>
-    /// As the air says.
+    /// The value of the Bluetooth radio.
     public nonisolated var dialsWhileDialled: Bool? { get async { await air.dialsWhileDialled } }
-    /// As the air says.
+    /// The flags of the Bluetooth radio.
     public nonisolated var advertisedFlags: AdvertisedFlags { air.advertisedFlags }
 
-    /// A channel, and where it was dialled.
+    /// A channel, and the endpoint that was dialled.
     private struct Channel: Sendable {
         var endpoint: RadioEndpoint
         var channel: any RadioChannel
@@ -26,7 +27,7 @@ public actor CombinedRadio: Radio {
 
     private typealias Opened = Result<Channel, RadioError>
 
-    /// A dial that has led to nothing yet.
+    /// A dial without a result yet.
     private struct Dial {
         var endpoint: RadioEndpoint
         var sides: Set<BearerAccount.Side> = []
@@ -42,7 +43,7 @@ public actor CombinedRadio: Radio {
     private let logger: Logger
     private let eventSink: AsyncStream<RadioEvent>.Continuation
     private var account = BearerAccount()
-    /// Those beside the air that could be opened.
+    /// The other radios that could be opened.
     private var opened: [BearerAccount.Side] = []
     private var service: ServiceUUID?
     private var wanted: Advertisement?
@@ -56,7 +57,7 @@ public actor CombinedRadio: Radio {
     private var lastDial = 0
     private let origin = ContinuousClock.now
 
-    /// A radio of these.
+    /// A radio that combines these.
     public init(
         air: any Radio, network: (any Radio)? = nil, broker: (any Radio)? = nil,
         logger: Logger = Logger(label: "roadmesh.bearers")
@@ -81,7 +82,7 @@ public actor CombinedRadio: Radio {
 
     private var now: MeshInstant { ContinuousClock.now - origin }
 
-    /// Opens the air, and what is beside it as far as it is there.
+    /// Opens Bluetooth, and the other radios if they are available.
     public func open() async throws(RadioError) {
         try await air.open()
         for (side, radio) in beside where await !opens(radio, side) {
@@ -127,7 +128,7 @@ public actor CombinedRadio: Radio {
 
     // MARK: Being found, and finding
 
-    /// Has all of them do it. Throws where the air does not.
+    /// Advertises on all radios. Throws if Bluetooth fails.
     public func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(RadioError) {
         account.advertised = advertisement
         (wanted, self.pace) = (advertisement, pace)
@@ -152,7 +153,7 @@ public actor CombinedRadio: Radio {
         await air.stopAdvertising()
     }
 
-    /// Has all of them do it.
+    /// Scans on all radios.
     public func scan(for service: ServiceUUID) async throws(RadioError) {
         account.isScanning = true
         self.service = service
@@ -160,13 +161,13 @@ public actor CombinedRadio: Radio {
         try await air.scan(for: service)
     }
 
-    /// Has the air stop it.
+    /// Stops the Bluetooth scan.
     public func stopScanning() async {
         account.isScanning = false
         await air.stopScanning()
     }
 
-    /// Looks now and then whether a peer has come near that is linked from afar.
+    /// Scans from time to time for a peer that is linked only through the broker.
     private func lookNear() {
         guard looking == nil, account.isFar, !isClosed else { return }
         looking = Task {
@@ -183,7 +184,7 @@ public actor CombinedRadio: Radio {
 
     // MARK: Dialling
 
-    /// Dials wherever the peer is heard, and takes what opens first.
+    /// Dials the peer on every radio that hears it, and returns the channel that opens first.
     public func dial(_ endpoint: RadioEndpoint) async throws(RadioError) -> any RadioChannel {
         guard !isClosed else { throw RadioError(.closed) }
         lastDial += 1
@@ -215,7 +216,7 @@ public actor CombinedRadio: Radio {
         }
     }
 
-    /// Begins what is to be tried and is not yet.
+    /// Starts the attempts that have not started yet.
     private func attempt(_ number: Int) {
         guard let dial = dials[number] else { return }
         for attempt in account.attempts(for: dial.endpoint) where !dial.sides.contains(attempt.side) {
@@ -245,14 +246,14 @@ public actor CombinedRadio: Radio {
         for await result in results {
             if case .success = result { return result }
             dials[number]?.open -= 1
-            // That a bond is missing says more than that nobody answers.
+            // A missing bond is a more useful error than a dial without an answer.
             if case .failure(let error) = result, failure.code != .bondRequired { failure = error }
             if dials[number]?.open ?? 0 <= 0 { break }
         }
         return .failure(failure)
     }
 
-    /// Ends what is still tried. What opens nevertheless is closed.
+    /// Ends the open attempts. A channel that opens nevertheless is closed.
     private func end(_ number: Int, _ results: AsyncStream<Opened>) {
         guard let dial = dials.removeValue(forKey: number) else { return }
         dial.alarm?.cancel()
@@ -266,19 +267,19 @@ public actor CombinedRadio: Radio {
 
     private func cancel(_ number: Int) { for task in dials[number]?.tasks ?? [] { task.cancel() } }
 
-    /// A dial for what would be better has led to nothing.
+    /// A dial for a better link has failed.
     private func giveUp(_ number: Int) {
         guard let dial = dials[number], account.isLinked(dial.endpoint) else { return }
         cancel(number)
     }
 
-    /// A link is over. Who dials its peer for a better one needs any.
+    /// A link has closed. A dial that wanted a better link to this peer now needs any link.
     private func closed(_ endpoint: RadioEndpoint, isLost: Bool) {
         account.closed(endpoint, isLost: isLost, now: now)
         for (number, dial) in dials where account.isSame(dial.endpoint, endpoint) { attempt(number) }
     }
 
-    /// Closes all of them.
+    /// Closes all radios.
     public func close() async {
         isClosed = true
         looking?.cancel()
@@ -291,7 +292,7 @@ public actor CombinedRadio: Radio {
     }
 }
 
-/// A channel that tells when it is over.
+/// A channel that reports when it ends.
 final class BearerChannel: RadioChannel {
     private let below: any RadioChannel
     private let ended: @Sendable (_ isLost: Bool) -> Void
@@ -326,7 +327,7 @@ final class BearerChannel: RadioChannel {
     func receive() async throws(RadioError) -> [UInt8]? {
         do throws(RadioError) {
             let sdu = try await below.receive()
-            // A network that is gone and a host that has left look the same where nobody reads at that moment.
+            // If nothing reads at that time, a lost network and a host that left look the same.
             if sdu == nil { end(isLost: true) }
             return sdu
         } catch {

@@ -3,46 +3,47 @@
 import MeshProtocol
 import NIOConcurrencyHelpers
 
-/// How SDUs go over a channel whose packets are none: `StreamPieces`, `ChunkPieces`.
+/// How to send SDUs over a channel that does not keep their boundaries: `StreamPieces`, `ChunkPieces`.
 package protocol PieceFraming: Sendable {
     /// The pieces of an SDU, each of at most `room` bytes.
     mutating func pieces(of sdu: [UInt8], room: Int) -> [[UInt8]]
 
-    /// A piece has arrived. What it leads to; further SDUs that it has brought are told by `next`.
+    /// Handles a piece that has arrived and returns the result. If it completes several SDUs, `next` returns the
+    /// others.
     mutating func take(_ piece: [UInt8], now: MeshInstant) -> PieceOutcome
 
-    /// What is there already.
+    /// The next result from pieces that have arrived.
     mutating func next() -> PieceOutcome
 
-    /// A piece that says that this side has closed; nil where the channel says so itself.
+    /// The piece that reports that this side has closed. Nil if the channel reports this.
     var end: [UInt8]? { get }
 
-    /// When the SDU that is under way has to be whole; nil where that does not matter.
+    /// Deadline for the rest of the current SDU. Nil without a deadline.
     var deadline: MeshInstant? { get }
 }
 
-/// What arrived pieces lead to.
+/// The result of arrived pieces.
 package enum PieceOutcome: Hashable, Sendable {
-    /// A whole SDU.
+    /// A complete SDU.
     case sdu([UInt8])
-    /// More has to come.
+    /// The SDU is incomplete.
     case incomplete
     /// The other side has closed.
     case ended
-    /// The channel ends, for this reason.
+    /// The channel must end, for this reason.
     case broken(String)
 }
 
-/// A radio's channel for SDUs over one that carries a stream, or packets too small for them.
+/// A channel for SDUs over one that carries a stream, or packets too small for SDUs.
 ///
-/// It sends one SDU after the other, as every channel's only writer does. A piece that stays out ends it: without that one the other
-/// side makes nothing of the rest.
+/// It sends one SDU after another, since every channel has a single writer. A piece that cannot be sent ends the
+/// channel, because the other side cannot use the rest without it.
 package final class FramedChannel<Framing: PieceFraming>: RadioChannel {
     package let sendMTU = Limits.sduBytes
 
     private struct Outgoing: Sendable {
         var framing: Framing
-        /// Sends what was left of an SDU that has been taken at once.
+        /// Sends the rest of an SDU that `sendAtOnce` has accepted.
         var leaving: Task<Result<Void, RadioError>, Never>?
         /// The end is sent once.
         var isClosed = false
@@ -54,7 +55,7 @@ package final class FramedChannel<Framing: PieceFraming>: RadioChannel {
     private let incoming: NIOLockedValueBox<Framing>
     private let origin = ContinuousClock.now
 
-    /// Takes over a channel. Pieces have at most `room` bytes, and what the channel takes.
+    /// Takes ownership of a channel. Pieces have at most `room` bytes, and at most the channel's `sendMTU`.
     package init(_ below: any RadioChannel, framing: Framing, room: Int = .max) {
         self.below = below
         self.room = min(room, below.sendMTU)
@@ -103,7 +104,7 @@ package final class FramedChannel<Framing: PieceFraming>: RadioChannel {
 
     private func check(_ sdu: [UInt8]) throws(RadioError) {
         guard (1...sendMTU).contains(sdu.count) else { throw RadioError(.tooLarge, "\(sdu.count) bytes") }
-        // A channel that was closed before anything was known of it.
+        // The channel closed before its MTU was known.
         guard room >= ChunkWriter.leastPacketBytes else { throw RadioError(.channelLost) }
     }
 
@@ -164,11 +165,11 @@ package final class FramedChannel<Framing: PieceFraming>: RadioChannel {
     }
 }
 
-/// SDUs in a stream, each behind its length (`docs/protocol.md`, "Streams").
+/// SDUs in a stream, each after its length (`docs/protocol.md`, "Streams").
 package struct StreamPieces: PieceFraming {
     private var reader = StreamReader()
 
-    /// At the beginning of a stream.
+    /// The framing at the beginning of a stream.
     package init() {}
 
     package var deadline: MeshInstant? { nil }

@@ -3,18 +3,19 @@
 import MeshProtocol
 import NIOConcurrencyHelpers
 
-/// A channel of chunks on which no more are under way than the other side takes (`ChunkWindow`).
+/// A channel of chunks that limits the unacknowledged chunks to the window of the other side (`ChunkWindow`).
 ///
-/// It reads all the time, as acknowledgements come between chunks; what nobody has asked for waits here, as far as the window goes.
+/// It reads all the time, since acknowledgements arrive between chunks. Chunks that no caller has requested wait here,
+/// up to the window.
 final class WindowedChannel: RadioChannel {
     private struct State: Sendable {
         var window = ChunkWindow()
         var arrived: [[UInt8]] = []
-        /// An acknowledgement that has not left yet.
+        /// An acknowledgement that has not been sent yet.
         var owed: [UInt8]?
-        /// Somebody tries that one again.
+        /// A task is trying to send `owed` again.
         var isOwing = false
-        /// How the channel below has ended: with an error, or without.
+        /// The end of the channel below, with an error or without.
         var end: RadioError??
     }
 
@@ -23,13 +24,13 @@ final class WindowedChannel: RadioChannel {
     private let arrival = Doorbell()
     private let room = Doorbell()
 
-    /// Takes over a channel whose packets are chunks.
+    /// Takes ownership of a channel whose packets are chunks.
     init(_ below: any RadioChannel) {
         self.below = below
         let state = NIOLockedValueBox(State())
         self.state = state
         let bells = [arrival, room]
-        // It ends with the channel below, which `close` ends.
+        // The task ends with the channel below, which `close` closes.
         Task {
             let end = await Self.read(below, state, bells)
             state.withLockedValue { $0.end = .some(end) }
@@ -72,13 +73,13 @@ final class WindowedChannel: RadioChannel {
 
     func sendAtOnce(_ value: [UInt8]) throws(RadioError) -> Bool {
         guard try takeRoom(for: value) else { return false }
-        // Counted before it leaves: it could be acknowledged before it was counted.
+        // Count the chunk before it is sent: the acknowledgement could otherwise arrive before the count.
         if try below.sendAtOnce(value) { return true }
         if value.count > 1 { state.withLockedValue { $0.window.unsent() } }
         return false
     }
 
-    /// Whether a chunk may leave; it is counted then. The end needs no room.
+    /// Whether a chunk may be sent. If so, it is counted. The end needs no room.
     private func takeRoom(for value: [UInt8]) throws(RadioError) -> Bool {
         guard value.count <= sendMTU else { throw RadioError(.tooLarge, "\(value.count) bytes") }
         guard value.count > 1 else { return true }
@@ -91,7 +92,8 @@ final class WindowedChannel: RadioChannel {
         return hasRoom
     }
 
-    /// Sends an acknowledgement that is owed. Where it finds no room it is tried again: the other side may wait for nothing else.
+    /// Sends an owed acknowledgement. If the channel is full, it tries again: the other side may be waiting for just
+    /// this.
     private func sendOwed() {
         guard !leaves() else { return }
         let isFirst = state.withLockedValue { state in
@@ -99,18 +101,19 @@ final class WindowedChannel: RadioChannel {
             return !state.isOwing
         }
         guard isFirst else { return }
-        // The channel below has one writer, who may be waiting for room: this one asks instead.
+        // The channel below has one writer, which may be waiting for room. So this task polls instead.
         Task { [weak self] in
             while self?.leaves() == false { try? await Task.sleep(for: RadioLimits.acknowledgementPause) }
             self?.state.withLockedValue { $0.isOwing = false }
         }
     }
 
-    /// Whether nothing is owed any more. An older acknowledgement must not leave after a newer one: both go under the lock.
+    /// Sends what is owed and returns whether nothing is owed any more. It holds the lock, so that an older
+    /// acknowledgement is never sent after a newer one.
     private func leaves() -> Bool {
         state.withLockedValue { state in
             guard let owed = state.owed, state.end == nil else { return true }
-            // A channel that throws is over.
+            // A channel that throws has ended.
             guard (try? below.sendAtOnce(owed)) != false else { return false }
             state.owed = nil
             return true
@@ -151,11 +154,11 @@ final class WindowedChannel: RadioChannel {
 }
 
 extension RadioChannel {
-    /// The SDUs of the chunks that this channel carries.
+    /// Reads this channel as the SDUs of its chunks.
     package var carryingChunks: any RadioChannel { FramedChannel(WindowedChannel(self), framing: ChunkPieces()) }
 }
 
-/// Wakes one who waits. It has rung where nobody waits, too: the next wait is over at once.
+/// Wakes one waiting task. If no task waits, the next wait returns at once.
 package final class Doorbell: Sendable {
     private struct State: Sendable {
         var hasRung = false
@@ -164,7 +167,7 @@ package final class Doorbell: Sendable {
 
     private let state = NIOLockedValueBox(State())
 
-    /// One that has not rung.
+    /// A bell that has not rung.
     package init() {}
 
     package func ring() {

@@ -4,14 +4,14 @@ import NIOConcurrencyHelpers
 import Glibc
 import Logging
 
-/// A non-blocking packet socket with one owner: reads and writes suspend instead of blocking, and a socket that was
-/// closed is never touched again, even by code that still holds it.
+/// A non-blocking packet socket with one owner. Reads and writes suspend instead of blocking. A closed socket is never
+/// touched again, even by code that still holds it.
 final class PacketSocket: Sendable {
     private let poller: Poller
-    /// The descriptor, nil once closed. System calls run under the lock; none of them blocks.
+    /// The descriptor, nil once closed. System calls run under the lock, and none of them blocks.
     private let descriptor: NIOLockedValueBox<Int32?>
 
-    /// Takes over a descriptor.
+    /// Takes ownership of a descriptor.
     init(_ descriptor: Int32, poller: Poller) {
         self.poller = poller
         self.descriptor = NIOLockedValueBox(descriptor)
@@ -19,8 +19,8 @@ final class PacketSocket: Sendable {
 
     deinit { close() }
 
-    /// Runs a system call, again each time the socket is ready, until it says something else than "try again".
-    /// The call returns its result, or a negative errno.
+    /// Runs a system call, and repeats it each time the socket is ready, until it returns something other than "try
+    /// again". The call returns its result, or a negative errno.
     func perform(_ interest: Poller.Interest, _ call: (Int32) -> Int) async throws(RadioError) -> Int {
         while true {
             switch try attempt(call) {
@@ -31,11 +31,12 @@ final class PacketSocket: Sendable {
         }
     }
 
-    /// Suspends until the socket is ready, or broken, which the next call on it will tell.
+    /// Suspends until the socket is ready or broken. The next call on it shows which.
     func wait(for interest: Poller.Interest) async throws(RadioError) {
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
-                // Registered under the lock: the descriptor cannot be closed, and its number not be another's, before.
+                // Registered under the lock: until then the descriptor cannot be closed, and its number cannot be
+                // reused.
                 descriptor.withLockedValue { descriptor in
                     if let descriptor {
                         poller.add(waiter, for: interest, on: descriptor)
@@ -58,8 +59,7 @@ final class PacketSocket: Sendable {
         return result
     }
 
-    /// Reads one packet. `result` is how long it is, also where that is more than the `capacity` that `bytes` has, or a
-    /// negative errno.
+    /// Reads one packet. `result` is its length, even if that exceeds `capacity`, or a negative errno.
     func receive(atMost capacity: Int) async throws(RadioError) -> (result: Int, bytes: [UInt8]) {
         var bytes: [UInt8] = []
         let result = try await perform(.readable) { descriptor in
@@ -73,8 +73,8 @@ final class PacketSocket: Sendable {
         return (result, bytes)
     }
 
-    /// The next caller of a listening socket, or nil when the socket or the task has ended. `accept` returns a descriptor
-    /// or a negative errno; who asks owns the descriptor.
+    /// The next connection to a listening socket. Nil when the socket or the task has ended. `accept` returns a
+    /// descriptor or a negative errno. The caller owns the descriptor.
     func nextCaller(logger: Logger, _ accept: (Int32) -> Int) async -> Int32? {
         while !Task.isCancelled {
             let descriptor: Int
@@ -84,15 +84,15 @@ final class PacketSocket: Sendable {
                 return nil
             }
             if descriptor >= 0 { return Int32(descriptor) }
-            // A caller that is gone before it was accepted is no reason not to take the next. One that finds us out of
-            // descriptors has to wait until some links have ended.
+            // A peer that left before it was accepted must not stop the loop. Without free descriptors, the next peer
+            // has to wait until some links have ended.
             logger.warning("a caller could not be accepted: \(SystemError.text(Int32(-descriptor)))")
             try? await Task.sleep(for: RadioLimits.acceptPause)
         }
         return nil
     }
 
-    /// Gives the open descriptor to the caller, who owns it from now on. Nil once closed.
+    /// Gives the open descriptor to the caller, which then owns it. Nil once closed.
     func surrender() -> Int32? {
         descriptor.withLockedValue { descriptor in
             defer { descriptor = nil }
@@ -101,12 +101,12 @@ final class PacketSocket: Sendable {
         }
     }
 
-    /// Closes the socket and ends whatever waits on it.
+    /// Closes the socket and ends all waits on it.
     func close() {
         descriptor.withLockedValue { descriptor in
             guard let open = descriptor else { return }
             descriptor = nil
-            // Forgotten under the lock, so that the number cannot be another socket's by then.
+            // Forgotten under the lock, so that another socket cannot have the number yet.
             poller.forget(open)
             Glibc.close(open)
         }

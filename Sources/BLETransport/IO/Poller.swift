@@ -5,12 +5,12 @@ import CBlueZ
 import Dispatch
 import Glibc
 
-/// Waits for file descriptors on one thread of its own, so that no task's thread ever does (epoll(7), one shot).
+/// Waits for file descriptors on its own thread, so that no task's thread blocks (epoll(7), one shot).
 ///
-/// A wait is one continuation; each descriptor has at most one reader and one writer at a time. The owner of a
+/// A wait is one continuation. Each descriptor has at most one reader and one writer at a time. The owner of a
 /// descriptor calls `forget` before closing it.
 final class Poller: Sendable {
-    /// What is waited for.
+    /// The event to wait for.
     enum Interest: Sendable {
         case readable
         case writable
@@ -32,11 +32,11 @@ final class Poller: Sendable {
     private struct Entry {
         var waiters = Waiters()
         var isAdded = false
-        /// Tells this owner of the descriptor's number from the ones before it.
+        /// Distinguishes this owner of the descriptor's number from earlier ones.
         let owner: UInt32
     }
 
-    /// Those who wait for a descriptor, or have waited and are told once the lock is let go.
+    /// The waiters of a descriptor, or those to resume after the lock is released.
     private struct Waiters {
         var reader: Waiter?
         var writer: Waiter?
@@ -53,7 +53,7 @@ final class Poller: Sendable {
             set { if interest == .readable { reader = newValue } else { writer = newValue } }
         }
 
-        /// Who waits for one of these events, and no longer does.
+        /// Removes and returns the waiters for these events.
         mutating func take(_ events: UInt32) -> Waiters {
             var taken = Waiters()
             if events & Interest.readable.events != 0 { swap(&taken.reader, &reader) }
@@ -72,7 +72,7 @@ final class Poller: Sendable {
         var owners: UInt32 = 0
         var isClosed = false
 
-        /// The entry of a descriptor, or a new one.
+        /// The entry of a descriptor, created if needed.
         mutating func entry(_ descriptor: Int32) -> Entry {
             if let entry = entries[descriptor] { return entry }
             owners &+= 1
@@ -80,8 +80,8 @@ final class Poller: Sendable {
         }
     }
 
-    /// What epoll gives back with an event: events of one round may be about a descriptor that has been closed since, and its
-    /// number is another's.
+    /// The value that epoll returns with an event. A round may contain events of a descriptor that was closed since,
+    /// and its number may belong to another.
     static func token(_ descriptor: Int32, _ owner: UInt32) -> UInt64 {
         UInt64(owner) << 32 | UInt64(UInt32(bitPattern: descriptor))
     }
@@ -90,23 +90,22 @@ final class Poller: Sendable {
     private let wake: Int32
     private let state = NIOLockedValueBox(State())
 
-    /// Starts the thread. Fails only where the process has no descriptors left.
+    /// Starts the thread. Fails only if the process has no descriptors left.
     init() throws(RadioError) {
         epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
         wake = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
         guard epoll >= 0, wake >= 0 else { throw RadioError(.failed, SystemError.text(errno)) }
         var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(u64: Self.token(wake, 0)))
         epoll_ctl(epoll, EPOLL_CTL_ADD, wake, &event)
-        // The thread keeps the poller alive; `close` ends it, and it then closes the descriptors.
+        // The thread keeps the poller alive. `close` ends the thread, which then closes the descriptors.
         DispatchQueue(label: "roadmesh.poller").async { self.run() }
     }
 
-    /// Registers a wait: the waiter is resumed when the descriptor is ready, or broken, which the following call on it
-    /// will tell. The caller's own lock keeps the descriptor from being closed, and its number from being reused,
-    /// meanwhile.
+    /// Registers a wait. The waiter resumes when the descriptor is ready or broken; the next call on the descriptor
+    /// shows which. The caller's own lock keeps the descriptor open, so its number cannot be reused during this call.
     func add(_ waiter: Waiter, for interest: Interest, on descriptor: Int32) {
         let refused: Interruption? = state.withLockedValue { state in
-            // Cancelled before it began: `cancel` has run already and found nothing.
+            // Cancelled before the wait began: `cancel` has already run and found nothing.
             if Task.isCancelled { return .cancelled }
             if state.isClosed { return .forgotten }
             var entry = state.entry(descriptor)
@@ -119,13 +118,13 @@ final class Poller: Sendable {
         if let refused { waiter.resume(returning: .failure(refused)) }
     }
 
-    /// Ends one wait early, since its task was cancelled.
+    /// Ends one wait early because its task was cancelled.
     func cancel(_ interest: Interest, on descriptor: Int32) {
         let waiters = state.withLockedValue { $0.entries[descriptor]?.waiters.take(interest.events) }
         waiters?.resume(.failure(.cancelled))
     }
 
-    /// Ends every wait on a descriptor that is about to be closed.
+    /// Ends all waits on a descriptor that is about to be closed.
     func forget(_ descriptor: Int32) {
         let waiters = state.withLockedValue { state in
             let entry = state.entries.removeValue(forKey: descriptor)
@@ -135,14 +134,14 @@ final class Poller: Sendable {
         waiters?.resume(.failure(.forgotten))
     }
 
-    /// Ends every wait, and the thread.
+    /// Ends all waits, and the thread.
     func close() {
         let waiters = state.withLockedValue { state -> [Waiters] in
-            // Once: afterwards the descriptor's number may be another file's.
+            // Only once: afterwards the descriptor's number may belong to another file.
             guard !state.isClosed else { return [] }
             state.isClosed = true
             defer { state.entries = [:] }
-            // Under the lock: the thread closes the descriptor once it has seen that all is over, not before.
+            // Under the lock: the thread closes the descriptor only after it has seen the end.
             var one: UInt64 = 1
             write(wake, &one, 8)
             return state.entries.values.map(\.waiters)
@@ -150,7 +149,7 @@ final class Poller: Sendable {
         for waiter in waiters { waiter.resume(.failure(.forgotten)) }
     }
 
-    /// Tells epoll what the entry waits for now. Returns an errno where it cannot.
+    /// Sets the events that epoll reports for the entry. Returns an errno on failure.
     private func arm(_ entry: inout Entry, _ descriptor: Int32) -> Int32? {
         var event = epoll_event(
             events: entry.waiters.events, data: epoll_data_t(u64: Self.token(descriptor, entry.owner)))
@@ -170,18 +169,18 @@ final class Poller: Sendable {
         Glibc.close(wake)
     }
 
-    /// Who owns a descriptor's number now; nil where nobody has waited for it yet.
+    /// The owner of a descriptor's number. Nil if nothing has waited for the descriptor yet.
     func owner(of descriptor: Int32) -> UInt32? { state.withLockedValue { $0.entries[descriptor]?.owner } }
 
-    /// Whether somebody waits to read from a descriptor.
+    /// Whether a task waits to read from a descriptor.
     func isWaiting(for descriptor: Int32) -> Bool {
         state.withLockedValue { $0.entries[descriptor]?.waiters.reader != nil }
     }
 
-    /// What epoll has told of the owner of a descriptor (`token`).
+    /// Handles an event of epoll for the owner of a descriptor (`token`).
     func ready(_ token: UInt64, _ events: UInt32) {
         let descriptor = Int32(truncatingIfNeeded: token)
-        // Who waits for a descriptor that is broken is told by the next call on it.
+        // On a broken descriptor all waiters resume, and their next call returns the error.
         let happened = events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 ? .max : events
         let (ready, outcome) = state.withLockedValue { state -> (Waiters, Result<Void, Interruption>) in
             let place = state.entries.index(forKey: descriptor)
@@ -190,7 +189,7 @@ final class Poller: Sendable {
             }
             let both = state.entries.values[place].waiters
             let ready = state.entries.values[place].waiters.take(happened)
-            // One shot has disarmed the descriptor for both: the one that still waits is armed again.
+            // One shot has disarmed the descriptor for both waiters. This arms it again for the one that still waits.
             guard !state.entries.values[place].waiters.isEmpty,
                 let failure = arm(&state.entries.values[place], descriptor)
             else { return (ready, .success(())) }

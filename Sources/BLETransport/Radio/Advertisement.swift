@@ -3,24 +3,25 @@
 import FoundationEssentials
 import MeshProtocol
 
-/// What a host, or a relay, says of itself over the air (`docs/protocol.md`, "Advertisement").
+/// The advertisement of a host or relay (`docs/protocol.md`, "Advertisement").
 ///
-/// What has to be known before a dial is in the advertisement; the rest is in the scan response, behind the name.
+/// The advertisement itself contains what a node must know before it dials. The rest is in the scan response, after the
+/// name.
 public struct Advertisement: Hashable, Sendable {
-    /// The service it speaks.
+    /// The service that it offers.
     public var service: ServiceUUID
     /// Protocol version, 0 to 15.
     public var version: UInt8
-    /// What it is. Hints; the sealed hello repeats them.
+    /// Its flags. They are hints; the sealed hello repeats them.
     public var flags = AdvertisedFlags()
-    /// The first bytes of the identifier of who is dialled: a hint, no proof.
+    /// The first bytes of the identifier of the node that is dialled. A hint, not a proof.
     public var idPrefix: [UInt8]
-    /// The bytes of the identifier after these; empty until the scan response was heard.
+    /// The bytes of the identifier after these. Empty until the scan response is heard.
     public var idRest: [UInt8]
-    /// For whom a relay takes circuits; nil for a host, and until the scan response was heard.
+    /// The host to which a relay forwards circuits. Nil for a host, and until the scan response is heard.
     public var relayed: Relayed?
-    /// The name in the scan response: the host's, also where a relay advertises. Untrusted text; empty until the scan
-    /// response was heard.
+    /// The name in the scan response. A relay advertises its host's name. Untrusted text; empty until the scan response
+    /// is heard.
     public var name: String
 
     /// The host behind a relay.
@@ -40,14 +41,15 @@ public struct Advertisement: Hashable, Sendable {
     /// Bytes of `idRest`, and of a relayed host's head.
     public static let idRestBytes = 5
 
-    /// The company identifier of the manufacturer data: the one set aside for tests, since RoadMesh has none assigned.
+    /// The company identifier of the manufacturer data. This is the one reserved for tests, since RoadMesh has none
+    /// assigned.
     static let company: UInt16 = 0xFFFF
 
     /// Bytes of manufacturer data. With flags (3), the UUID (18) and the header (4) they fill the 31 bytes.
     static let payloadBytes = 2 + idPrefixBytes
 
-    /// What the node of this identifier and name advertises. An identifier that is none of ours, as at a pairing, is a
-    /// head.
+    /// The advertisement of a node with this identifier and name. An identifier in another form, as in a pairing,
+    /// counts as a head.
     public init(service: ServiceUUID, peer: Peer) {
         let id = Hex.bytes(peer.id) ?? []
         self.service = service
@@ -58,8 +60,9 @@ public struct Advertisement: Hashable, Sendable {
         name = NodeName(untrusted: peer.name).advertised
     }
 
-    /// What a relay advertises: itself as who is dialled, and the host that its circuits lead to, whose name people look
-    /// for. `hops` is from the relay to the host, at least 1; `asksForPIN` is what the host says of itself.
+    /// The advertisement of a relay. It names the relay as the node to dial, and the host of its circuits, whose name
+    /// people look for. `hops` is from the relay to the host, at least 1. `asksForPIN` comes from the host's
+    /// advertisement.
     public init(
         service: ServiceUUID, relay: Peer, to host: Peer, hops: UInt8, hasRoom: Bool, asksForPIN: Bool = false
     ) {
@@ -75,10 +78,10 @@ public struct Advertisement: Hashable, Sendable {
         Array((id + [UInt8](repeating: 0, count: bytes)).prefix(bytes))
     }
 
-    /// The peer as it can be known before it introduces itself.
+    /// The peer as it is known before its hello.
     public var peer: Peer { Peer(id: Hex.text(idPrefix), name: NodeName(untrusted: name).text) }
 
-    /// As much of the identifier as was heard.
+    /// The part of the identifier that was heard.
     public var head: Peer.ID { Hex.text(idPrefix + idRest) }
 
     /// Whether this node can dial it.
@@ -91,7 +94,7 @@ public struct Advertisement: Hashable, Sendable {
         [version << 4 | flags.critical.rawValue & 0x0F, psm] + idPrefix
     }
 
-    /// Reads manufacturer data, and the name of a scan response. Nil where the data are not ours.
+    /// Reads manufacturer data and the name of a scan response. Nil if the data are not ours.
     package init?(service: ServiceUUID, payload: [UInt8], localName: String) {
         guard payload.count >= Self.payloadBytes else { return nil }
         self.service = service
@@ -113,11 +116,11 @@ public struct Advertisement: Hashable, Sendable {
 
     // MARK: The scan response
 
-    /// Between the name and what follows it: no name has a control character.
+    /// Separates the name from the data after it. No name contains a control character.
     private static let tailMark: Unicode.Scalar = "\u{1F}"
 
-    /// The name of the scan response: what people call the node, cut between characters to what is left of the room, and
-    /// what else there is to know of it.
+    /// The name in the scan response: the node's name, cut between characters to the free space, and further data of
+    /// the node.
     package var localName: String {
         guard !tail.isEmpty else { return name }
         let coded = Self.coded(tail)
@@ -125,7 +128,7 @@ public struct Advertisement: Hashable, Sendable {
             + String(Self.tailMark) + coded
     }
 
-    /// What follows the name, before it is coded; nothing where the identifier is not known.
+    /// The data after the name, before they are encoded. Empty if the identifier is unknown.
     var tail: [UInt8] {
         guard !idRest.isEmpty else { return [] }
         let tail = [flags.ignorable.rawValue] + idRest
@@ -137,12 +140,12 @@ public struct Advertisement: Hashable, Sendable {
         flags.ignorable = AdvertisedFlags.Ignorable(rawValue: tail[0])
         idRest = Array(tail[1...Self.idRestBytes])
         let relay = tail.dropFirst(1 + Self.idRestBytes)
-        // No relay is its own host.
+        // A relay cannot be its own host.
         guard let hops = relay.first, hops > 0, relay.count > Self.idRestBytes else { return }
         relayed = Relayed(hops: hops, idPrefix: Array(relay.dropFirst().prefix(Self.idRestBytes)))
     }
 
-    /// Base64 with the alphabet for addresses (RFC 4648, 5): six bytes are eight characters, without padding.
+    /// Base64 with the URL-safe alphabet (RFC 4648, 5). Six bytes give eight characters, without padding.
     private static func coded(_ bytes: [UInt8]) -> String {
         Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
     }

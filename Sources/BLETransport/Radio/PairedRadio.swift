@@ -2,16 +2,16 @@
 
 import MeshProtocol
 
-/// Two radios as one: one dials, the other is dialled. For a relay on adapters of which none can do both at once
-/// (`Radio.dialsWhileDialled`).
+/// Combines two radios into one: the first dials, the second accepts. It is for a relay whose adapters cannot do both
+/// at once (`Radio.dialsWhileDialled`).
 public actor PairedRadio: Radio {
-    /// `bluez hci0 and bluez hci1`, who dials first.
+    /// For example `bluez hci0 and bluez hci1`, with the dialling radio first.
     public nonisolated let name: String
-    /// What happens on both, for one listener.
+    /// The events of both radios, for one listener.
     public nonisolated let events: AsyncStream<RadioEvent>
-    /// That is what the second one is for.
+    /// True, since the second radio accepts.
     public nonisolated let dialsWhileDialled: Bool? = true
-    /// Of the radio that is dialled.
+    /// The flags of the accepting radio.
     public nonisolated var advertisedFlags: AdvertisedFlags { dialled.advertisedFlags }
 
     private nonisolated let dialling: any Radio
@@ -27,7 +27,7 @@ public actor PairedRadio: Radio {
         (events, eventSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(RadioLimits.radioEvents))
     }
 
-    /// Opens both, or none.
+    /// Opens both radios, or neither.
     public func open() async throws(RadioError) {
         try await dialling.open()
         do throws(RadioError) {
@@ -48,27 +48,27 @@ public actor PairedRadio: Radio {
         if let event = account.told(event, by: side) { eventSink.yield(event) }
     }
 
-    /// Has the second one do it.
+    /// Advertises on the second radio.
     public func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(RadioError) {
         account.advertised = advertisement
         try await dialled.advertise(advertisement, pace: pace)
     }
 
-    /// Has the second one do it.
+    /// Stops advertising on the second radio.
     public func stopAdvertising() async { await dialled.stopAdvertising() }
 
-    /// Has the first one do it.
+    /// Scans on the first radio.
     public func scan(for service: ServiceUUID) async throws(RadioError) { try await dialling.scan(for: service) }
 
-    /// Has the first one do it.
+    /// Stops the scan of the first radio.
     public func stopScanning() async { await dialling.stopScanning() }
 
-    /// Has the first one do it.
+    /// Dials on the first radio.
     public func dial(_ endpoint: RadioEndpoint) async throws(RadioError) -> any RadioChannel {
         try await dialling.dial(endpoint)
     }
 
-    /// Closes both.
+    /// Closes both radios.
     public func close() async {
         await dialling.close()
         await dialled.close()
@@ -77,19 +77,19 @@ public actor PairedRadio: Radio {
     }
 }
 
-/// What is told of two radios, where each tells of itself.
+/// Decides which events of two radios to report.
 struct PairedAccount: Sendable {
     enum Side: Sendable {
         case dialling, dialled
     }
 
-    /// What is advertised, and heard by ourselves.
+    /// This node's own advertisement, which the node also hears.
     var advertised: Advertisement?
     private var failures: [Side: RadioError] = [:]
     private var timings: [Side: AdapterTiming] = [:]
 
-    /// What is told when one of them has told this. One that has failed makes the two of them fail: what was asked for needs
-    /// both.
+    /// The event to report after one of the radios has reported `event`. If one of them fails, both count as failed,
+    /// since every request needs both.
     mutating func told(_ event: RadioEvent, by side: Side) -> RadioEvent? {
         switch event {
         case .failed(let error):
@@ -106,7 +106,7 @@ struct PairedAccount: Sendable {
         }
     }
 
-    /// How often the one advertises, and how the other links.
+    /// Advertising parameters from the accepting radio, and link parameters from the dialling one.
     private func joined(with timing: AdapterTiming) -> AdapterTiming {
         var joined = timings[.dialling] ?? timing
         guard let dialled = timings[.dialled] else { return joined }

@@ -2,39 +2,39 @@
 
 import MeshProtocol
 
-/// A host, or a relay, that was heard over the air: what a guest makes a `BLETransport` of.
+/// A host or relay that was heard. A guest makes a `BLETransport` from it.
 ///
-/// Where it can be dialled is a secret between this value and the radio that heard it.
+/// Only this value and the radio that heard it know its address.
 public struct Peripheral: Hashable, Sendable {
-    /// Who is dialled, by the head of its identifier, and the name that it advertises: a relay's is its host's. A hint, no
-    /// proof.
+    /// The node to dial, by the head of its identifier, and its advertised name. A relay advertises its host's name. A
+    /// hint, not a proof.
     public var peer: Peer { scanResult.advertisement.peer }
-    /// Signal strength in dBm, nil where the radio cannot tell.
+    /// Signal strength in dBm. Nil if the radio does not report it.
     public var rssi: Int? { scanResult.rssi }
-    /// What it was heard on.
+    /// The bearer that heard it.
     public var bearer: Bearer { scanResult.endpoint.bearer }
-    /// Whether this node can dial it: it speaks the same major version of the protocol, and asks for nothing that this
+    /// Whether this node can dial it: it has the same major version of the protocol, and requires nothing that this
     /// version does not know.
     public var isUnderstood: Bool { scanResult.advertisement.isUnderstood }
-    /// Whether it is no host, but takes circuits to one.
+    /// Whether it is not a host, but a relay that accepts circuits to one.
     public var isRelay: Bool { scanResult.advertisement.flags.critical.contains(.circuitsOnly) }
 
-    /// Where a relay's circuits lead, as far as it says so.
+    /// The host of a relay's circuits, as far as the relay advertises it.
     public struct Relayed: Hashable, Sendable {
-        /// The host, by the first ten digits of its identifier, and its name, cut to what a relay has room for.
+        /// The host, by the first ten digits of its identifier, and its name, cut to the space that a relay has.
         public var host: Peer
         /// Hops from the relay to the host, at least 1.
         public var hops: Int
-        /// Whether the relay takes further guests.
+        /// Whether the relay accepts further guests.
         public var hasRoom: Bool
 
-        /// The way through a relay.
+        /// A route through a relay.
         public init(host: Peer, hops: Int, hasRoom: Bool) {
             (self.host, self.hops, self.hasRoom) = (host, hops, hasRoom)
         }
     }
 
-    /// Where its circuits lead; nil of a host, and of a relay until its scan response was heard.
+    /// The host of its circuits. Nil for a host, and for a relay until its scan response is heard.
     public var relayed: Relayed? {
         let advertisement = scanResult.advertisement
         guard isRelay, let relayed = advertisement.relayed else { return nil }
@@ -43,13 +43,13 @@ public struct Peripheral: Hashable, Sendable {
             hasRoom: !advertisement.flags.ignorable.contains(.noRoom))
     }
 
-    /// Hops from it to the host: 0 for the host itself, and for a relay of which that is not known yet.
+    /// Hops from it to the host. 0 for the host itself, and for a relay whose value is still unknown.
     public var hops: Int { relayed?.hops ?? 0 }
 
-    /// It says that something has to be proved there, such as a PIN; a relay says so of its host.
+    /// Whether it requires a proof, such as a PIN. A relay passes on its host's value.
     public var asksForPIN: Bool { scanResult.advertisement.flags.critical.contains(.proof) }
 
-    /// It says that the last places of its radio are for nodes that relay. A link beside the radio takes none of them.
+    /// Whether it reserves its last slots for relays. A link on another bearer than Bluetooth needs no slot.
     public var placesForRelays: Bool {
         !bearer.isBesideRadio && scanResult.advertisement.flags.ignorable.contains(.placesForRelays)
     }
@@ -57,7 +57,7 @@ public struct Peripheral: Hashable, Sendable {
     let scanResult: ScanResult
     let radio: any Radio
 
-    /// Two are equal where the same was heard from the same place.
+    /// Two are equal if their scan results are equal.
     public static func == (one: Peripheral, other: Peripheral) -> Bool { one.scanResult == other.scanResult }
 
     /// Hashes what `==` compares.

@@ -2,109 +2,109 @@
 
 import MeshProtocol
 
-/// What `BLETransport` drives: it advertises, scans, dials and accepts, and tells how it is.
+/// The interface that `BLETransport` uses: it advertises, scans, dials, accepts, and reports its condition.
 ///
-/// Every radio behaves the same; `Tests/BLETransportTests/Conformance` says how, and runs against each.
-/// Nothing here blocks a thread: what takes time suspends, and ends early when its task is cancelled.
+/// All radios behave the same. `Tests/BLETransportTests/Conformance` specifies this, and runs against each radio. No
+/// call blocks a thread. A call that takes time suspends, and ends early when its task is cancelled.
 public protocol Radio: Sendable {
     /// The radio's kind and adapter, for people and logs: `bluez hci0`.
     var name: String { get }
 
-    /// What happens on the air, for one listener. It ends with `close`.
+    /// The events on the air, for one listener. The stream ends with `close`.
     var events: AsyncStream<RadioEvent> { get }
 
-    /// Whether it dials while others are linked to it; nil where only a trial can tell. Where it does not, a dial waits until
-    /// the last of them has gone.
+    /// Whether the radio can dial while other devices are linked to it. Nil if only a trial can show it. If it cannot,
+    /// a dial waits until the last of those links has ended.
     var dialsWhileDialled: Bool? { get async }
 
-    /// The flags that every advertisement of this radio has.
+    /// The flags in every advertisement of this radio.
     var advertisedFlags: AdvertisedFlags { get }
 
-    /// Finds and takes the adapter. Before anything else, once.
+    /// Finds and opens the adapter. Call it once, before anything else.
     func open() async throws(RadioError)
 
-    /// Advertises, and accepts channels from any caller. Called again, it replaces what is advertised.
+    /// Advertises, and accepts channels from all peers. A further call replaces the advertisement.
     func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(RadioError)
 
-    /// Stops advertising and accepting. Channels stay.
+    /// Stops advertising, and stops accepting channels. Open channels stay.
     func stopAdvertising() async
 
-    /// Listens for advertisements of a service.
+    /// Scans for advertisements of a service.
     func scan(for service: ServiceUUID) async throws(RadioError)
 
-    /// Stops listening.
+    /// Stops scanning.
     func stopScanning() async
 
-    /// Opens a channel to an endpoint that was heard. It stays pending while the endpoint is out of reach, until the
-    /// radio gives up its attempt (`dialFailed`) or the task is cancelled; the caller dials again where it wants to.
+    /// Opens a channel to an endpoint that was heard. The dial stays pending while the endpoint is out of range, until
+    /// the radio gives up (`dialFailed`) or the task is cancelled. The caller may then dial again.
     func dial(_ endpoint: RadioEndpoint) async throws(RadioError) -> any RadioChannel
 
-    /// Gives everything back. Channels close, `events` ends.
+    /// Releases the adapter. Channels close, and `events` ends.
     func close() async
 }
 
 extension Radio {
-    /// Most radios ask for nothing.
+    /// By default a radio demands nothing.
     public var advertisedFlags: AdvertisedFlags { AdvertisedFlags() }
 }
 
-/// A channel between two radios: SDUs in order, whole, with backpressure.
+/// A channel between two radios. It delivers SDUs in order and complete, with backpressure.
 public protocol RadioChannel: AnyObject, Sendable {
-    /// The other end, as the radio knows it; good for telling channels apart, no identity.
+    /// The other end, as the radio knows it. It distinguishes channels, but does not identify the peer.
     var endpoint: RadioEndpoint { get }
 
-    /// Largest SDU that the other side takes, in bytes.
+    /// Largest SDU that the other side accepts, in bytes.
     var sendMTU: Int { get }
 
-    /// Why the caller is not to be let in, where the radio knows a reason.
+    /// Why the peer must not be admitted, if the radio knows a reason.
     var refusal: RefusalReason? { get }
 
-    /// Sends one SDU whole. Suspends while the other side takes no more.
+    /// Sends one SDU in one piece. Suspends while the other side accepts no more.
     func send(_ sdu: [UInt8]) async throws(RadioError)
 
-    /// Sends one SDU whole where that takes no waiting. Whether it was sent.
+    /// Sends one SDU in one piece if this needs no waiting. Returns whether it was sent.
     func sendAtOnce(_ sdu: [UInt8]) throws(RadioError) -> Bool
 
-    /// The next SDU, or nil when the other side has closed.
+    /// The next SDU, or nil after the other side has closed.
     func receive() async throws(RadioError) -> [UInt8]?
 
-    /// Signal strength in dBm, nil where the radio cannot tell.
+    /// Signal strength in dBm. Nil if the radio does not report it.
     func signalStrength() async -> Int?
 
-    /// What the link layer was asked for, and what it does. Nil where there is none.
+    /// What was requested of the link layer, and what it does. Nil without a link layer.
     func linkCondition() async -> LinkCondition?
 
-    /// The radio at the other end says this of the link below.
+    /// Passes on what the radio at the other end reports about the link.
     func heed(_ note: AirNote) async
 
-    /// Closes the channel; whatever waits on it ends. Safe to call again.
+    /// Closes the channel, and ends all waits on it. You can call it again.
     func close()
 }
 
 extension RadioChannel {
-    /// A channel that may always have to wait.
+    /// By default every send may have to wait.
     public func sendAtOnce(_ sdu: [UInt8]) throws(RadioError) -> Bool { false }
-    /// Most radios know none.
+    /// By default a radio knows no reason.
     public var refusal: RefusalReason? { nil }
-    /// A channel without a link layer that anybody could advise.
+    /// By default a channel has no link layer to advise.
     public func heed(_ note: AirNote) async {}
-    /// A channel without a link layer that anybody could tell of.
+    /// By default a channel has no link layer to report.
     public func linkCondition() async -> LinkCondition? { nil }
 }
 
-/// Where a radio can dial to. Its parts mean something to the radio that made it, and to nobody else.
+/// The address to dial. Only the radio that made it can interpret its parts.
 public struct RadioEndpoint: Hashable, Sendable {
     /// The device's address, in the radio's own form.
     public let address: String
-    /// The address's kind, in the radio's own numbers.
+    /// The kind of address, in the radio's own numbers.
     public let addressKind: UInt8
-    /// The protocol/service multiplexer it listens on; 0 for the far end of an accepted channel.
+    /// The PSM that it listens on. 0 for the far end of an accepted channel.
     public let psm: UInt8
-    /// Whether it says that it takes bonded devices only.
+    /// Whether it accepts bonded devices only.
     public let requiresBond: Bool
     /// Whether its channel is a stream of bytes, as phones open them.
     public let isStream: Bool
-    /// Which radio it is for, where a node has several.
+    /// The bearer that it belongs to.
     public let bearer: Bearer
 
     /// An endpoint.
@@ -121,40 +121,41 @@ public struct RadioEndpoint: Hashable, Sendable {
     }
 }
 
-/// What happens on a radio.
+/// An event of a radio.
 public enum RadioEvent: Sendable {
-    /// An advertiser of the service is heard for the first time, or says something new, or about once a second.
+    /// An advertiser of the service is heard for the first time, advertises something new, or is repeated about once a
+    /// second.
     case heard(ScanResult)
-    /// An advertiser that this node is linked to is heard on a bearer that is better than the link's.
+    /// An advertiser that this node is linked to is heard on a better bearer than the link's.
     case better(ScanResult)
     /// An advertiser is not heard any more.
     case lost(RadioEndpoint)
-    /// A link to a device is there, without a channel on it yet: it is in range. `address` is the radio's own. Only a
-    /// radio that is told so says it.
+    /// A link to a device is up, without a channel yet, so the device is in range. `address` is the radio's own form.
+    /// Only radios that get this information report it.
     case reached(address: String)
-    /// Somebody has dialled us.
+    /// A peer has dialled this node.
     case accepted(any RadioChannel)
-    /// The radio has failed: nothing works until `recovered`. It comes again where the cause becomes another.
+    /// The radio has failed: nothing works until `recovered`. The event repeats when the cause changes.
     case failed(RadioError)
-    /// The radio is back; what was advertised and scanned for is again.
+    /// The radio works again, and has resumed advertising and scanning.
     case recovered
-    /// The radio has repaired something by itself.
+    /// The radio has repaired a fault automatically.
     case repaired(RadioRepair)
-    /// What the adapter uses where nothing else is named, when it is known first and whenever it changes.
+    /// The adapter's default timing, when it is first known and whenever it changes.
     case timing(AdapterTiming)
-    /// How the connection to a broker beside the radio is, and what it costs.
+    /// The state of the connection to a broker, and its traffic.
     case broker(BrokerCondition)
 }
 
-/// How a broker is, where a node uses one.
+/// The condition of a broker.
 public enum BrokerCondition: Hashable, Sendable {
-    /// It takes this node in (again).
+    /// It has accepted this node, for the first time or again.
     case connected
-    /// It has not answered for a while, for this cause.
+    /// It has not answered for some time, for this cause.
     case unreachable(String)
-    /// It answers, and does not take this node in.
+    /// It answers, but does not accept this node.
     case refused(String)
-    /// It is not who it should be, as far as certificates tell.
+    /// Its certificate does not prove that it is the right broker.
     case untrusted(String)
     /// Its certificate is not valid at the time of this device's clock, which may be wrong; that time.
     case clockWrong(String)
@@ -164,13 +165,13 @@ public enum BrokerCondition: Hashable, Sendable {
     case carried(sent: UInt64, received: UInt64, isHour: Bool)
 }
 
-/// An advertiser, as it was heard.
+/// An advertiser that was heard.
 public struct ScanResult: Hashable, Sendable {
-    /// Where to dial.
+    /// The endpoint to dial.
     public var endpoint: RadioEndpoint
-    /// What it advertises.
+    /// Its advertisement.
     public var advertisement: Advertisement
-    /// Signal strength in dBm, nil where the radio cannot tell.
+    /// Signal strength in dBm. Nil if the radio does not report it.
     public var rssi: Int?
 
     /// A scan result.
@@ -181,11 +182,11 @@ public struct ScanResult: Hashable, Sendable {
     }
 }
 
-/// How often a host says that it is there.
+/// How often a host advertises.
 public enum AdvertisingPace: Hashable, Sendable {
-    /// A guest is looked for.
+    /// A guest may be looking for the host.
     case fast
-    /// Nobody is expected.
+    /// No guest is expected.
     case slow
 
     /// The advertising interval, in milliseconds.
@@ -197,9 +198,9 @@ public enum AdvertisingPace: Hashable, Sendable {
     }
 }
 
-/// What a radio has repaired by itself, and a person should know.
+/// An automatic repair of a radio that a person should know of.
 public enum RadioRepair: Hashable, Sendable {
-    /// Another adapter was taken, since the one in use is gone or dead: their names.
+    /// The radio has switched to another adapter because the old one is gone or dead. Carries their names.
     case otherAdapter(old: String, new: String)
     /// The radio was missing at the start and works now: its name.
     case adapterAppeared(String)

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a radio cannot do what it was asked: a code to act on, and the cause in the system's words.
+/// Why a radio cannot do what was requested: a code to act on, and the cause in the system's words.
 public struct RadioError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is the matter.
+    /// The kind of error.
     public enum Code: Hashable, Sendable {
-        /// No such adapter, none at all, or the one in use was pulled out.
+        /// There is no such adapter, or no adapter, or the current one was unplugged.
         case noAdapter
         /// The adapter is switched off.
         case radioOff
-        /// rfkill keeps the adapter off; a command lifts that.
+        /// rfkill keeps the adapter off. A command can unblock it.
         case blocked
-        /// A switch of the machine keeps the adapter off; no command lifts that.
+        /// A hardware switch keeps the adapter off. No command can unblock it.
         case blockedBySwitch
         /// The controller has stopped answering, and is being reset.
         case adapterSilent
@@ -18,36 +18,36 @@ public struct RadioError: Error, Hashable, Sendable, CustomStringConvertible {
         case adapterDead
         /// bluetoothd is not running, or has gone.
         case serviceNotRunning
-        /// The system does not let this process.
+        /// The system denies this process the permission.
         case notPermitted
-        /// The adapter cannot do it: no LE, no free advertising slot.
+        /// The adapter does not support it: no LE, or no free advertising slot.
         case unsupported
-        /// The kernel refuses what bluetoothd advertises, and this process may not ask the kernel itself. The cause names the
-        /// kernel. Everything else works.
+        /// The kernel refuses advertisements of bluetoothd, and this process may not ask the kernel itself. The cause
+        /// names the kernel. All else works.
         case advertisingRefused
-        /// The virtual radio's folder cannot be used; the cause names it.
+        /// The virtual radio's folder is unusable. The cause names it.
         case airUnusable
-        /// The system does not let this process use the virtual radio's folder.
+        /// The system denies this process the virtual radio's folder.
         case airForbidden
-        /// The dial has ended without a channel. Dialling again makes sense.
+        /// The dial has ended without a channel. It makes sense to dial again.
         case dialFailed
-        /// The other side takes bonded devices only, and this one is not bonded with it, or not any more.
+        /// The other side accepts bonded devices only, and this one is not bonded with it, or not any more.
         case bondRequired
-        /// The channel is broken: out of reach, or the other program died.
+        /// The channel is broken: the peer is out of range, or its program has ended.
         case channelLost
-        /// The SDU is larger than the other side takes.
+        /// The SDU is larger than the other side accepts.
         case tooLarge
         /// The radio or channel was closed by this side.
         case closed
         /// The task was cancelled.
         case cancelled
-        /// Anything else; the cause says what.
+        /// Another error. The cause describes it.
         case failed
     }
 
-    /// What is the matter.
+    /// The kind of error.
     public let code: Code
-    /// The system's own words, for logs and for the end of a sentence; the code where there are none.
+    /// The system's own text, for logs and for the end of a sentence. If there is no text, the code.
     public let cause: String
 
     /// An error.

@@ -2,17 +2,17 @@
 
 import MeshProtocol
 
-/// What a relay says of itself over the air: where its circuits lead.
+/// What a relay advertises about its route to a host.
 public struct RelayNotice: Hashable, Sendable {
-    /// The host that its guests reach through it.
+    /// The host that guests reach through it.
     public var host: Peer
     /// Hops from this relay to the host, at least 1.
     public var hops: UInt8
-    /// Whether it takes further guests.
+    /// Whether it accepts further guests.
     public var hasRoom: Bool
-    /// Whether its last places are for nodes that relay.
+    /// Whether it reserves its last slots for relays.
     public var placesForRelays: Bool
-    /// Whether the host asks for a PIN, or something else that has to be proved.
+    /// Whether the host asks for a PIN or another proof.
     public var asksForPIN: Bool
 
     /// A notice.
