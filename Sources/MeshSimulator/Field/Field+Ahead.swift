@@ -3,14 +3,15 @@
 import MeshNode
 import MeshProtocol
 
-// What happens in so short a time that no node reaches another one within it is known when it begins. So a node may decide at
-// once on what happens to it first, on whichever thread, and what it has decided is performed when its time has come.
+// All events of a window are known when it begins, if the window is shorter than the time in which any node can reach
+// another. So each node can decide its first event of the window at once, on any thread. Its decision is performed when
+// the event's time comes.
 
 extension Field {
-    /// Nothing that is said arrives within less: the shortest exchange of packets.
+    /// The shortest exchange of packets. Nothing arrives faster.
     private static let window = FieldAir.exchange(0, 0, isTuned: true)
 
-    /// Where a window of that time begins, asks all nodes that something happens to in it. `end` is when the run ends.
+    /// At the start of a window, asks all nodes that have an event in it. `end` is when the run ends.
     mutating func lookAhead(until end: Int) {
         guard agenda.isWindowOver, let first = agenda.first else { return }
         let entries = agenda.openWindow(until: min(end, first + Self.window - 1))
@@ -29,7 +30,7 @@ extension Field {
             case .hears(let node, let other, let scan):
                 ask(node, heard(other, by: node, scan).map { .event($0) }, entry)
             case .listens(let node, _), .dialEnds(let node, _), .votes(let node): ask(node, nil, entry)
-            // Whom else they concern is not known.
+            // The other nodes of these events are unknown.
             case .starts, .opens, .fades, .shuts, .moves: return
             }
         }
@@ -45,7 +46,8 @@ extension Field {
         ask(node, .event(.received(sdu, on: id)), entry)
     }
 
-    /// Something happens to a node. It is asked where that is the first in this window, and nothing but a question.
+    /// An event concerns a node. The node is asked if this is its first event in the window, and the event is a
+    /// question.
     private mutating func ask(_ node: Int, _ question: NodeTurn.Question?, _ entry: FieldAgenda.Entry) {
         defer { nodes[node].concerned = windows }
         guard nodes[node].concerned != windows, let question, let core = nodes[node].core else { return }
@@ -54,17 +56,17 @@ extension Field {
         opened += 1
     }
 
-    /// Whether a node was asked beforehand about what happens now.
+    /// Whether a node has already been asked about the current event.
     func wasAsked(_ node: Int) -> Bool { nodes[node].turn?.entry == entry || nodes[node].settled == entry }
 
-    /// Performs what a node has decided on what happens now; false where it was not asked about that.
+    /// Performs a node's decision about the current event. False if the node was not asked about it.
     mutating func takesTurn(_ node: Int) -> Bool {
         settle(node)
         return nodes[node].settled == entry
     }
 
-    /// Performs what a node has decided, where it was asked: it may be used again. Before its time, where something comes first
-    /// that was not known when the window began.
+    /// Performs a node's pending decision, so that the node can be used again. This happens early if another event
+    /// comes first that was unknown at the start of the window.
     mutating func settle(_ node: Int) {
         guard let turn = nodes[node].turn.take() else { return }
         nodes[node].settled = turn.entry

@@ -4,10 +4,11 @@ import DemocracyDJ
 import MeshNode
 import MeshProtocol
 
-// What a field has come to: who hangs on whom, and whether every vote counts once.
+// The results of a field: the parent of each node, and whether every vote counts once.
 
 extension Field {
-    /// The node that this one has dialled and is linked to; nil for who has none, or where one of the two does not hear the other.
+    /// The node that this one has dialled and is linked to. Nil without one, or if one of the two cannot hear the
+    /// other.
     func parent(of node: Int) -> Int? {
         for link in nodes[node].links {
             let ends = links[link].ends
@@ -19,21 +20,22 @@ extension Field {
         return nil
     }
 
-    /// Links from a node to its host; nil where there is no way.
+    /// Links from a node to its host. Nil without a route.
     func hops(of node: Int) -> Int? {
         var (hops, place) = (0, node)
         while !nodes[place].isHost {
-            // More than there are nodes is a loop.
+            // More hops than nodes mean a loop.
             guard hops < nodes.count, let next = parent(of: place) else { return nil }
             (hops, place) = (hops + 1, next)
         }
         return hops
     }
 
-    /// Whether a node has a way to its host, and knows what its host knows.
+    /// Whether a node has a route to its host and the host's current state.
     func isJoined(_ node: Int) -> Bool { isCurrent(node) && hops(of: node) != nil }
 
-    /// Those of some nodes that have not joined. Of a thousand the way of each is followed once, and not once for all behind it.
+    /// The nodes of a list that have not joined. It follows each route once, not once for each node behind it, since
+    /// there may be a thousand.
     func missing(of guests: [Int]) -> [Int] {
         var leads: [Bool?] = nodes.map { $0.isHost ? true : nil }
         return guests.filter { guest in
@@ -41,7 +43,7 @@ extension Field {
             var (way, place) = ([Int](), guest)
             while leads[place] == nil {
                 way.append(place)
-                // What comes back to itself leads nowhere.
+                // A loop has no route to a host.
                 leads[place] = false
                 guard let next = parent(of: place) else { break }
                 place = next
@@ -52,10 +54,10 @@ extension Field {
         }
     }
 
-    /// Guests that are not gone.
+    /// Guests that are still in the field.
     var guests: [Int] { nodes.indices.filter { !nodes[$0].isHost && !nodes[$0].isGone } }
 
-    /// Guests that a host could be reached from, as far as their radios hear.
+    /// Guests that can reach a host, by the ranges of the radios.
     func inReach() -> [Int] {
         var reached: Set<Int> = []
         for host in nodes.indices where nodes[host].isHost {
@@ -64,7 +66,7 @@ extension Field {
         return guests.filter { reached.contains($0) }
     }
 
-    /// Every vote counts once, and none that nobody has given.
+    /// Checks that each vote counts once, and that no other votes count.
     mutating func checkVotes() {
         for host in nodes.indices where nodes[host].isHost {
             var counted: [Int: [Song.ID]] = [:]
@@ -75,7 +77,7 @@ extension Field {
                 }
             }
             for node in nodes.indices where scenario.host(of: node) == host && node != host {
-                // Who waits for an answer is not at the end yet.
+                // Skip a person that still waits for an answer.
                 guard nodes[node].castAt == nil || nodes[node].countedAt != nil else { continue }
                 let expected = nodes[node].wants ? [Self.song(of: node)] : []
                 let found = counted[node] ?? []
@@ -85,7 +87,7 @@ extension Field {
         }
     }
 
-    /// What peers have a hand in is bounded.
+    /// Checks that all quantities that peers can influence are within their limits.
     mutating func checkLimits() {
         for node in nodes.indices {
             guard let footprint = nodes[node].core?({ $0.footprint }) else { continue }
@@ -106,7 +108,7 @@ extension Field {
         }
     }
 
-    /// A hash of what everybody was shown and of what was sent.
+    /// A hash of everything that was shown and sent.
     var hash: UInt64 {
         var hash = TraceHash()
         hash.add([now, tally.events, tally.sdus, tally.bytes, tally.skipped, tally.linksMade])

@@ -3,19 +3,19 @@
 import MeshNode
 import MeshProtocol
 
-// Links: connection events in which something is sent, and what becomes of a link that hears nothing.
+// Links: connection events with data, and the end of a link that hears nothing.
 
 extension Field {
     // MARK: Sending
 
-    /// A node's link has something to send.
+    /// A node's link has data to send.
     mutating func wants(_ link: Int, _ end: Int) {
         guard !links[link].ends[end].willPull else { return }
         links[link].ends[end].willPull = true
         pulls.append((link, end))
     }
 
-    /// Nodes give their controllers what there is room for, until nobody has more.
+    /// Fills the controllers' buffers until they are full or no node has more data.
     mutating func pull() {
         while let (link, end) = pulls.popLast() {
             links[link].ends[end].willPull = false
@@ -53,7 +53,7 @@ extension Field {
         meet(link, from: now)
     }
 
-    /// Whether a controller's buffers and the other side's credits take another SDU.
+    /// Whether the controller's buffers and the other side's credits allow another SDU.
     private func hasRoom(_ link: Int, _ end: Int) -> Bool {
         var held = 0
         for packet in links[link].ends[end].queue { held += FieldAir.packets(packet.sdu.count) }
@@ -66,8 +66,8 @@ extension Field {
         schedule(.meets(link: link), at: links[link].event(from: time))
     }
 
-    /// A connection event in which something is to be sent. Where a radio of either side is at something else it is skipped, as
-    /// in the lab where events collide; else packets are exchanged up to the next event that one of them has to keep.
+    /// Runs a connection event with data. If a radio of either side is busy, the event is skipped, as in the lab where
+    /// events collide. Otherwise packets are exchanged until the next event of either radio.
     mutating func meets(_ link: Int) {
         links[link].willMeet = false
         guard !links[link].isOver, !links[link].isFading else { return }
@@ -86,7 +86,7 @@ extension Field {
             let over = time + FieldAir.exchange(down, up, isTuned: isTuned)
             guard isFirst || over <= limit else { break }
             (time, isFirst) = (over, false)
-            // What is lost closes the event, and is sent again in the next one.
+            // A lost packet closes the event, and is sent again in the next one.
             if loss > 0, random.chance(loss) { break }
             if down > 0 { sent(down, link, 0, at: time) }
             if up > 0 { sent(up, link, 1, at: time) }
@@ -104,7 +104,7 @@ extension Field {
         schedule(.arrives(link: link, from: end), at: time)
     }
 
-    /// Whether neither radio is in another link's connection event.
+    /// Whether neither radio is in a connection event of another link.
     private func isFree(_ link: Int) -> Bool {
         isFree(links[link].central, beside: link) && isFree(links[link].peripheral, beside: link)
     }
@@ -118,7 +118,7 @@ extension Field {
         return true
     }
 
-    /// When an event of another link of either radio begins, or the next one of this link.
+    /// Start of the next event of another link of either radio, or of the next one of this link.
     private func nextEvent(beside link: Int) -> Int {
         min(
             nextEvent(of: links[link].central, beside: link), nextEvent(of: links[link].peripheral, beside: link),
@@ -156,7 +156,7 @@ extension Field {
         nodes[node].core?({ $0.mayRead(id, now: instant) }) == true
     }
 
-    /// What a node has not read is read, where it reads again.
+    /// Reads data that a node has left unread, if it reads again.
     mutating func readAgain(_ node: Int) {
         for link in nodes[node].links {
             let end = links[link].central == node ? 0 : 1
@@ -171,7 +171,7 @@ extension Field {
 
     // MARK: Intervals
 
-    /// Somebody says something on a link: it is to be fast for a while.
+    /// A link carries data, so it gets the short interval for some time.
     private mutating func isUsed(_ link: Int) {
         links[link].isBriskUntil = now + FieldAir.briskTime
         guard !links[link].willRetune, interval(of: link) != links[link].interval else { return }
@@ -185,10 +185,11 @@ extension Field {
         return (links[link].isBriskUntil > now ? advised.brisk : advised.calm) * FieldAir.unit
     }
 
-    /// A link's number as controllers give them out.
+    /// A link's handle, numbered as controllers do.
     static func handle(_ link: Int) -> UInt16 { UInt16(truncatingIfNeeded: link) }
 
-    /// A node's links are others than before, or one that it has dialled has other intervals: those who have dialled it are told.
+    /// A node's links have changed, or a link that it has dialled has other intervals. The node advises new intervals
+    /// to those that have dialled it.
     mutating func planChanged(_ node: Int) {
         for link in nodes[node].links where links[link].ends[1].node == node {
             guard !links[link].isOver, !links[link].willRetune else { continue }
@@ -218,14 +219,14 @@ extension Field {
 
     // MARK: The end
 
-    /// One of two nodes has moved.
+    /// One of the two nodes has moved.
     mutating func checkRange(_ link: Int) {
         links[link].signal = signal(links[link].central, links[link].peripheral)
         guard !links[link].isFading, !links[link].isOver else { return }
         if links[link].signal == nil { fade(link) }
     }
 
-    /// Nothing comes any more. The link is lost if that lasts.
+    /// The link hears nothing any more. If that lasts, it is lost.
     mutating func fade(_ link: Int) {
         guard !links[link].isFading, !links[link].isOver else { return }
         links[link].isFading = true
@@ -244,11 +245,11 @@ extension Field {
         pull()
     }
 
-    /// A node closes its end; the other learns it with what comes last.
+    /// A node closes its end. The other end learns it after the last data.
     mutating func shuts(_ link: Int, _ end: Int) {
         guard !links[link].ends[end].isClosed else { return }
         if !links[link].ends[end].queue.isEmpty, !links[link].isFading {
-            // What is in the controller leaves before.
+            // Data in the controller are sent first.
             return schedule(.shuts(link: link, end: end), at: now + links[link].interval)
         }
         closes(link, end)
@@ -258,7 +259,7 @@ extension Field {
         pull()
     }
 
-    /// A node is told that its channel is closed, or has closed it.
+    /// A node learns that its channel has closed, or has closed it.
     mutating func closes(_ link: Int, _ end: Int) {
         guard !links[link].ends[end].isClosed else { return }
         links[link].ends[end].isClosed = true
@@ -274,7 +275,7 @@ extension Field {
         }
     }
 
-    /// The link layer's link is over: both radios have room again.
+    /// The link layer's link has ended. Both radios have room again.
     private mutating func free(_ link: Int) {
         links[link].isOver = true
         for end in 0...1 {

@@ -5,7 +5,7 @@ import MeshNode
 import MeshProtocol
 import NodeStore
 
-// Nodes: they start and are gone, and what their cores decide is performed, as the actor `Node` does it.
+// Nodes: their start and end. Performs the actions of their cores, as the actor `Node` does.
 
 extension Field {
     // MARK: Lives
@@ -32,7 +32,7 @@ extension Field {
         pull()
     }
 
-    /// A node is gone at once, and for good.
+    /// Removes a node at once and permanently.
     mutating func kill(_ node: Int) {
         guard !nodes[node].isGone else { return }
         nodes[node].core = nil
@@ -43,7 +43,7 @@ extension Field {
         for link in nodes[node].links { fade(link) }
     }
 
-    /// Songs that play on to the end of the world, so that votes are for what is queued.
+    /// Songs that play until the end of the run, so that votes count for queued songs.
     private var hosting: Hosting {
         let songs = (0..<FieldScenario.songs).map {
             Song(id: "s\($0)", title: "Song \($0)", artist: "Artist \($0 % 7)", duration: 86_000)
@@ -53,25 +53,25 @@ extension Field {
 
     // MARK: Events
 
-    /// A node takes an event, and what it decides is performed.
+    /// Feeds an event to a node and performs its actions.
     mutating func feed(_ event: NodeCore.Event, _ node: Int) {
         take(event, node)
         readAgain(node)
         touch(node)
     }
 
-    /// A node's deadline may be another one.
+    /// Marks a node whose deadline may have changed.
     mutating func touch(_ node: Int) {
         if !touched.contains(node) { touched.append(node) }
     }
 
-    /// What has happened is over: the ticks of those who had a part in it are seen to, once for each.
+    /// Schedules the ticks of all nodes that took part in the last event, once for each.
     mutating func refreshTimers() {
         for node in touched { refreshTimer(node) }
         touched.removeAll(keepingCapacity: true)
     }
 
-    /// The same, in the middle of something.
+    /// The same, in the middle of another event.
     mutating func take(_ event: NodeCore.Event, _ node: Int) {
         settle(node)
         guard let actions = nodes[node].core?({ $0.handle(event, now: instant) }) else { return }
@@ -129,13 +129,13 @@ extension Field {
         case .misbehaved(let how, let who, _):
             tally.misbehaviours += 1
             broken(node, "\(who) is said to break the protocol: \(how)")
-        // Nobody searches, and covers come by themselves.
+        // No person searches, and covers come without a request.
         case .search, .fetchCovers, .retryCovers, .makeCover, .keepCover, .answered, .heed: break
         case .deliver, .acknowledge, .end, .storeFailed, .quit: broken(node, "\(action)")
         }
     }
 
-    /// The link of a node with this number, and which end of it is the node's.
+    /// The link of a node with this identifier, and the node's end of it.
     private func place(of id: MeshCore.LinkID, _ node: Int) -> (link: Int, end: Int)? {
         for link in nodes[node].links {
             for end in 0...1 where links[link].ends[end].node == node && links[link].ends[end].id == id {
@@ -150,7 +150,7 @@ extension Field {
         take(.measured(id, rssi: signal(node, links[link].ends[1 - end].node), nil), node)
     }
 
-    /// What somebody hears of a node that advertises.
+    /// The event of a node that hears this node's advertisement.
     func advertisement(of node: Int, _ signal: Int) -> NodeCore.Event? {
         let peer = Peer(id: nodes[node].head, name: nodes[node].name)
         if nodes[node].isHost {
@@ -184,7 +184,7 @@ extension Field {
     // MARK: Time
 
     mutating func ticks(_ node: Int) {
-        // An earlier one has taken its place.
+        // An earlier tick has replaced this one.
         guard nodes[node].timer == now else { return }
         nodes[node].timer = .max
         guard !takesTurn(node) else { return pull() }
@@ -198,7 +198,7 @@ extension Field {
         nodes[node].core?({ $0.deadline }).map { Self.microseconds($0) }
     }
 
-    /// Sees to it that a node's next tick is in the agenda. One that has become too early is looked at again then.
+    /// Puts a node's next tick on the agenda. A tick that comes too early checks the deadline again.
     mutating func refreshTimer(_ node: Int) {
         guard let due = deadline(of: node).map({ max($0, now) }), due < nodes[node].timer else { return }
         nodes[node].spins = due == now ? nodes[node].spins + 1 : 0
@@ -207,7 +207,7 @@ extension Field {
         schedule(.ticks(node: node), at: due)
     }
 
-    /// Rounded up: nothing is looked at before its time.
+    /// Rounded up, so that no check runs before its time.
     static func microseconds(_ time: Duration) -> Int {
         let (seconds, attoseconds) = time.components
         return Int(seconds) * 1_000_000 + Int((attoseconds + 999_999_999_999) / 1_000_000_000_000)

@@ -4,7 +4,7 @@ import DemocracyDJ
 import MeshNode
 import MeshProtocol
 
-// What people are shown, and their votes.
+// What people see, and their votes.
 
 extension Field {
     mutating func shows(_ event: NodeEvent, _ node: Int) {
@@ -53,13 +53,13 @@ extension Field {
         }
     }
 
-    /// How many guests a host has, near or far.
+    /// Number of a host's guests, in range or not.
     private func audience(of host: Int) -> Int { tally.audience[host] ?? 0 }
 
-    /// What the person at a node is for: one of the songs that are queued, and the same one until it is taken back.
+    /// The song for which the person at a node votes: one of the queued songs, always the same.
     static func song(of node: Int) -> Song.ID { "s\(1 + node % (FieldScenario.songs - 1))" }
 
-    /// The person at a node votes, or takes the vote back.
+    /// The person at a node votes, or removes the vote.
     mutating func votes(_ node: Int) {
         guard nodes[node].core != nil else { return }
         nodes[node].wants.toggle()
@@ -70,7 +70,7 @@ extension Field {
         pull()
     }
 
-    /// Whether a node is linked, through whomever, and shows what its host shows.
+    /// Whether a node is linked, by any route, and shows its host's state.
     func isCurrent(_ node: Int) -> Bool {
         let host = scenario.host(of: node)
         return nodes[node].isConnected && nodes[node].epoch == nodes[host].epoch

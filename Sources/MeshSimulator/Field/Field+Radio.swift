@@ -7,8 +7,8 @@ import MeshProtocol
 // Advertising, scanning and dialling.
 
 extension Field {
-    /// Whether a node's advertisement is on the air. A controller that holds all its links has no place for another, and who relays
-    /// keeps one for its own way to the host.
+    /// Whether a node's advertisement is on the air. A controller with its maximum of links cannot accept another, and
+    /// a relay reserves one for its own route to the host.
     func advertises(_ node: Int) -> Bool {
         let most = nodes[node].isHost ? FieldScenario.links : FieldScenario.links - 1
         return nodes[node].core != nil && nodes[node].isAdvertising && nodes[node].links.count < most
@@ -50,13 +50,13 @@ extension Field {
         pull()
     }
 
-    /// What a node that scans hears of another one; nil where that is nothing.
+    /// What a node that scans hears of another one. Nil if it hears nothing.
     func heard(_ other: Int, by node: Int, _ scan: Int) -> NodeCore.Event? {
         guard nodes[node].scan == scan, advertises(other), let signal = signal(node, other) else { return nil }
         return advertisement(of: other, signal)
     }
 
-    /// A node advertises from now on, or something else: who scans nearby hears it soon.
+    /// A node starts to advertise, or changes its advertisement. Nodes that scan in range hear it soon.
     mutating func startAdvertising(_ node: Int) {
         nodes[node].isAdvertising = true
         nodes[node].changedAt = now
@@ -67,11 +67,11 @@ extension Field {
         }
     }
 
-    /// Who can be heard at a node, and the chance that one advertisement is: it may be skipped for a connection event, or fall
-    /// together with another one that is not much weaker.
+    /// The nodes that can be heard at a node, and the chance to hear one advertisement. It may be skipped for a
+    /// connection event, or collide with another one that is not much weaker.
     private mutating func audible(at node: Int) -> [(node: Int, chance: Double)] {
         let others = inRange(of: node).filter { advertises($0.node) }
-        // How much of the time each fills, and all before it.
+        // The share of airtime of each, summed over all before it.
         var shares = [0.0]
         for other in others {
             let interval = advertisingInterval(of: other.node) + FieldAir.advertisingDelay / 2
@@ -87,12 +87,12 @@ extension Field {
         }
     }
 
-    /// How often a node advertises. Here, since a method of a node would copy it.
+    /// A node's advertising interval. It is a method of the field, since a method of the node would copy the node.
     private func advertisingInterval(of node: Int) -> Int {
         now - nodes[node].changedAt < FieldAir.eagerTime ? FieldAir.fastAdvertising : FieldAir.slowAdvertising
     }
 
-    /// How long it takes until one of a node's advertisements gets through.
+    /// The time until one of a node's advertisements is received.
     private mutating func wait(for other: Int, _ chance: Double) -> Int {
         guard chance > 0 else { return .max / 4 }
         let interval = advertisingInterval(of: other) + FieldAir.advertisingDelay / 2
@@ -109,7 +109,8 @@ extension Field {
         schedule(.dialEnds(node: node, dial: number), at: now + FieldAir.dialAttempt)
     }
 
-    /// A dial hears one advertisement, and is answered at it or at the next. Who is not there is looked for again.
+    /// A dial hears one advertisement, and is answered at that or the next one. If the node is not in range, the dial
+    /// tries again later.
     private mutating func dialling(_ node: Int, _ target: Int?) -> Int {
         guard let target, let chance = audible(at: node).first(where: { $0.node == target })?.chance else {
             return FieldAir.dialPoll / 2 + random.below(FieldAir.dialPoll)

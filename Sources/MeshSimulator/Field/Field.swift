@@ -4,20 +4,20 @@ import DemocracyDJ
 import MeshNode
 import MeshProtocol
 
-/// Up to a thousand nodes on the ground, in virtual time: real `NodeCore`s with radios of limited range that hold some links
-/// and do one thing at a time.
+/// Up to a thousand nodes on a plane, in virtual time. They are real `NodeCore`s with radios of limited range that hold
+/// a few links and do one thing at a time.
 ///
-/// What costs time here is what is sent: nothing happens at a connection event in which nothing is said. Times are
-/// microseconds. One generator draws all random numbers in the order of events, so a seed is a run.
+/// Only data take time to compute: a connection event without data costs nothing. Times are microseconds. One generator
+/// draws all random numbers in the order of events, so a seed determines the run.
 struct Field {
     let scenario: FieldScenario
-    /// Called with a line for what happens, where somebody wants to see it.
+    /// Called with a line for each event, to trace a run.
     let tell: ((String) -> Void)?
     static let origin = ContinuousClock().now
 
     var random: SeededGenerator
     private(set) var now = 0
-    /// The same, as nodes are told it.
+    /// The same time, in the form that nodes get.
     private(set) var instant: MeshInstant = .zero
     var agenda = FieldAgenda()
     var nodes: [FieldNode] = []
@@ -26,24 +26,24 @@ struct Field {
     var heads: [Peer.ID: Int] = [:]
     var peers: [Peer.ID: Int] = [:]
     var grid: FieldGrid
-    /// What was found of who is in range of whom, for as long as nobody moves.
+    /// Cached ranges: which nodes can hear each other. Valid until a node moves.
     var ranges: [Int: [(node: Int, signal: Int)]] = [:]
     var movers: [FieldMover] = []
-    /// Links whose ends are to be asked for what they have to send.
+    /// Links with ends that may have data to send.
     var pulls: [(link: Int, end: Int)] = []
-    /// Nodes whose deadline may be another one.
+    /// Nodes whose deadline may have changed.
     var touched: [Int] = []
-    /// Which entry of the agenda it is that happens.
+    /// The number of the current entry of the agenda.
     private(set) var entry = 0
-    /// Those who decide on what is known to happen.
+    /// The threads that decide known events.
     let turns: NodeTurns
-    /// How many windows have begun, and how many turns were opened in the last.
+    /// Number of windows so far, and of turns that the last one has opened.
     var windows = 0
     var opened = 0
     var tally = FieldTally()
-    /// The host's signatures, which each node would check by itself.
+    /// The checked signatures of the host. Otherwise each node would check them.
     let checked = CheckedSignatures()
-    /// The messages that they have read, which each would read by itself.
+    /// The decoded messages. Otherwise each node would decode them.
     let reading = SharedReading()
 
     init(_ scenario: FieldScenario, threads: Int = 1, log: ((String) -> Void)? = nil) {
@@ -75,7 +75,7 @@ struct Field {
 
     mutating func schedule(_ event: FieldEvent, at time: Int) { agenda.add(event, at: max(time, now)) }
 
-    /// Runs up to a time.
+    /// Runs until a time.
     mutating func run(until time: Int) {
         while let first = agenda.first, first <= time {
             lookAhead(until: time)
@@ -117,7 +117,7 @@ struct Field {
         tell?("\(Double(now) / 1_000_000) \(nodes[node].name): \(text())")
     }
 
-    /// Something that must not be is so. The first few are kept.
+    /// Records a violation. The first few are kept.
     mutating func broken(_ node: Int, _ what: String) {
         tally.violationCount += 1
         if tally.violations.count < FieldTally.keptViolations {
@@ -126,23 +126,23 @@ struct Field {
     }
 }
 
-/// What has happened in a field.
+/// Counters of a field.
 struct FieldTally: Hashable {
     static let keptViolations = 5
 
     var events = 0
     var sdus = 0
     var bytes = 0
-    /// Those that hosts have sent.
+    /// Bytes sent by hosts.
     var hostBytes = 0
-    /// Connection events in which something was to be sent and a radio was at something else.
+    /// Connection events with data that were skipped because a radio was busy.
     var skipped = 0
     var linksMade = 0
     var faded = 0
     var dialsFailed = 0
     var dialsGivenUp = 0
     var misbehaviours = 0
-    /// How many guests each host has that are not gone.
+    /// Number of guests of each host that are still in the field.
     var audience: [Int: Int] = [:]
     var violationCount = 0
     var violations: [String] = []

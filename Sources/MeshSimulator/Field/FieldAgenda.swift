@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What can happen in a field. Small and without references, since there are hundreds of millions of them in an hour. A node
-/// that was killed does not come back under its number, so numbers are enough.
+/// An event of a field. Small and without references, since an hour has hundreds of millions of them. A killed node
+/// does not come back under its number, so numbers are enough.
 enum FieldEvent {
     /// A node's radio is ready.
     case starts(node: Int)
     /// A node's deadline may have come.
     case ticks(node: Int)
     case written(node: Int)
-    /// A node that scans looks for who may be heard within the next second.
+    /// A node that scans looks for the nodes that it may hear within the next second.
     case listens(node: Int, scan: Int)
     case hears(node: Int, other: Int, scan: Int)
-    /// A pending dial may get through.
+    /// A pending dial may succeed.
     case reaches(node: Int, dial: Int)
     case dialEnds(node: Int, dial: Int)
     /// A channel opens on a link.
     case opens(link: Int)
-    /// A connection event in which something is to be sent.
+    /// A connection event with data to send.
     case meets(link: Int)
     case arrives(link: Int, from: Int)
     /// The link layer has heard nothing for the supervision timeout.
     case fades(link: Int)
     case shuts(link: Int, end: Int)
-    /// A link's interval changes, or its silence may be long enough for it.
+    /// A link's interval changes, or the link may have been idle long enough for a change.
     case retunes(link: Int)
-    /// Whoever moves is somewhere else.
+    /// The moving nodes take a step.
     case moves
     case votes(node: Int)
 }
 
-/// What is going to happen, by its time, and in the order in which it was noted where that is the same: a binary heap.
+/// The coming events, by time, and in the order of their insertion if the times are equal: a binary heap.
 struct FieldAgenda {
     struct Entry {
         var at: Int
@@ -41,20 +41,21 @@ struct FieldAgenda {
 
     private var heap: [Entry] = []
     private var count = 0
-    /// What was to happen up to some time when that was asked for, and how much of it has.
+    /// The events up to the end of the window, as known when it opened, and how many of them have passed.
     private var window: [Entry] = []
     private var passed = 0
 
-    /// When something happens next.
+    /// Time of the next event.
     var first: Int? {
         guard !isWindowOver else { return heap.first?.at }
         return min(window[passed].at, heap.first?.at ?? .max)
     }
 
-    /// Everything that was to happen in the window has.
+    /// Whether all events of the window have passed.
     var isWindowOver: Bool { passed == window.count }
 
-    /// Opens a window, where none is: what is to happen up to a time, in order. What is noted later comes in between.
+    /// Opens a window if none is open. Returns the events up to a time, in order. Events that are added later are
+    /// inserted in between.
     mutating func openWindow(until time: Int) -> [Entry] {
         window.removeAll(keepingCapacity: true)
         passed = 0

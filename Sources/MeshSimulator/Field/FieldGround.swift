@@ -2,7 +2,7 @@
 
 import MeshProtocol
 
-/// Finds who is near: the ground in squares as wide as a radio's range.
+/// Finds nearby nodes: the ground in squares as wide as a radio's range.
 struct FieldGrid {
     private let side: Double
     private var cells: [Int: [Int]] = [:]
@@ -21,7 +21,7 @@ struct FieldGrid {
         return cell
     }
 
-    /// A node is somewhere else. Returns where it is kept now.
+    /// A node has moved. Returns its new square.
     mutating func move(_ node: Int, from old: Int, to place: FieldPoint) -> Int {
         let new = cell(place)
         guard new != old else { return old }
@@ -30,7 +30,7 @@ struct FieldGrid {
         return new
     }
 
-    /// All who may be in range of somebody in this square, in order.
+    /// All nodes that may be in range of a node in this square, in order.
     func near(_ cell: Int) -> [Int] {
         var all: [Int] = []
         for column in -1...1 {
@@ -40,12 +40,12 @@ struct FieldGrid {
     }
 }
 
-/// Somebody who moves, or a car with all who are in it.
+/// A person who moves, or a car with its passengers.
 struct FieldMover {
-    /// Who moves, and where each of them belongs.
+    /// The nodes that move, and their home positions.
     let nodes: [Int]
     let home: [FieldPoint]
-    /// How far they are from there, and where they are going.
+    /// Their distance from home, and their target.
     private var offset = FieldPoint(x: 0, y: 0)
     private var aim = FieldPoint(x: 0, y: 0)
     private var waitsUntil: Int
@@ -59,7 +59,7 @@ struct FieldMover {
         self.nodes = nodes
         self.waitsUntil = waitsUntil
         home = nodes.map { places[$0] }
-        // Cars fall back and catch up by three places; people walk along the bus, and about.
+        // Cars fall back and catch up by three places. People walk along the bus, or around.
         (reach, metresPerStep) =
             switch layout {
             case .line: (FieldPoint(x: 45, y: 0), 1.5)
@@ -72,14 +72,14 @@ struct FieldMover {
     {
         let size = scenario.layout == .line ? scenario.layout.seats : 1
         return stride(from: 0, to: scenario.nodes, by: size).compactMap { first in
-            // The host's car leads.
+            // The host's car leads and does not move.
             guard first > 0, random.chance(scenario.movers) else { return nil }
             let nodes = Array(first..<min(first + size, scenario.nodes))
             return FieldMover(nodes, places, scenario.layout, waitsUntil: random.below(60_000_000))
         }
     }
 
-    /// Goes on for a step. Whether it is somewhere else now.
+    /// Takes a step. Returns whether the position has changed.
     mutating func step(now: Int, _ random: inout SeededGenerator) -> Bool {
         let left = offset.distance(to: aim)
         guard left > 0 else {
@@ -98,7 +98,7 @@ struct FieldMover {
         return true
     }
 
-    /// Where one of them is.
+    /// The position of one of the nodes.
     func place(of index: Int) -> FieldPoint { FieldPoint(x: home[index].x + offset.x, y: home[index].y + offset.y) }
 }
 
@@ -115,12 +115,12 @@ extension Field {
         }
     }
 
-    /// How strong one node hears another, in dBm; nil where it does not.
+    /// The signal strength between two nodes, in dBm. Nil if they are out of range.
     func signal(_ node: Int, _ other: Int) -> Int? {
         scenario.layout.signal(over: nodes[node].place.distance(to: nodes[other].place))
     }
 
-    /// Who is in range of a node and lives, in order.
+    /// Running nodes in range of a node, in order.
     func neighbours(of node: Int) -> [Int] {
         grid.near(nodes[node].cell).filter {
             $0 != node && nodes[$0].core != nil
@@ -128,7 +128,7 @@ extension Field {
         }
     }
 
-    /// Who is in range of a node, whether they live or not, the faintest first.
+    /// All nodes in range of a node, running or not, the faintest first.
     mutating func inRange(of node: Int) -> [(node: Int, signal: Int)] {
         if let known = ranges[node] { return known }
         let found = grid.near(nodes[node].cell).filter { $0 != node }.compactMap { other in
@@ -138,7 +138,7 @@ extension Field {
         return found
     }
 
-    /// The nodes that a host can reach through relays, as far as range is concerned: everybody else is cut off.
+    /// The nodes that a host can reach through relays, by range alone. All others are cut off.
     func reachable(from host: Int) -> Set<Int> {
         var found: Set<Int> = [host]
         var edge = [host]

@@ -3,7 +3,7 @@
 import Glibc
 import MeshProtocol
 
-/// A place on the ground, in metres.
+/// A position on the ground, in metres.
 struct FieldPoint: Hashable, Sendable {
     var x: Double
     var y: Double
@@ -13,11 +13,11 @@ struct FieldPoint: Hashable, Sendable {
     }
 }
 
-/// How the nodes of a field stand, how far their radios reach there, and how they move.
+/// The positions of the nodes of a field, the range of their radios, and their movement.
 public enum FieldLayout: String, CaseIterable, Hashable, Sendable {
-    /// Cars in a line, five people in each.
+    /// Cars in a line, with five people in each.
     case line
-    /// Coaches one behind another, with fifty people in each, who are in each other's way.
+    /// Coaches one behind another, with fifty people in each, who block the signal.
     case bus
     /// People on a square.
     case crowd
@@ -34,7 +34,7 @@ public enum FieldLayout: String, CaseIterable, Hashable, Sendable {
     /// Metres from one vehicle to the next.
     var spacing: Double { self == .line ? 15 : 14 }
 
-    /// Metres beyond which nothing is heard. Between cars nothing stands in the way; in a bus there are people.
+    /// Range in metres. Between cars there are no obstacles; in a bus there are people.
     var range: Double {
         switch self {
         case .line: 100
@@ -45,17 +45,18 @@ public enum FieldLayout: String, CaseIterable, Hashable, Sendable {
 
     /// Square metres for each person of a crowd.
     static let roomInCrowd = 20.0
-    /// Signal strength at a metre and at the end of the range, in dBm. In between it falls with the logarithm of the distance.
+    /// Signal strength at a metre and at the end of the range, in dBm. In between it falls with the logarithm of the
+    /// distance.
     static let (nearSignal, farSignal) = (-40.0, -90.0)
 
-    /// How strong a signal is over so many metres, in dBm; nil where nothing is heard.
+    /// Signal strength over a distance, in dBm. Nil beyond the range.
     func signal(over metres: Double) -> Int? {
         guard metres <= range else { return nil }
         let share = log(max(metres, 1)) / log(range)
         return Int((Self.nearSignal + share * (Self.farSignal - Self.nearSignal)).rounded())
     }
 
-    /// Where the nodes are at the start. The host is the first: in the first vehicle, or in the middle of a crowd.
+    /// The initial positions. The host is first: in the first vehicle, or in the middle of a crowd.
     func places(_ nodes: Int, _ random: inout SeededGenerator) -> [FieldPoint] {
         switch self {
         case .line, .bus:
@@ -71,7 +72,7 @@ public enum FieldLayout: String, CaseIterable, Hashable, Sendable {
 
     private func place(inVehicle vehicle: Int, seat: Int) -> FieldPoint {
         let front = -Double(vehicle) * spacing
-        // A car's five in two rows; a coach's fifty in rows of four, 0.8 m from one to the next.
+        // Five people of a car in two rows; fifty of a coach in rows of four, 0.8 m apart.
         let (row, column) = self == .line ? (seat / 2, seat % 2) : (seat / 4, seat % 4)
         return FieldPoint(x: front - Double(row) * 0.8, y: Double(column) * (self == .line ? 0.8 : 0.6))
     }

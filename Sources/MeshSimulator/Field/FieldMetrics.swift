@@ -1,56 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What was measured in a field.
+/// The measurements of a field.
 public struct FieldMetrics: Hashable, Sendable {
     /// Guests at one distance from their host.
     public struct Distance: Hashable, Sendable {
         /// Links to the host.
         public var hops: Int
-        /// How many stand there.
+        /// Number of guests.
         public var nodes: Int
-        /// From a tap until the host has counted the vote, median.
+        /// Median time from a tap until the host has counted the vote.
         public var counted: Duration?
-        /// From a tap until the person is told so, median.
+        /// Median time from a tap until the person sees the result.
         public var confirmed: Duration?
     }
 
     /// All nodes.
     public var nodes = 0
-    /// Those that host nothing.
+    /// Nodes that are not hosts.
     public var guests = 0
     /// Guests that relay.
     public var relays = 0
-    /// Guests that no chain of relays reaches, however it is made.
+    /// Guests that no chain of relays can reach.
     public var cutOff = 0
-    /// Guests that joined, of all who are not cut off.
+    /// Guests that joined, of those that are not cut off.
     public var joined = 0
-    /// From the first start until the last of them had joined; nil where not all did.
+    /// Time from the first start until the last of them had joined. Nil if not all did.
     public var joinTime: Duration?
     /// The same for half of them.
     public var joinMedian: Duration?
-    /// By how far guests stand from their host.
+    /// By the guests' distance from their host.
     public var distances: [Distance] = []
-    /// Votes that were given.
+    /// Votes that were cast.
     public var votes = 0
-    /// Votes of those that the host has counted.
+    /// Cast votes that the host has counted.
     public var counted = 0
-    /// From a tap until everybody shows the vote, median.
+    /// Median time from a tap until all screens show the vote.
     public var seenByAll: Duration?
-    /// Bytes of SDUs for a vote and link, without those that are sent when nobody says anything.
+    /// Bytes of SDUs per vote and link, without the traffic of idle links.
     public var bytesPerVote = 0.0
-    /// Bytes of SDUs for a link and second when nobody says anything.
+    /// Bytes of SDUs per idle link and second.
     public var idleBytes = 0.0
-    /// Nodes that went at once.
+    /// Nodes that were killed at once.
     public var gone = 0
-    /// Guests that lost their way to the host by that.
+    /// Guests that lost their route to the host because of that.
     public var orphans = 0
-    /// From then until everybody left was connected and current, the cut off ones excepted; nil where somebody was not.
+    /// Time from then until all others were connected and current, without those that are cut off. Nil if one was not.
     public var repairTime: Duration?
-    /// The same for half of those who had lost their way.
+    /// The same for half of the orphans.
     public var repairMedian: Duration?
-    /// Of an hour: how much of the time guests had a way to their host and its state, on average, in a hundred.
+    /// In a run of an hour: the average percentage of time in which guests had a route to their host and its state.
     public var connected: Double?
-    /// Of an hour: how often a guest was disconnected, on average.
+    /// In a run of an hour: average number of times that a guest was disconnected.
     public var losses: Double?
     /// Time in the field.
     public var simulated: Duration = .zero
@@ -60,22 +60,22 @@ public struct FieldMetrics: Hashable, Sendable {
     public var sdus = 0
     /// A hash of the run.
     public var hash: UInt64 = 0
-    /// How it came together, and after a loss again; empty where it was not asked for.
+    /// How the field connected at the start and after losses. Empty if it was not requested.
     public var timeline = FieldTimeline()
-    /// What must not have been so. The first few, and how many.
+    /// The first few violations.
     public var violations: [String] = []
-    /// How many.
+    /// Number of violations.
     public var violationCount = 0
 
-    /// Links from a guest to its host: the middle one.
+    /// Median number of links from a guest to its host.
     public var hopsMedian: Int? {
         distances.flatMap { Array(repeating: $0.hops, count: $0.nodes) }.median
     }
-    /// Links from a guest to its host: the most.
+    /// Largest number of links from a guest to its host.
     public var hopsMost: Int? { distances.last?.hops }
 }
 
 extension Array where Element: Comparable {
-    /// The middle one.
+    /// The middle element.
     var median: Element? { isEmpty ? nil : sorted()[count / 2] }
 }

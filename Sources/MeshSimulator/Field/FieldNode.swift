@@ -6,14 +6,14 @@ import MeshNode
 import MeshProtocol
 import NodeStore
 
-/// A node of a field: a `NodeCore`, its radio, its disk, and what its person was shown.
+/// A node of a field: a `NodeCore`, its radio, its disk, and its screen.
 struct FieldNode {
-    /// A dial that has no channel yet.
+    /// A dial without a channel so far.
     struct Dial {
         let number: Int
         let target: Int?
         let expecting: Peer.ID
-        /// The link that is being made.
+        /// The link that it is creating.
         var link: Int?
     }
 
@@ -21,7 +21,7 @@ struct FieldNode {
     struct Shown {
         let at: Int
         var seenBy = 0
-        /// When everybody had.
+        /// When all guests had seen it.
         var seenAt: Int?
     }
 
@@ -37,12 +37,12 @@ struct FieldNode {
     var isGone = false
     var disk = StoredNode()
     var writing: StoreBatch?
-    /// When its next tick is in the agenda.
+    /// The time of its next tick on the agenda.
     var timer = Int.max
-    /// What it was asked beforehand, and the entry of the agenda that it has decided on last that way.
+    /// Its turn that was asked in advance, and the last entry of the agenda that it has decided this way.
     var turn: NodeTurn?
     var settled = 0
-    /// The last window in which something happens to it.
+    /// The last window with an event of this node.
     var concerned = 0
     /// Ticks in a row at one time.
     var spins = 0
@@ -51,44 +51,44 @@ struct FieldNode {
     // The radio
     var place: FieldPoint
     var cell = 0
-    /// Its links, those that are being made among them: numbers of the field's.
+    /// Its links, by number in the field, including those that are being created.
     var links: [Int] = []
     var busyUntil = 0
-    /// Which intervals those who have dialled it are advised of.
+    /// The intervals that it advises to the nodes that have dialled it.
     var plan = IntervalPlan()
-    /// Grows with each scan; nil while it does not scan.
+    /// The current scan. Each scan has a higher number; nil without one.
     var scan: Int?
     var scans = 0
     var isAdvertising = false
-    /// What it advertises where it relays: five bytes of its host's identifier.
+    /// A relay's advertisement: five bytes of its host's identifier.
     var notice: NodeCore.RelayNotice?
-    /// What it says of its last places where it hosts.
+    /// Whether a host reserves its last slots for relays.
     var placesForRelays = false
-    /// When a link came or went last: it advertises eagerly for a while.
+    /// When a link last opened or closed. It advertises fast for some time after that.
     var changedAt = 0
     var dials: [Dial] = []
-    /// Whom it has heard, and when last.
+    /// The nodes that it has heard, and when last.
     var heard: [Int: Int] = [:]
 
-    /// When it first got to each stage of its way.
+    /// When it first reached each stage.
     var stages = [Int?](repeating: nil, count: FieldStage.allCases.count)
 
-    // What its person was shown
+    // The screen of its person
     var isConnected = false
     var epoch: UInt32 = 0
     var revision: UInt64 = 0
-    /// Of a host: all its states, by revision.
+    /// A host's states, by revision.
     var states: [Shown] = []
-    /// How often the connection was lost.
+    /// Number of lost connections.
     var losses = 0
 
     // Votes
-    /// Its person has voted, and not taken it back.
+    /// Its person has voted, and has not removed the vote.
     var wants = false
-    /// When it was said, when the host has counted it, and when the person was told so; nil while there is none to wait for.
+    /// When the vote was cast, when the host counted it, and when the person saw that. Nil without an open vote.
     var castAt: Int?
     var countedAt: Int?
-    /// The revision of the host with which it was counted.
+    /// The host's revision that counted it.
     var countedWith: UInt64?
     var confirmedAt: Int?
 

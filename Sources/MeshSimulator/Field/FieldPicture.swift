@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Draws a field: each node where it stands, and a line to whom it has dialled, as SVG. Colours say how far the host is.
+/// Draws a field as SVG: each node at its position, with a line to the node that it has dialled. Colours show the
+/// distance to the host.
 struct FieldPicture {
     private static let width = 960.0
     private static let margin = 24.0
-    /// From the host outwards; further ones have the last.
+    /// Colours by hops from the host. The last one is for all further hops.
     private static let colours = [
         "#1b6ca8", "#2a9d8f", "#8ab17d", "#e9c46a", "#f4a261", "#e76f51", "#c8553d", "#9d4edd", "#7b2cbf", "#5a189a",
     ]
 
     private let field: Field
-    /// Metres of a row, where the ground is longer than it is wide: rows stand one below another.
+    /// Metres in a row. If the ground is longer than wide, it is drawn in several rows.
     private let rowLength: Double
     private let rowHeight: Double
     private let origin: FieldPoint
@@ -32,7 +33,7 @@ struct FieldPicture {
         rowHeight = field.scenario.layout == .crowd ? (bottom - top) * scale + 8 : max((bottom - top) * scale, 12) + 28
     }
 
-    /// Where a node is drawn: the host's end is at the left, as it is read.
+    /// The drawn position of a node. The host's end is at the left, the reading direction.
     private func point(_ place: FieldPoint) -> (x: Double, y: Double, row: Int) {
         let along = origin.x - place.x
         let row = min(rows - 1, Int(along / rowLength))
@@ -55,7 +56,7 @@ struct FieldPicture {
             if hops > 0 { dots[colour, default: ""] += dot(spot.x, spot.y) }
             guard let parent = field.parent(of: node) else { continue }
             let other = point(field.nodes[parent].place)
-            // A line from one row to the next is drawn as far as the edge.
+            // A line from one row to the next ends at the edge.
             let bend = spot.row == other.row ? other : (Self.margin, spot.y, spot.row)
             lines[colour, default: ""] += "M\(number(spot.x)) \(number(spot.y))L\(number(bend.0)) \(number(bend.1))"
         }

@@ -5,14 +5,14 @@ import MeshProtocol
 
 /// One run of a field.
 public struct FieldRun: Sendable {
-    /// What is there.
+    /// The field's parameters.
     public let scenario: FieldScenario
     private let log: (@Sendable (String) -> Void)?
     private let timeline: Bool
     private let threads: Int
 
-    /// A run. `log` gets a line for what happens. With a `timeline` it is noted how the field comes together, where all have one host.
-    /// With more `threads` it is over sooner, and the same.
+    /// A run. `log` gets a line for each event. With `timeline`, the run records how the field connects, if all nodes
+    /// have one host. More `threads` finish sooner, with the same result.
     public init(
         _ scenario: FieldScenario, timeline: Bool = false, threads: Int = 1, log: (@Sendable (String) -> Void)? = nil
     ) {
@@ -22,8 +22,8 @@ public struct FieldRun: Sendable {
         self.log = log
     }
 
-    /// Everybody joins, everybody votes, and then a tenth of the guests go at once. `draw` is given a picture, as SVG, of who
-    /// hangs on whom when all have joined.
+    /// All nodes join, all guests vote, and then a tenth of the guests are killed at once. `draw` gets a picture as
+    /// SVG, with each node and its parent, when all have joined.
     public func run(draw: ((String) -> Void)? = nil) -> FieldMetrics {
         var run = FieldPhases(scenario, timeline: timeline, threads: threads, log: log)
         run.join()
@@ -33,7 +33,7 @@ public struct FieldRun: Sendable {
         return run.finish()
     }
 
-    /// Everybody joins, and then people vote now and then for some time, each of them `votes` times an hour on average.
+    /// All nodes join, and then people vote from time to time, each of them `votes` times an hour on average.
     public func hour(_ minutes: Int = 60, votes: Int = 4) -> FieldMetrics {
         var run = FieldPhases(scenario, timeline: timeline, threads: threads, log: log)
         run.join()
@@ -42,18 +42,18 @@ public struct FieldRun: Sendable {
     }
 }
 
-/// What is done with a field, one after the other, and what is measured there.
+/// The phases of a run, and their measurements.
 struct FieldPhases {
     private(set) var field: Field
     private(set) var metrics = FieldMetrics()
 
     private static let second = 1_000_000
-    /// How long everybody has to join, votes to arrive, and the rest to find a way.
+    /// Time for all to join, for votes to arrive, and for the rest to find a route.
     private static let patience = 180 * second
-    /// How often it is looked whether all have.
+    /// Time between two checks.
     private static let look = second / 50
 
-    /// Whether it is noted how the field comes together.
+    /// Whether the run records how the field connects.
     private let keepsTimeline: Bool
 
     init(
@@ -66,7 +66,7 @@ struct FieldPhases {
         metrics.relays = field.nodes.count { $0.isRelay }
     }
 
-    /// Runs until all of these have joined, or patience ends. Returns when each of them first had.
+    /// Runs until all of these guests have joined, or the time is over. Returns when each of them first had.
     private mutating func wait(for guests: [Int]) -> [Int: Int] {
         let limit = field.now + Self.patience
         var joined: [Int: Int] = [:]
@@ -89,7 +89,7 @@ struct FieldPhases {
     }
 
     mutating func join() {
-        // Those who start later are there, too.
+        // By then the nodes that start later exist, too.
         field.run(until: Self.second)
         let guests = field.inReach()
         metrics.cutOff = field.guests.count - guests.count
@@ -98,7 +98,7 @@ struct FieldPhases {
         metrics.joined = joined.count
         metrics.joinTime = joined.count == guests.count ? joined.values.max().map { .microseconds($0) } : nil
         metrics.joinMedian = Array(joined.values).median.map { .microseconds($0) }
-        // What was put off while everybody came is done, and the links are calm.
+        // After this, delayed work is done and the links are idle.
         field.run(until: field.now + 10 * Self.second)
         let (bytes, links, time) = (field.tally.bytes, openLinks, 10 * Self.second)
         field.run(until: field.now + time)
@@ -108,7 +108,7 @@ struct FieldPhases {
 
     private var openLinks: Int { field.links.count { !$0.isOver } }
 
-    /// Every guest that is linked votes, one after the other in any order.
+    /// All linked guests vote, one after another in random order.
     mutating func vote() {
         var voters = field.guests.filter { field.isJoined($0) }
         for place in voters.indices.reversed() { voters.swapAt(place, field.random.below(place + 1)) }
@@ -147,7 +147,7 @@ struct FieldPhases {
         metrics.seenByAll = voters.compactMap { voter -> Int? in
             let node = field.nodes[voter]
             let states = field.nodes[field.scenario.host(of: voter)].states
-            // The state that the host showed when it had counted the vote.
+            // The host's state that first showed the vote.
             guard let cast = node.castAt, let counted = node.countedAt, let revision = node.countedWith,
                 let state = states[Int(revision)...].first(where: { $0.at >= counted })
             else { return nil }
@@ -155,7 +155,7 @@ struct FieldPhases {
         }.median.map { .microseconds($0) }
     }
 
-    /// Some guests are gone at once.
+    /// Kills some guests at once.
     mutating func lose(percent: Int) {
         var guests = field.guests
         metrics.gone = guests.count * percent / 100
@@ -170,7 +170,7 @@ struct FieldPhases {
         metrics.repairMedian = orphans.compactMap { joined[$0] }.median.map { .microseconds($0 - start) }
     }
 
-    /// Time passes, people vote now and then, and those who move do so.
+    /// Time passes: people vote from time to time, and the moving nodes move.
     mutating func pass(minutes: Int, votes: Int) {
         let losses = field.nodes.reduce(0) { $0 + $1.losses }
         var (samples, connected) = (0, 0)
@@ -190,7 +190,7 @@ struct FieldPhases {
         metrics.connected = samples == 0 ? nil : 100 * Double(connected) / Double(samples)
         metrics.losses =
             Double(field.nodes.reduce(0) { $0 + $1.losses } - losses) / Double(max(1, field.guests.count))
-        // Everybody stands still, and what is under way arrives.
+        // All nodes stop moving, and data in transit arrive.
         field.movers = []
         _ = wait(for: field.inReach())
         let limit = field.now + Self.patience
@@ -214,6 +214,6 @@ struct FieldPhases {
 }
 
 extension FieldNode {
-    /// Whether its person waits for no vote.
+    /// Whether its person has no open vote.
     fileprivate var isAnswered: Bool { castAt == nil || confirmedAt != nil }
 }

@@ -2,29 +2,30 @@
 
 import MeshProtocol
 
-/// A field before it begins: how many nodes there are, where they stand, and which of them relay.
+/// The parameters of a field: the number of nodes, their positions, and the share of relays.
 public struct FieldScenario: Hashable, Sendable {
-    /// Decides everything that chance decides.
+    /// Determines all random decisions.
     public var seed: UInt64 = 1
-    /// How many nodes there are, the host among them.
+    /// Number of nodes, including the host.
     public var nodes: Int
-    /// How they stand.
+    /// Their positions.
     public var layout: FieldLayout
-    /// How many guests in a hundred relay.
+    /// Percentage of guests that relay.
     public var relays = 50
-    /// How many in a hundred move at some time or another: cars with all who are in them, or people who walk.
+    /// Percentage of nodes that move at some time: cars with their passengers, or people who walk.
     public var movers = 0
-    /// How many nodes in a row share a host; all where it is nil. A party for each car is what there is without relays.
+    /// Number of neighbouring nodes that share a host, or nil for one host. Without relays, each car would be a party
+    /// of its own.
     public var party: Int?
 
-    /// A field of so many nodes.
+    /// A field with this many nodes.
     public init(nodes: Int, layout: FieldLayout) {
         (self.nodes, self.layout) = (nodes, layout)
     }
 
-    /// Links that an adapter holds: what the controllers of dongles do.
+    /// Most links of an adapter, as in the controllers of dongles.
     public static let links = 7
-    /// Songs that are voted for. A song has room for `DJLimits.votes`, and a thousand people have theirs in all of these.
+    /// Number of songs that get votes. A song has room for `DJLimits.votes`, and a thousand people fit in all of these.
     static let songs = 50
 
     /// The host of a node.

@@ -1,48 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a guest of a field gets to on its way to its host, in order.
+/// The stages of a guest on its route to its host, in order.
 public enum FieldStage: Int, CaseIterable, Hashable, Sendable {
-    /// It hears a way: the host or a relay.
+    /// It hears the host or a relay.
     case heard
-    /// It dials somebody.
+    /// It dials one of them.
     case dialled
-    /// A channel is open to who was dialled.
+    /// A channel to the dialled node is open.
     case linked
-    /// A circuit is asked for. Who has dialled the host itself needs none.
+    /// It has requested a circuit. A guest that has dialled the host itself needs none.
     case circuit
-    /// It is let in: its handshake with the host is done.
+    /// Its handshake with the host is done.
     case connected
-    /// It shows a state of the host's.
+    /// It shows a state of the host.
     case shown
-    /// It shows what the host shows.
+    /// It shows the host's current state.
     case current
     /// It advertises as a relay.
     case relays
 }
 
-/// How a field comes together: what was reached at which time, and how long each level of the tree took to each stage.
+/// How a field connects: the numbers at each time, and how long each level of the tree needed for each stage.
 public struct FieldTimeline: Hashable, Sendable {
-    /// A moment.
+    /// A point in time.
     public struct Moment: Hashable, Sendable {
-        /// When, from the first start.
+        /// Time since the first start.
         public var at: Duration
         /// The host's revision.
         public var revision: UInt64
-        /// Guests that are let in.
+        /// Guests that are connected.
         public var connected = 0
-        /// Those of them that show a state of the host's.
+        /// Connected guests that show a state of the host.
         public var shown = 0
-        /// Those of them that show what the host shows.
+        /// Connected guests that show the host's current state.
         public var current = 0
-        /// How many revisions those that show a state are behind: the middle one.
+        /// Median number of revisions that the shown states are behind.
         public var behind = 0
         /// Guests at each number of hops from 1.
         public var levels: [Level] = []
-        /// Kilobytes that all have sent since the moment before.
+        /// Kilobytes that all nodes have sent since the last moment.
         public var kilobytes = 0
-        /// Those that the host has sent.
+        /// Kilobytes that the host has sent.
         public var hostKilobytes = 0
-        /// Dials that came to nothing since then.
+        /// Failed dials since then.
         public var dialsFailed = 0
         /// Links that opened since then.
         public var linksMade = 0
@@ -50,21 +50,21 @@ public struct FieldTimeline: Hashable, Sendable {
 
     /// Guests at one number of hops.
     public struct Level: Hashable, Sendable {
-        /// How many there are.
+        /// Number of guests.
         public var guests = 0
-        /// Those of them that relay.
+        /// Guests that relay.
         public var relays = 0
-        /// Those of them that show what the host shows.
+        /// Guests that show the host's current state.
         public var current = 0
     }
 
-    /// How long guests at one number of hops took to each stage from the first start: the middle ones.
+    /// Median time that guests at one number of hops needed for each stage, since the first start.
     public struct Path: Hashable, Sendable {
         /// Links to the host at the end.
         public var hops: Int
-        /// How many guests there are.
+        /// Number of guests.
         public var guests: Int
-        /// Nil where none of them has reached it.
+        /// Without the stages that none of them has reached.
         public var stages: [FieldStage: Duration]
     }
 
@@ -78,12 +78,12 @@ public struct FieldTimeline: Hashable, Sendable {
 }
 
 extension Field {
-    /// A node has got to a stage. The first time counts.
+    /// A node has reached a stage. Only the first time counts.
     mutating func reaches(_ stage: FieldStage, _ node: Int) {
         if nodes[node].stages[stage.rawValue] == nil { nodes[node].stages[stage.rawValue] = now }
     }
 
-    /// How things stand, where there is one host.
+    /// The current numbers, for a field with one host.
     func moment(after last: FieldTally) -> FieldTimeline.Moment {
         var moment = FieldTimeline.Moment(at: .microseconds(now), revision: nodes[0].revision)
         var behind: [Int] = []
@@ -109,7 +109,7 @@ extension Field {
         return moment
     }
 
-    /// How long each level took to each stage.
+    /// How long each level needed for each stage.
     var paths: [FieldTimeline.Path] {
         Dictionary(grouping: guests) { hops(of: $0) ?? 0 }.sorted { $0.key < $1.key }.map { hops, guests in
             let stages = FieldStage.allCases.compactMap { stage in

@@ -4,20 +4,20 @@ import MeshNode
 import MeshProtocol
 import Synchronization
 
-/// What one node is to decide next: any thread may, since nothing else is asked of the node before its answer is taken.
+/// The next decision of one node. Any thread may make it, since no other code uses the node until the answer is taken.
 ///
-/// Without a lock: its state says which thread what it holds belongs to.
+/// It has no lock: its state shows which thread owns its content.
 final class NodeTurn: @unchecked Sendable {
     enum Question {
         case event(NodeCore.Event)
-        /// Time has passed; there is no answer where nothing is due.
+        /// Time has passed. Without anything due, there is no answer.
         case tick
     }
 
     private enum State {
-        /// Nobody's but the field's.
+        /// Only the field uses it.
         static let idle = 0
-        /// The thread that comes first decides.
+        /// The first thread that claims it decides.
         static let open = 1
         static let taken = 2
         static let decided = 3
@@ -28,16 +28,16 @@ final class NodeTurn: @unchecked Sendable {
     private var question = Question.tick
     private var time = 0
     private var answer: [NodeCore.Action]?
-    /// What it is about: the number of an entry of the agenda.
+    /// The number of its entry on the agenda.
     private(set) var entry = 0
 
-    /// Asks a node. The turn has to be idle.
+    /// Asks a node. The turn must be idle.
     func open(_ core: RunningCore, _ question: Question, entry: FieldAgenda.Entry) {
         (self.core, self.question, self.entry, time) = (core, question, entry.number, entry.at)
         state.store(State.open, ordering: .releasing)
     }
 
-    /// Decides, unless somebody does already or has. Whether it did.
+    /// Decides, unless another thread does or has. Returns whether this call decided.
     func decide() -> Bool {
         let claim = state.compareExchange(
             expected: State.open, desired: State.taken, ordering: .acquiringAndReleasing)
@@ -58,7 +58,7 @@ final class NodeTurn: @unchecked Sendable {
 
     var isDecided: Bool { state.load(ordering: .acquiring) == State.decided }
 
-    /// The answer. Once: the turn is idle afterwards.
+    /// Returns the answer. Call it once; the turn is idle afterwards.
     func takeAnswer() -> [NodeCore.Action]? {
         defer { state.store(State.idle, ordering: .relaxed) }
         return answer.take()

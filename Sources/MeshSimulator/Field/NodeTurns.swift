@@ -5,15 +5,15 @@ import Glibc
 import MeshNode
 import Synchronization
 
-/// The turns of the nodes that something happens to in a window, and the threads that help with them.
+/// The turns of the nodes that have an event in a window, and the helper threads.
 ///
-/// Who decides changes nothing of what is decided: a field is the same with any number of threads.
+/// The result does not depend on which thread decides: a field is the same with any number of threads.
 final class NodeTurns: Sendable {
-    /// Turns of a window.
+    /// Most turns of a window.
     static let most = 256
     private let board: Board
 
-    /// Threads that run beside the field's own.
+    /// Threads in addition to the field's own.
     init(helpers: Int) {
         board = Board(helpers)
         for helper in board.helpers {
@@ -23,13 +23,13 @@ final class NodeTurns: Sendable {
 
     deinit { board.end() }
 
-    /// A turn of the window that is about to begin, by its place there.
+    /// A turn of the next window, by its index.
     subscript(place: Int) -> NodeTurn { board.turns[place] }
 
-    /// So many turns are open. All of them are answered before there are others.
+    /// This many turns are open. All of them are answered before the next window.
     func begin(_ count: Int) { board.begin(count) }
 
-    /// What a node has decided. While another thread is at it, this one goes ahead with others.
+    /// A node's decision. While another thread makes it, this thread works on other turns.
     func answer(of turn: NodeTurn) -> [NodeCore.Action]? {
         if !turn.decide() {
             while !turn.isDecided { if !board.decideLast() { sched_yield() } }
@@ -38,20 +38,21 @@ final class NodeTurns: Sendable {
     }
 }
 
-/// What threads that help share with the field's own.
+/// The state that helpers share with the field's thread.
 private final class Board: Sendable {
-    /// A thread, and whether it waits for its alarm.
+    /// A helper thread, and whether it waits for its alarm.
     final class Helper: Sendable {
         let isAsleep = Atomic<Bool>(false)
         let alarm = DispatchSemaphore(value: 0)
     }
 
-    /// How often a thread looks for something to do before it sleeps: some hundred microseconds.
+    /// How often a helper looks for work before it sleeps: some hundred microseconds.
     private static let patience = 1_000
 
     let helpers: [Helper]
     let turns = (0..<NodeTurns.most).map { _ in NodeTurn() }
-    /// How many turns, from the first, nobody but the field has looked at. It begins at the first: who helps begins at the last.
+    /// Number of turns, from the first, that no helper has claimed. The field begins at the first turn, helpers at the
+    /// last.
     private let left = Atomic<Int>(0)
     private let hasEnded = Atomic<Bool>(false)
 
@@ -73,18 +74,18 @@ private final class Board: Sendable {
         }
     }
 
-    /// Decides the last turn that nobody has looked at. The first of all is left to the field.
+    /// Decides the last unclaimed turn. The first turn is left to the field.
     func decideLast() -> Bool {
         while true {
             let count = left.load(ordering: .acquiring)
             guard count > 1 else { return false }
             let claim = left.compareExchange(expected: count, desired: count - 1, ordering: .acquiringAndReleasing)
-            // The field may have come to it meanwhile.
+            // The field may have claimed it first.
             if claim.exchanged, turns[count - 1].decide() { return true }
         }
     }
 
-    /// What a helper does.
+    /// The loop of a helper.
     func help(_ helper: Helper) {
         var misses = 0
         while !hasEnded.load(ordering: .acquiring) {
@@ -104,7 +105,7 @@ private final class Board: Sendable {
         helper.isAsleep.store(true, ordering: .sequentiallyConsistent)
         let isNeeded =
             hasEnded.load(ordering: .sequentiallyConsistent) || left.load(ordering: .sequentiallyConsistent) > 1
-        // Who has found it asleep meanwhile gives its alarm, which is waited for.
+        // If another thread has found it asleep in between, it signals the alarm, which must be waited for.
         if isNeeded, helper.isAsleep.exchange(false, ordering: .sequentiallyConsistent) { return }
         helper.alarm.wait()
     }
