@@ -1,55 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a world promises. Each is checked at every step, and the last one when the faults have stopped.
+/// The promises of a world. Each is checked at every step, and the last one after the faults have stopped.
 public enum Invariant: String, Hashable, Sendable, CaseIterable {
     // Messages
-    /// What a sender was told had arrived is not on the receiver's disk.
+    /// A message that was acknowledged to its sender is not on the receiver's disk.
     case acknowledgedButLost
     /// A message has reached an application twice, or after a later one.
     case deliveredTwice
-    /// A message has reached an application before one that was sent before it, or a write leaves a gap.
+    /// A message has reached an application before an earlier one, or a write leaves a gap.
     case leftOut
-    /// Somebody was given what nobody has sent to them, or not like that.
+    /// A node got a message that no node sent to it, or got it changed.
     case forged
-    /// Something was sent, acknowledged or shown that is not on the disk.
+    /// Something was sent, acknowledged or shown before it was on the disk.
     case toldTooEarly
     // Links
-    /// A link is up with somebody who is not at its other end.
+    /// A link is up with a peer that is not at its other end.
     case falsePeer
     /// A node is linked twice with one peer.
     case linkedTwice
-    /// Something was told of a link before it was up or after its end.
+    /// An event of a link was reported before the link was up, or after its end.
     case outOfOrder
-    /// Something has grown beyond its limit.
+    /// A quantity exceeds its limit.
     case overLimit
-    /// Two nodes that both follow the protocol have accused one another.
+    /// Two nodes that both follow the protocol have accused each other.
     case falselyAccused
-    /// A link was given up, or a guest refused, without a reason.
+    /// A link was closed, or a guest refused, without a reason.
     case givenUp
     // The host's state
     /// A state update has waited for a link, or came after a newer one.
     case staleUpdate
     /// A guest shows a state that the host has never shown.
     case wrongState
-    /// A vote was lost, counted twice, or counted though nobody gave it.
+    /// A vote was lost, counted twice, or counted without a guest that cast it.
     case wrongVote
-    /// The queue, or what plays, is another one, and nobody has wanted it.
+    /// The queue or the current song has changed without a request.
     case wrongQueue
-    /// A run of the host has the epoch of an earlier one, or a numbering that of one whose disk is lost.
+    /// A run of the host has the epoch of an earlier one, or a numbering has the epoch of one that was lost with its
+    /// disk.
     case epochReused
-    /// Somebody who was sent away is back in the session.
+    /// A banned guest is back in the session.
     case banForgotten
     /// A guest shows a cover that the host does not have.
     case wrongCover
     // People
-    /// A guest was told what became of its wish, and the host's state says otherwise.
+    /// A guest was shown a result of its wish that contradicts the host's state.
     case falseAnswer
-    /// A notice is on view and its cause is over, or the other way round.
+    /// A notice is shown although its cause has ended, or is missing although its cause exists.
     case wrongNotice
-    /// The faults have stopped, and something has still not arrived, or somebody is not connected.
+    /// The faults have stopped, but a message has still not arrived, or a node is not connected.
     case notSettled
 
-    /// What has happened where it is broken, for people.
+    /// A sentence for people about a violation.
     public var sentence: String {
         switch self {
         case .acknowledgedButLost: "a sender was told that a message had arrived, and it is not on the receiver's disk."

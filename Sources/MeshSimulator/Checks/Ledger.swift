@@ -4,12 +4,12 @@ import DemocracyDJ
 import MeshProtocol
 import NodeStore
 
-/// The reliable messages of all nodes, as their disks have them: what was sent, and what has arrived. It sees what somebody
-/// would who knows everything, and says when an invariant is violated.
+/// The reliable messages of all nodes, as stored on their disks: what was sent, and what has arrived. It knows the
+/// state of all nodes, and reports violations of invariants.
 struct Ledger {
     typealias Finding = (Invariant, String)
 
-    /// The messages of one numbering of a sender's for a receiver.
+    /// The messages of one sender's numbering for one receiver.
     private struct Stream: Hashable {
         var sender: Peer.ID
         var receiver: Peer.ID
@@ -21,15 +21,15 @@ struct Ledger {
         var receiver: Peer.ID
     }
 
-    /// What was on a sender's disk, by number.
+    /// The messages that were on a sender's disk, by number.
     private var sent: [Stream: [UInt64: [UInt8]]] = [:]
-    /// Up to here a receiver may have acknowledged what went with its disk.
+    /// The highest number that a receiver may have acknowledged before its disk was lost.
     private var lost: [Stream: UInt64] = [:]
-    /// Numberings that have gone with their sender's disk.
+    /// Numberings that were lost with their sender's disk.
     private var gone: Set<Stream> = []
-    /// One of the two has lost its disk: gaps are no wonder.
+    /// Peers that have lost their disk. Gaps in their conversations are expected.
     private var losers: Set<Peer.ID> = []
-    /// In this numbering an intruder sends nothing that may be heard.
+    /// The numbering in which an intruder sends messages that must not be accepted.
     var mute: (sender: Peer.ID, epoch: UInt32)?
 
     /// The body of a message that is, or was, on its sender's disk.
@@ -37,7 +37,7 @@ struct Ledger {
         sent[Stream(sender: sender, receiver: receiver, epoch: epoch)]?[number]
     }
 
-    /// What guests have said before their disks were lost, of what is in a batch's receipts: they do not know of it.
+    /// The intents in a batch's receipts whose guests have lost their disks since, and with them the messages.
     func forgottenIntents(in batch: StoreBatch, of receiver: Peer.ID) -> [(guest: Peer.ID, intent: GuestIntent)] {
         batch.receipts.compactMap { receipt in
             guard gone.contains(Stream(sender: receipt.conversation.peer, receiver: receiver, epoch: receipt.epoch)),
@@ -48,8 +48,8 @@ struct Ledger {
         }
     }
 
-    /// What a guest wants with the messages of a batch's receipts, in order, but for what came too fast: of one step's messages
-    /// that is the last of each.
+    /// The intents in a batch's receipts, in order, without those that came too fast. Of the messages of one step,
+    /// these are the last of each guest.
     func intents(in batch: StoreBatch, of receiver: Peer.ID) -> [(guest: Peer.ID, intent: GuestIntent)] {
         var refused: [Peer.ID: [GuestIntent]] = [:]
         for message in batch.outgoing {
@@ -72,7 +72,8 @@ struct Ledger {
         return followed.reversed()
     }
 
-    /// A node's write is on its disk. `before` is what the disk had, `disk` what others' disks have; nil for a stranger.
+    /// A node's write has reached its disk. `before` is the former content of the disk. `disk` returns other nodes'
+    /// disks, nil for a stranger.
     mutating func commit(
         _ batch: StoreBatch, of node: Peer.ID, before: StoredNode, disk: (Peer.ID) -> StoredNode?
     ) -> [Finding] {
@@ -91,12 +92,12 @@ struct Ledger {
             if let mute, mute == (peer, receipt.epoch) {
                 findings.append((.outOfOrder, "message \(receipt.number) behind the end of its link"))
             }
-            // A peer that is no node of this world may count as it likes.
+            // A peer outside this world may use any numbers.
             guard let sender = disk(peer) else { continue }
             let known = batch.forgotten.contains(key) ? nil : before.remembered[key]?.conversation
             let last = heard[stream] ?? (known?.theirEpoch == receipt.epoch ? known?.accepted : nil)
             heard[stream] = receipt.number
-            // What one of the two has forgotten, the other may still be telling.
+            // A sender may repeat what the receiver has forgotten, and the other way round.
             let isForgotten = gone.contains(stream) || lost[stream] != nil
             let isExcused = isForgotten || losers.contains(peer) || losers.contains(node)
             if let last, receipt.number <= last {
@@ -112,7 +113,7 @@ struct Ledger {
         return findings
     }
 
-    /// A sender takes everything up to a number of a conversation of its for arrived. `disk` is the receiver's.
+    /// A sender counts everything up to a number of its conversation as arrived. `disk` is the receiver's.
     func acknowledged(
         upTo number: UInt64, in key: ConversationKey, from sender: Peer.ID, epoch: UInt32, disk: StoredNode
     ) -> Finding? {
@@ -122,13 +123,13 @@ struct Ledger {
         return number <= max(safe, excused) ? nil : (.acknowledgedButLost, "message \(number), and \(safe) are safe")
     }
 
-    /// A node's disk is gone, and with it what it had told others that it has.
+    /// A node has lost its disk, and with it the messages that it has acknowledged.
     mutating func lostStore(_ node: Peer.ID, _ disk: StoredNode) {
         losers.insert(node)
         for key in disk.remembered.keys { forgets(node, key, disk) }
     }
 
-    /// A node knows nothing of a conversation any more: its disk is gone, or its person has had the peer's key forgotten.
+    /// A node has forgotten a conversation: its disk is lost, or its person has removed the peer's key.
     private mutating func forgets(_ node: Peer.ID, _ key: ConversationKey, _ disk: StoredNode) {
         guard let known = disk.remembered[key]?.conversation else { return }
         let stream = Stream(sender: key.peer, receiver: node, epoch: known.theirEpoch)

@@ -3,8 +3,8 @@
 import DemocracyDJ
 import MeshProtocol
 
-/// What browsers have said in this run of the host and it has not acknowledged. None of it has a number on the host's disk:
-/// each write may have some of it.
+/// Messages of browsers in this run of the host that are not acknowledged yet. They have no number on the host's disk.
+/// Each write may contain some of them.
 struct Spoken {
     private struct Subject: Hashable {
         var guest: Peer.ID
@@ -12,19 +12,19 @@ struct Spoken {
     }
 
     private var open: [Peer.ID: [GuestIntent]] = [:]
-    /// How often a guest has said something of a song.
+    /// How many messages a guest has sent about a song.
     private var counts: [Subject: Int] = [:]
-    /// What was said by people who have left since: who comes again knows nothing of it.
+    /// Messages of people who have left since. A person who comes back knows nothing of them.
     private var leftBehind: Set<Subject> = []
 
-    /// All of it, in an order.
+    /// All of them, in a fixed order.
     var all: [(guest: Peer.ID, intent: GuestIntent)] {
         open.sorted { $0.key < $1.key }.flatMap { guest, intents in intents.map { (guest, $0) } }
     }
 
     func contains(_ intent: GuestIntent, by guest: Peer.ID) -> Bool { open[guest]?.contains(intent) == true }
 
-    /// Whether a guest has a vote for a song, or has none, by what it has said.
+    /// Whether a guest's messages explain that it has a vote for a song, or has none.
     func explains(_ hasVote: Bool, for song: Song.ID, of guest: Peer.ID) -> Bool {
         open[guest]?.contains { $0.songID == song && $0.makesVote == hasVote } == true
     }
@@ -33,7 +33,7 @@ struct Spoken {
         leftBehind.contains(Subject(guest: guest, song: song))
     }
 
-    /// A browser has said something. Returns how much it has said about the song by now.
+    /// A browser has sent a message. Returns the number of its messages about the song.
     mutating func add(_ intent: GuestIntent, by guest: Peer.ID) -> Int {
         open[guest, default: []].append(intent)
         let subject = Subject(guest: guest, song: intent.songID ?? "")
@@ -41,17 +41,17 @@ struct Spoken {
         return counts[subject] ?? 0
     }
 
-    /// The host has acknowledged something. Whether it was the last about its song.
+    /// The host has acknowledged a message. Returns whether it was the last about its song.
     mutating func remove(_ intent: GuestIntent, by guest: Peer.ID, count: Int) -> Bool {
         if let first = open[guest]?.firstIndex(of: intent) { open[guest]?.remove(at: first) }
         return counts[Subject(guest: guest, song: intent.songID ?? "")] == count
     }
 
-    /// The person at a browser leaves, and what the host has not on its disk is forgotten there.
+    /// The person at a browser leaves. Messages that are not on the host's disk are forgotten there.
     mutating func leaves(_ guest: Peer.ID) {
         for intent in open[guest] ?? [] { leftBehind.insert(Subject(guest: guest, song: intent.songID ?? "")) }
     }
 
-    /// Another run of the host has heard nothing.
+    /// A new run of the host has received nothing.
     mutating func hostStarts() { (open, leftBehind) = ([:], []) }
 }

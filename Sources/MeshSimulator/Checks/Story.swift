@@ -5,7 +5,7 @@ import MeshNode
 import MeshProtocol
 import NodeStore
 
-/// Which of the host's states one is.
+/// Identifies one of the host's states.
 struct StateVersion: Hashable, Comparable {
     var epoch: UInt32
     var revision: UInt64
@@ -17,15 +17,15 @@ struct StateVersion: Hashable, Comparable {
     }
 }
 
-/// The host's state from one write to the next, held against what was wished and said in between: two states that follow
-/// one another differ by that and by nothing else, across ends and power cuts as well.
+/// Compares the host's state between two writes with the requests and messages in between. Consecutive states must
+/// differ by these alone, also across restarts and power cuts.
 struct Story {
     typealias Finding = (Invariant, String)
 
-    /// By what a guest says something: one with two bearers wants two things.
+    /// The bearer of a guest's message. A guest with two bearers has separate wishes on each.
     enum Bearer { case radio, browser }
 
-    /// Somebody, and a song that they want something of.
+    /// A guest, and a song of one of its wishes.
     private struct Wisher: Hashable {
         var guest: Peer.ID
         var song: Song.ID
@@ -34,49 +34,50 @@ struct Story {
 
     private(set) var library: SongLibrary
     private let scenario: Scenario
-    /// Songs that the library did not always have.
+    /// Songs that the library lacked at some time.
     private var missed: Set<Song.ID> = []
-    /// Libraries so far.
+    /// Number of libraries so far.
     private var editions = 1
     /// The nodes of this world, the host first.
     var peers: [Peer.ID] = []
-    /// The guests with a browser, and those of them with a radio as well.
+    /// The guests with a browser, and those of them that also have a radio.
     var browsers: [Peer.ID] = []
     var shared: Set<Peer.ID> = []
-    /// What was said at the head unit since the last write began.
+    /// Commands at the head unit since the last write began.
     var causes: [NodeInput] = []
-    /// How often the driver has ended a session that the disk has not ended yet.
+    /// How many sessions the driver has ended that the disk has not ended yet.
     var endings = 0
     /// The epoch of the host's present session.
     private var epoch: UInt32 = 0
-    /// What was said before the write that is under way, or before one that the disk has refused.
+    /// Commands before the write in progress, or before one that the disk has refused.
     private var causesOfWrite: [NodeInput] = []
-    /// Songs that have begun to play in this run of the host, up to the last write.
+    /// Number of songs that have begun to play in this run of the host, up to the last write.
     private var turns = 0
-    /// Somebody has wanted to skip what plays.
+    /// A guest has asked to skip the current song.
     private var skipIsWanted = false
 
     private(set) var lastShown: StateVersion?
-    /// What the host has shown, when, and whether its disk had it. Several where a run has the epoch of one whose disk was lost.
+    /// The states that the host has shown, when, and whether its disk had them. A version has several if a run has the
+    /// epoch of an earlier one that was lost with its disk.
     private var shown: [StateVersion: [(state: HostSnapshot, at: Duration, isKept: Bool)]] = [:]
-    /// Since when each song is queued, or plays, without a break.
+    /// Since when each song is queued or plays without interruption.
     private var queuedSince: [Song.ID: Duration] = [:]
-    /// What a guest's person wants and has no answer to, and since when.
+    /// Wishes of guests without an answer, and since when.
     private var wishedSince: [Wisher: Duration] = [:]
-    /// The same of what guests were told an end of: a power cut may undo that, and the wish waits as before.
+    /// The same for wishes that were shown as ended. A power cut may undo the end, and the wish then waits as before.
     private var answeredSince: [Wisher: Duration] = [:]
-    /// When a guest's last message about a song was safe with the host.
+    /// When a guest's last message about a song was stored by the host.
     private var heardAt: [Wisher: Duration] = [:]
-    /// When the last message about a song was safe with the host that its guest has forgotten.
+    /// When the host stored the last message about a song that its guest has forgotten.
     private var forgottenAt: [Wisher: Duration] = [:]
-    /// What a guest was told is so, and since which of the host's states.
+    /// The confirmed results of guests' wishes, and the host's state that showed them.
     private var settled: [Wisher: (kind: Wish.Kind, at: Duration)] = [:]
-    /// What guests were told just now: it counts where nothing that they have wished since waits for a disk.
+    /// The results shown in this step. They count only if none of the guest's later wishes waits for a disk.
     private var told: [Wisher: (kind: Wish.Kind, at: Duration)] = [:]
-    /// Who was ever sent away, or was to be.
+    /// Guests that were banned at any time, or were about to be.
     var kicked: Set<Peer.ID> = []
     var spoken = Spoken()
-    /// What the host is to tell of what has just been written.
+    /// The intents that the host must report after the last write.
     private var expected: [Peer.ID: [GuestIntent]] = [:]
 
     init(_ scenario: Scenario) {
@@ -84,7 +85,7 @@ struct Story {
         library = SongLibrary((0..<scenario.songs).map { Self.song($0, scenario) })
     }
 
-    /// With titles as long as they may be, so that states are put together from several SDUs.
+    /// Titles have the maximum length, so that states consist of several SDUs.
     private static func song(_ number: Int, _ scenario: Scenario, edition: Int = 1) -> Song {
         Song(
             id: songID(number, scenario),
@@ -92,7 +93,7 @@ struct Story {
             artist: "Band \(number)", duration: scenario.songLength / .seconds(1))
     }
 
-    /// The library is another one: of some songs it tells something else, and it may not have all of them.
+    /// The library changes: some songs have other data, and one may be missing.
     mutating func changeLibrary(without number: Int?) {
         editions += 1
         if let number { missed.insert(songID(number)) }
@@ -107,9 +108,9 @@ struct Story {
 
     func songID(_ number: Int) -> Song.ID { Self.songID(number, scenario) }
 
-    // MARK: What is said
+    // MARK: Requests
 
-    /// A guest's person wants something of a song.
+    /// A guest's person makes a wish for a song.
     mutating func wished(_ guest: Peer.ID, _ song: Song.ID?, by bearer: Bearer = .radio, at now: Duration) {
         guard let song else { return }
         let wisher = Wisher(guest: guest, song: song, bearer: bearer)
@@ -117,7 +118,7 @@ struct Story {
         if wishedSince[wisher] == nil { wishedSince[wisher] = now }
     }
 
-    /// A guest's wish waits for its answer: what it was told of an earlier one does not count any more.
+    /// A guest's wish waits for its answer. The result of an earlier wish for the song no longer counts.
     mutating func waits(_ guest: Peer.ID, _ song: Song.ID, by bearer: Bearer = .radio, at now: Duration) {
         told[Wisher(guest: guest, song: song, bearer: bearer)] = nil
         wished(guest, song, by: bearer, at: now)
@@ -130,40 +131,40 @@ struct Story {
         causes = []
     }
 
-    /// A run of the host begins with this epoch, and with what an earlier one has written.
+    /// A run of the host begins with this epoch and the stored state of an earlier run.
     mutating func hostStarts(epoch: UInt32) {
         (causes, causesOfWrite, expected, lastShown, turns) = ([], [], [:], nil, 0)
         (endings, self.epoch) = (0, epoch)
         spoken.hostStarts()
     }
 
-    /// A node's disk is gone. A guest's old wishes may still be on their way then.
+    /// A node has lost its disk. Old wishes of a guest may still be in transit.
     mutating func lostStore(_ node: Int) {
         settled = settled.filter { node > 0 && $0.key.guest != peers[node] }
         wishedSince = wishedSince.filter { $0.key.guest != peers[node] }
         if node == 0 { queuedSince = [:] }
     }
 
-    /// A run of a guest begins: of these songs its disk has a wish.
+    /// A run of a guest begins. Its disk has wishes for these songs.
     mutating func guestStarts(_ guest: Peer.ID, wishing songs: [Song.ID]) {
         for wisher in songs.map({ Wisher(guest: guest, song: $0) }) {
             wishedSince[wisher] = answeredSince[wisher] ?? wishedSince[wisher]
         }
     }
 
-    // MARK: What the host tells
+    // MARK: The host's reports
 
-    /// The host has written messages: each is to be told of now, once and in order.
+    /// The host has written messages. It must now report each of them once and in order.
     mutating func expect(_ batch: StoreBatch, _ ledger: Ledger) {
         expected = [:]
-        // What somebody says who is sent away counts, or not; and of what is told of a guest with two bearers nobody knows by
-        // which it was said.
+        // The messages of a banned guest may or may not count. For a guest with two bearers, the report does not show
+        // which bearer was used.
         for (guest, intent) in ledger.intents(in: batch, of: peers[0]) where !kicked.union(shared).contains(guest) {
             expected[guest, default: []].append(intent)
         }
     }
 
-    /// The host has a message that its guest does not know of any more: what a guest was told before does not count.
+    /// The host has a message that its guest no longer knows. Earlier results for this guest do not count.
     mutating func heardForgotten(_ song: Song.ID, of guest: Peer.ID, at now: Duration) {
         forgottenAt[Wisher(guest: guest, song: song)] = now
     }
@@ -182,14 +183,14 @@ struct Story {
         return (.deliveredTwice, "\(intent) is followed, and not written just before")
     }
 
-    /// What was written and not told of.
+    /// Messages that were written but not reported.
     mutating func leftOver() -> Finding? {
         defer { expected = [:] }
         guard let (guest, intents) = expected.first(where: { !$0.value.isEmpty }) else { return nil }
         return (.leftOut, "\(intents) of \(Identity.head(of: guest)) are on the disk, and nobody was told")
     }
 
-    /// The host shows a state, which its disk has where it is kept.
+    /// The host shows a state. `isKept` means that its disk has it.
     mutating func showed(_ snapshot: HostSnapshot, isKept: Bool, at now: Duration) {
         let version = StateVersion(snapshot)
         lastShown = version
@@ -201,17 +202,17 @@ struct Story {
         shown[StateVersion(snapshot)]?.contains { $0.state == snapshot.still } == true
     }
 
-    // MARK: What browsers say
+    // MARK: Messages of browsers
 
-    /// A browser has said something. Returns how much it has said about the song by now.
+    /// A browser has sent a message. Returns the number of its messages about the song.
     mutating func said(_ intent: GuestIntent, by guest: Peer.ID) -> Int {
-        // Others may make it a majority when it is on no disk any more.
+        // Other votes may complete the majority after this one is on no disk any more.
         if case .skip = intent { skipIsWanted = true }
         return spoken.add(intent, by: guest)
     }
 
-    /// A browser is told that what it has said is safe. Where nothing has come in between, the host's disk shows it. A song that
-    /// was voted for, skipped and begun again in one step leaves nothing to write: `turns` tells that.
+    /// A browser's message is acknowledged as stored. Unless something came in between, the host's disk shows it. A
+    /// song that was voted for, skipped and started again in one step leaves nothing to write; `turns` shows that.
     mutating func acknowledged(
         _ intent: GuestIntent, of guest: Peer.ID, at said: Duration, count: Int, isRejected: Bool, _ disk: HostRecord?,
         turns: Int?, now: Duration
@@ -223,15 +224,15 @@ struct Story {
             let songID = intent.songID, let since = queuedSince[songID], since <= said,
             let item = disk?.queue.first(where: { $0.songID == songID }),
             item.voters.contains(guest) != makesVote,
-            // What is suggested has no vote yet.
+            // A suggested song has no vote yet.
             intent != .suggestSong(songID: item.songID) || item.addedBy != guest
         else { return nil }
         return (.acknowledgedButLost, "\(intent) is said to be safe, and is not on the host's disk")
     }
 
-    // MARK: What guests are told
+    // MARK: Results for guests
 
-    /// A guest is told what has become of its wish; `snapshot` is what it sees.
+    /// A guest is shown the result of its wish. `snapshot` is the state that it sees.
     mutating func answered(
         _ guest: Peer.ID, _ song: Song.ID, _ kind: Wish.Kind, _ state: WishState, by bearer: Bearer = .radio,
         seeing snapshot: HostSnapshot?
@@ -244,8 +245,8 @@ struct Story {
         switch (state, kind) {
         case (.confirmed, .vote), (.confirmed, .takeBack):
             if hasVote != (kind == .vote) { return (.falseAnswer, "\(kind) of \(song) is confirmed, and not shown") }
-            // With two bearers neither knows what the other has wanted last.
-            // Nor does anybody know more than the host, which may start again without what no disk has.
+            // With two bearers, neither knows the last wish on the other. A guest also cannot know more than the host,
+            // which may restart without what no disk has.
             if !shared.contains(guest), let snapshot, let shown = shown[StateVersion(snapshot)]?.first, shown.isKept {
                 told[wisher] = (kind, shown.at)
             }
@@ -263,21 +264,21 @@ struct Story {
         return nil
     }
 
-    /// A node has dealt with something.
+    /// A node has finished an event.
     mutating func settle(isAtRest: Bool) {
         if isAtRest, !told.isEmpty { settled.merge(told) { $1 } }
         told = [:]
     }
 
-    // MARK: One state and the next
+    // MARK: Consecutive states
 
-    /// The host has another state on its disk. `turns` is how many songs have begun to play in this run of it.
+    /// The host has a new state on its disk. `turns` is how many songs have begun to play in this run.
     mutating func committed(
         _ before: HostRecord?, _ after: HostRecord, _ intents: [(guest: Peer.ID, intent: GuestIntent)],
         turns: Int = 0, at now: Duration
     ) -> [Finding] {
         let newTurns = turns - self.turns
-        // The end of a session is a step of its own. Later commands are in a later write.
+        // The end of a session is a separate step. Later commands are in a later write.
         let isBeforeEnd = endings > 0
         defer {
             self.turns = turns
@@ -288,7 +289,7 @@ struct Story {
         if let before, before.epoch > after.epoch {
             findings.append((.epochReused, "\(after.epoch) after \(before.epoch)"))
         }
-        // Only the end of a session gives a run of the host another epoch.
+        // Only the end of a session changes the epoch of a run.
         let isNewSession = after.epoch > epoch
         if isNewSession {
             if endings == 0 { findings.append((.wrongQueue, "the session is over, and nobody has ended it")) }
@@ -325,13 +326,13 @@ struct Story {
             }
     }
 
-    /// Whether a song has been there all the time. Where that cannot be known it counts as no.
+    /// Whether a song was present without interruption. False if that is unknown.
     private func isUnbroken(
         _ item: QueuedRecord, _ before: HostRecord, _ after: HostRecord,
         _ intents: [(guest: Peer.ID, intent: GuestIntent)], newTurns: Int
     ) -> Bool {
         guard let old = before.queue.first(where: { $0.songID == item.songID }) else { return false }
-        // It may be back by itself, where nothing else is queued.
+        // If nothing else is queued, the song may come back without a request.
         let isPerhapsOut = causesOfWrite.contains { cause in
             switch cause {
             case .host(.remove(item.songID)): true
@@ -339,13 +340,13 @@ struct Story {
             default: false
             }
         }
-        // What is resumed is numbered again.
+        // A resumed session has new numbers.
         if before.epoch != after.epoch { return newTurns == 0 && !isPerhapsOut }
         let (played, plays) = (before.nowPlaying == item.songID, after.nowPlaying == item.songID)
         switch (played, plays) {
         case (false, false): return old.added == item.added
         case (true, true): return newTurns == 0
-        // Of several songs that have begun since the last write it may have been one before.
+        // If several songs have begun since the last write, this one may have been among them.
         case (false, true):
             return newTurns == 1 && !isPerhapsOut && !causesOfWrite.contains(.host(.add(item.songID)))
                 && !intents.contains { $0.intent == .suggestSong(songID: item.songID) }
@@ -373,7 +374,7 @@ struct Story {
         return findings
     }
 
-    /// Who votes for a song is who did before, changed by each message that is written with it, in order.
+    /// The votes for a song must be the former ones, changed by each written message, in order.
     private func votes(
         _ item: QueuedRecord, _ before: HostRecord, _ after: HostRecord,
         _ intents: [(guest: Peer.ID, intent: GuestIntent)], isUnbroken: Bool
@@ -383,11 +384,11 @@ struct Story {
         if Set(item.voters).count < item.voters.count {
             findings.append((.wrongVote, "somebody has voted twice for \(item.songID)"))
         }
-        // What the driver adds and is queued already gets the driver's vote.
+        // If the driver adds a song that is already queued, it gets the driver's vote.
         let isAdded = causesOfWrite.contains(.host(.add(item.songID)))
         if old == nil, item.addedBy == peers[0] {
-            // There is no silence: one of the library's plays where nothing is queued. Where the library has nothing of
-            // what was, it is another session.
+            // The music never stops: a song from the library plays if nothing is queued. If the library has none of the
+            // former songs, a new session begins.
             let isNew = before.epoch != after.epoch && before.queue.allSatisfy { missed.contains($0.songID) }
             if !isAdded, !isNew, after.nowPlaying != item.songID {
                 findings.append((.wrongQueue, "\(item.songID) is queued, and nobody has added it"))
@@ -423,7 +424,7 @@ struct Story {
             + out.map { (.wrongQueue, "\(name($0)) is kept out, and nobody has sent it away") }
     }
 
-    /// More votes first, then who was first; where a host sees to it that nobody has all songs in a row, it may differ.
+    /// More votes first, then earlier votes. If the host limits the songs of one guest in a row, the order may differ.
     private func order(_ after: HostRecord) -> [Finding] {
         guard scenario.fairness.songsInARow == nil else { return [] }
         let waiting = after.queue.filter { $0.songID != after.nowPlaying }
@@ -433,7 +434,7 @@ struct Story {
         return isInOrder ? [] : [(.wrongQueue, "the order is \(waiting.map(\.songID))")]
     }
 
-    /// What a guest was told is so stays so, until it wishes otherwise or the song is gone.
+    /// A confirmed result stays true until the guest makes another wish or the song is gone.
     private func confirmed(_ after: HostRecord) -> [Finding] {
         settled.compactMap { wisher, told -> Finding? in
             guard let since = queuedSince[wisher.song], since <= told.at, !after.banned.contains(wisher.guest),
@@ -453,7 +454,7 @@ struct Story {
 }
 
 extension HostSnapshot {
-    /// Without what changes with time alone.
+    /// The snapshot without the values that change with time alone.
     var still: HostSnapshot {
         var still = self
         still.elapsed = 0

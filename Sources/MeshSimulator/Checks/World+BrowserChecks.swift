@@ -4,9 +4,9 @@ import DemocracyDJ
 import MeshNode
 import MeshProtocol
 
-/// What is promised to passengers with browsers: the same as to every other guest.
+/// Promises to passengers with browsers, which are the same as to all other guests.
 extension World {
-    /// Its person is told what has become of a wish.
+    /// The person at a browser is shown the result of a wish.
     mutating func told(_ wish: ShownWishes.Entry, _ browser: Int) {
         let (id, name) = (browsers[browser].peer.id, browsers[browser].name)
         trace(browser: browser, "\(wish.kind) of \(wish.songID): \(wish.state)")
@@ -18,7 +18,7 @@ extension World {
         if let (invariant, what) = finding { broken(invariant, name, what) }
     }
 
-    /// The node acknowledges before it answers, so what it says at once is looked at as a whole.
+    /// The node acknowledges before it answers, so the messages of one step are checked together.
     mutating func checkAcknowledgements() {
         for link in browserLinks.keys.sorted() {
             guard let numbers = browserLinks[link]?.acknowledged, !numbers.isEmpty else { continue }
@@ -28,7 +28,7 @@ extension World {
         }
     }
 
-    /// The node says that it has something for good: each once, in order, and when it is on the disk.
+    /// The node acknowledges a message: once, in order, and after it is on the disk.
     private mutating func checkAcknowledged(_ number: UInt64, on link: MeshCore.LinkID) {
         guard let entry = browserLinks[link] else { return }
         let browser = browsers[entry.browser]
@@ -44,23 +44,23 @@ extension World {
         if let (invariant, what) = finding { broken(invariant, browser.name, what) }
     }
 
-    /// Only who was sent away is told so, and there is room for all.
+    /// Only a banned guest may be refused as banned, and there is room for all.
     mutating func checkRefusal(_ reason: RefusalReason, _ browser: Int) {
         switch reason {
         case .banned where story.kicked.contains(browsers[browser].peer.id), .ended: break
-        // Its key comes and goes too fast by radio.
+        // The guest also connects and disconnects fast by radio with the same key.
         case .twin where story.shared.contains(browsers[browser].peer.id): break
         default: broken(.givenUp, browsers[browser].name, "it is refused: \(reason)")
         }
     }
 
-    /// A page is shown what the host has shown, and nothing older than before.
+    /// A page shows only states that the host has shown, and none older than before.
     mutating func checkState(_ snapshot: HostSnapshot, _ browser: Int) {
         hash.add([104, browser, Int(snapshot.revision)])
         if !story.hasShown(snapshot) { broken(.wrongState, browsers[browser].name, "state \(snapshot.revision)") }
     }
 
-    /// A guest that was sent away has no link. A guest that has one, on any bearer, is there, and nobody else is.
+    /// A banned guest has no link. A guest with a link on any bearer is present, and no others are.
     mutating func checkBrowserLinks() {
         guard !browsers.isEmpty, !nodes[0].isEnding, let core = nodes[0].core, core({ $0.isAtRest }),
             let guests = core({ $0.app.host?.state.connectedPeers })
@@ -79,7 +79,7 @@ extension World {
         }
     }
 
-    /// What is still to happen for a browser, in words; nil when nothing is.
+    /// What a browser still lacks, in words. Nil if it lacks nothing.
     func whatIsMissing(_ browser: SimulatedBrowser) -> String? {
         let isLinked = browser.guest?.link.flatMap { browserLinks[$0] }?.isOver == false
         if nodes[0].disk.host?.banned.contains(browser.peer.id) == true {

@@ -5,9 +5,9 @@ import MeshNode
 import MeshProtocol
 import NodeStore
 
-/// What is checked of links and of what nodes keep in memory, and whether everything is in order in the end.
+/// Checks links, the memory of nodes, and the final state.
 extension World {
-    /// A node has dealt with something; `link` is the one that it was about.
+    /// A node has finished an event. `link` is the event's link.
     mutating func check(_ node: Int, _ link: MeshCore.LinkID?) {
         checkMemory(of: node)
         checkScreen(node)
@@ -24,7 +24,8 @@ extension World {
         checkAcknowledged(node, peer.id, link)
     }
 
-    /// Links in circuits: who is linked with the host is a guest of the world, or has joined with a key of its own.
+    /// Checks links in circuits: each peer that is linked with the host is a guest of the world, or has joined with its
+    /// own key.
     private mutating func checkCircuits(of node: Int) {
         guard let mesh = nodes[node].core?({ $0.mesh }) else { return }
         for peer in mesh.connectedPeers {
@@ -39,7 +40,7 @@ extension World {
         }
     }
 
-    /// What a node takes for arrived is on its receiver's disk.
+    /// Checks that messages which a node counts as arrived are on the receiver's disk.
     private mutating func checkAcknowledged(_ node: Int, _ peer: Peer.ID, _ link: MeshCore.LinkID) {
         guard let (key, conversation) = nodes[node].core?({ $0.resumption(on: link) }),
             let receiver = story.peers.firstIndex(of: peer)
@@ -50,13 +51,13 @@ extension World {
         if let (invariant, what) = finding { broken(invariant, nodes[node].name, what) }
     }
 
-    /// The peer of a link that is up has to be at its other end, and nowhere else. A guest has dialled the host, and wants
-    /// no other; every peer that joins a host is welcome, as itself, unless it was sent away.
+    /// Checks that the peer of a link is at its other end. A guest has dialled the host, and accepts no other peer. A
+    /// host admits every peer under its own identity, unless it was banned.
     private mutating func checkConnected(_ node: Int, _ place: SimulatedLink, _ peer: Peer) {
         figures.connections += 1
         trace(node, "channel \(place.channel) is up with \(peer)")
         let other = channels[place.channel].ends[1 - place.end].node.map { nodes[$0].peer } ?? mallory.peerID
-        // Between a relay and who stands behind it there is a link that is neither one's way to its host.
+        // Between a relay and the guests behind it there is a link that is not a route of either to its host.
         let isCarrier = channels[place.channel].dialled > 0
         if other != peer.id || node > 0 && peer.id != nodes[0].peer && !isCarrier {
             broken(.falsePeer, nodes[node].name, "\(peer) on channel \(place.channel)")
@@ -70,7 +71,7 @@ extension World {
         }
     }
 
-    /// A node closes a channel. Where it has found the link silent, something has kept the channel from carrying.
+    /// Checks a closed channel. If the node found the link silent, a fault must have stopped the channel.
     mutating func checkGivenUp(_ node: Int, _ place: SimulatedLink) {
         guard silent == node else { return }
         silent = nil
@@ -82,9 +83,9 @@ extension World {
         broken(.givenUp, nodes[node].name, "a silent link on channel \(place.channel)")
     }
 
-    /// Two nodes that keep to the protocol have nothing to accuse one another of. Where somebody has changed what a channel
-    /// carries, or stands in another's place without its key, it shows before any frame is looked at. Only a peer that
-    /// has joined with a key of its own can do more than that.
+    /// Two nodes that follow the protocol must not accuse each other. If an attacker changes the data of a channel, or
+    /// impersonates a peer without its key, this is detected before any frame is read. Only a peer that has joined with
+    /// its own key can do more.
     mutating func checkAccusation(_ node: Int, _ how: Misbehaviour, _ channel: Int) {
         switch how {
         case .badHandshake, .forgedRecord, .changedIdentity, .strippedAdvertisement:
@@ -97,11 +98,11 @@ extension World {
         broken(.falselyAccused, nodes[node].name, "\(how) on channel \(channel)")
     }
 
-    /// What a peer has a hand in stays within its limits.
+    /// Checks that all quantities that a peer can influence stay within their limits.
     private mutating func checkMemory(of node: Int) {
         guard let footprint = nodes[node].core?({ $0.footprint }) else { return }
         let amounts = [
-            // Nothing of a link is left when its channel, or its circuit, is gone.
+            // When a channel or circuit is gone, nothing of its link may remain.
             ("links", footprint.links - footprint.innerLinks, nodes[node].links.count),
             ("circuits of a link", footprint.circuits, Limits.relayedCircuits),
             ("circuits that are passed on", footprint.relayedCircuits, Limits.relayedCircuits),
@@ -119,10 +120,10 @@ extension World {
             ("bytes of an outbox", footprint.outboxBytes, Limits.outboxBytes),
             ("bytes of all outboxes", footprint.allOutboxBytes, Limits.allOutboxBytes),
             ("bytes of a unit", footprint.reassemblyBytes, Limits.unitBytes),
-            // A handshake has two packets a side. Of a link's own frames the newest acknowledgement, ping and pong wait, with
-            // an answer, a final frame and some refusals.
+            // Each side sends two handshake packets. Of a link's own frames, the newest acknowledgement, ping and pong
+            // wait, with an answer, a final frame and some refusals.
             ("frames of a link's own", footprint.ownFrames, Limits.circuitRefusals + 5),
-            // What waits in circuits goes before the goodbye.
+            // Data in circuits are sent before the goodbye.
             ("last frames of a link", footprint.lastFrames, Limits.lastRecords + Limits.circuitRefusals + 5),
         ]
         for (what, amount, limit) in amounts where amount > limit {
@@ -130,22 +131,23 @@ extension World {
         }
     }
 
-    /// The host has another state on its disk.
+    /// The host has a new state on its disk.
     mutating func checkCommitted(_ before: HostRecord?, _ after: HostRecord, _ batch: StoreBatch) {
         let intents = ledger.intents(in: batch, of: nodes[0].peer)
         for (guest, intent) in ledger.forgottenIntents(in: batch, of: nodes[0].peer) {
             if let songID = intent.songID { story.heardForgotten(songID, of: guest, at: now) }
         }
-        // While a write is under way nothing else is decided. How many songs have begun in a session that it ends, nobody knows.
+        // During a write nothing else is decided. If the write ends a session, the number of songs that have begun in
+        // it is unknown.
         let turns = nodes[0].core?({ $0.app.host?.state.turns }) ?? .max
         for (invariant, what) in story.committed(before, after, intents, turns: turns, at: now) {
             broken(invariant, "Car", what)
         }
     }
 
-    // MARK: When the faults have stopped
+    // MARK: After the faults
 
-    /// Everything is as it should be from now on.
+    /// Ends all faults.
     mutating func quiet() {
         trace("The faults stop.")
         isQuiet = true
@@ -155,16 +157,16 @@ extension World {
             (nodes[node].refusesUntil, nodes[node].hangsUntil) = (now, now)
             adapterReturns(node)
             schedule(.starts(node: node), after: random.time(0...500))
-            // Somebody who has left, or was refused, wants to be in again.
+            // A guest that has left or was refused wants to join again.
             if node > 0 { schedule(.retries(node: node), after: random.time(1_000...3_000)) }
-            // What was not to be had from the web is to be had.
+            // Covers that the web did not deliver become available.
             schedule(.tells(node: node, life: nodes[node].life, .cover("s0", path: "cover")), after: .seconds(2))
         }
         for browser in browsers.indices { schedule(.browser(browser, .opens), after: random.time(500...1_500)) }
         schedule(.looks, after: .milliseconds(100))
     }
 
-    /// Looks whether everybody is there and everything has arrived.
+    /// Checks whether all nodes are connected and all messages have arrived.
     mutating func looks() {
         guard whatIsMissing().isEmpty else {
             schedule(.looks, after: .milliseconds(100))
@@ -174,7 +176,7 @@ extension World {
         isSettled = true
     }
 
-    /// What is still to happen, in words; empty when nothing is.
+    /// What is still missing, in words. Empty if nothing is.
     func whatIsMissing() -> String {
         guard let host = nodes[0].core, !nodes[0].isEnding else { return "the host is down" }
         if nodes[0].writing != nil { return "the host is writing" }
@@ -206,7 +208,7 @@ extension World {
         }
         for node in nodes where !isCutOff(node.index) {
             let stays = node.screen.notices.first { code, shown in
-                // What passes was perhaps raised by the last answer only.
+                // A notice that expires may have been shown by the last answer only.
                 let goesAt = shown.notice.dismissAfter.map { shown.since + .seconds($0 + 1) } ?? now
                 return goesAt <= now && (!banned.contains(node.peer) || code != "kicked")
             }
@@ -215,7 +217,7 @@ extension World {
         return ""
     }
 
-    /// Whether no way leads to the host but over relays that were sent away.
+    /// Whether every route to the host goes through banned relays.
     private func isCutOff(_ node: Int) -> Bool {
         let banned = nodes[0].disk.host?.banned ?? []
         let excluded = nodes.indices.filter { banned.contains(nodes[$0].peer) }

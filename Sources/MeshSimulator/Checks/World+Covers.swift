@@ -2,7 +2,7 @@
 
 import DemocracyDJ
 
-/// The covers of simulated songs: each has another size, and some have none.
+/// The covers of simulated songs. Each has a different size, and some songs have none.
 extension World {
     /// A song's cover.
     func cover(of songID: Song.ID) -> SmallCover? {
@@ -15,7 +15,7 @@ extension World {
         return SmallCover(bytes, version: version)
     }
 
-    /// What a guest has put together is what its host has sent.
+    /// Checks that the assembled cover of a guest equals the host's.
     mutating func checkCover(_ node: Int, _ songID: Song.ID, _ bytes: [UInt8]) {
         figures.covers += 1
         if cover(of: songID)?.bytes != bytes { broken(.wrongCover, nodes[node].name, "the cover of \(songID)") }

@@ -5,7 +5,7 @@ import MeshNode
 import MeshProtocol
 import NodeStore
 
-/// What people are shown, and whether it is true.
+/// Checks that the screens show the truth.
 extension World {
     mutating func shows(_ event: NodeEvent, _ node: Int) {
         let name = nodes[node].name
@@ -23,7 +23,7 @@ extension World {
             nodes[node].screen.isCurrent = false
         case .connection(let state):
             note(node, 3, "connection: \(state)")
-            // Its person has a look at it, and tries again.
+            // The person notices and tries again.
             if case .failed = state { schedule(.retries(node: node), after: random.time(1_000...3_000)) }
         case .snapshot(let snapshot, let isStale): showsState(snapshot, isStale: isStale, node)
         case .wish(let song, let kind, let state):
@@ -76,8 +76,8 @@ extension World {
             return story.showed(snapshot, isKept: !nodes[0].isWithoutStore, at: now)
         }
         if !story.hasShown(snapshot) { broken(.wrongState, nodes[node].name, "state \(snapshot.revision)") }
-        // The first one on a link is no older than the link. Where there are relays, one begins with the last whole state, which may be:
-        // what follows comes with it, so that nobody sees it (docs/protocol.md).
+        // The first state on a link is not older than the link. With relays, a link begins with the last full state,
+        // which may be older. The changes come with it, so no guest sees the old one (docs/protocol.md).
         if !nodes[node].screen.isCurrent {
             let least = hostState(atOpeningOfLinkOf: node)
             if scenario.reach == nil {
@@ -86,7 +86,7 @@ extension World {
                 nodes[node].screen.least = least
             }
         }
-        // The others follow one another; and within a run of the host nobody sees it go back, by whatever way it comes.
+        // Later states come in order. Within a run of the host no guest sees the state go back, on any route.
         let follows = before.flatMap {
             nodes[node].screen.isCurrent || $0.epoch == snapshot.epoch ? StateVersion($0) : nil
         }
@@ -99,20 +99,20 @@ extension World {
         broken(.staleUpdate, nodes[node].name, "state \(snapshot.revision) after \(least.revision)")
     }
 
-    /// The host's state when the link to it opened that a guest has now, or was asked for where that is in a circuit.
+    /// The host's state when the guest's current link opened. For a link in a circuit, when it was requested.
     private func hostState(atOpeningOfLinkOf node: Int) -> StateVersion? {
         let links = nodes[node].links
         guard scenario.reach != nil else {
             return links.values.first { $0.isUp && !$0.isClosing }.flatMap { channels[$0.channel].stateAtOpen }
         }
-        // What waited for its disk it may show when it has gone over to another one.
+        // After the guest has switched to another link, it may show a state that waited for its disk.
         guard let link = nodes[node].linkOfWrite ?? hostLink(of: node) else { return nil }
         return links[link].flatMap { channels[$0.channel].stateAtOpen } ?? nodes[node].stateAtOpen[link]
     }
 
     // MARK: After each event
 
-    /// What was shown is on the disk.
+    /// Checks that the shown state is on the disk.
     mutating func checkScreen(_ node: Int) {
         guard !nodes[node].isEnding else { return }
         if let snapshot = nodes[node].screen.snapshot {
@@ -143,23 +143,23 @@ extension World {
             }
             return
         }
-        // Without a disk the music goes on, and no vote counts that could be forgotten.
+        // Without a disk the music continues, but no vote may count that could be forgotten.
         for item in snapshot.items {
             guard let stored = record.queue.first(where: { $0.songID == item.id }) else { continue }
-            // What becomes of the driver's own is promised to nobody.
+            // The driver's own votes have no promise.
             if !Set(item.voters).subtracting([nodes[0].peer]).isSubset(of: stored.voters) {
                 broken(.toldTooEarly, "Car", "a vote for \(item.id) is shown, and not on the disk")
             }
         }
     }
 
-    /// The driver sees that the next session has begun: the disk has it.
+    /// The driver sees the start of the next session only after the disk has it.
     private mutating func checkEnd() {
         guard nodes[0].disk.host?.epoch != nodes[0].screen.snapshot?.epoch else { return }
         broken(.toldTooEarly, "Car", "the end of its session is not on the disk")
     }
 
-    /// A wish that waits is on the guest's disk: its person was told that it is kept.
+    /// Checks that a waiting wish is on the guest's disk, since its person was shown that it is saved.
     private mutating func checkWishes(_ node: Int) {
         let stored = nodes[node].disk.guest?.wishes ?? []
         for (song, wish) in nodes[node].screen.wishes where !wish.state.isAnswer {
@@ -170,11 +170,12 @@ extension World {
 
     // MARK: Notices
 
-    /// What clears notices has just been told: none is left that it clears, when the node has dealt with it.
+    /// An event that clears notices was just reported. When the node has finished it, none of those notices may be
+    /// left.
     private mutating func clears(_ node: Int, _ clearer: Problem.Clearer) { cleared.append((node, clearer)) }
 
     mutating func checkCleared() {
-        // Who was lost again at once is told so again.
+        // A peer that was lost again at once is reported again.
         for (node, clearer) in cleared where clearer != .linked || !nodes[node].screen.linked.isEmpty {
             let left = nodes[node].screen.notices.values.first { $0.notice.clearedBy.contains(clearer) }
             guard let left else { continue }
@@ -190,13 +191,13 @@ extension World {
         checkCleared()
     }
 
-    /// A write has failed: the person knows.
+    /// A write has failed. A notice must show this.
     mutating func checkRefused(_ node: Int) {
         guard nodes[node].core != nil, !nodes[node].isWithoutStore else { return }
         broken(.wrongNotice, nodes[node].name, "the disk takes nothing, and nobody is told")
     }
 
-    /// Guests are refused for a reason. Where somebody answers in the host's place, anything may be said.
+    /// Guests are refused for a reason. If an attacker answers instead of the host, any reason is possible.
     private mutating func checkRefusal(_ notice: Notice, _ node: Int) {
         let isClean = !scenario.faults.contains(.impostor) && !scenario.faults.contains(.tamper)
         switch notice.code {
@@ -211,12 +212,12 @@ extension World {
 }
 
 extension SimulatedNode {
-    /// Its people were told that its disk takes nothing.
+    /// Whether a notice shows that the disk accepts no writes.
     var isWithoutStore: Bool { screen.notices.values.contains { $0.notice.clearedBy.contains(.written) } }
 }
 
 extension WishState {
-    /// Whether nothing follows.
+    /// Whether this is the final result.
     var isAnswer: Bool {
         switch self {
         case .queued, .sent: false
@@ -226,6 +227,6 @@ extension WishState {
 }
 
 extension HostSnapshot {
-    /// What plays and what is queued, with the numbers of votes.
+    /// The current and the queued songs with their numbers of votes.
     fileprivate var words: String { items.map { "\($0.id):\($0.votes)" }.joined(separator: " ") }
 }
