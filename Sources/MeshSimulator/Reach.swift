@@ -2,20 +2,21 @@
 
 import MeshProtocol
 
-/// Who hears whom in a world with relays: the nodes stand in rows, the host in the first, and hear those of their own row and of
-/// the rows beside it. In each row but the last one at least one node relays, so everybody can be reached.
+/// The ranges in a world with relays. The nodes are in rows, the host in the first. They hear the nodes of their own
+/// and the neighbouring rows. Each row but the last has at least one relay, so all nodes can be reached.
 public struct Reach: Hashable, Sendable {
     /// The row of each node.
     public let rows: [Int]
     /// The guests that relay.
     public let relays: Set<Int>
 
-    /// Nodes of such a world: a relay takes seven, so that with one relay more than these could not all be in.
+    /// Number of nodes in such a world. A relay accepts seven guests, so with one relay, more nodes could not all be
+    /// connected.
     static let sizes = 3...8
 
     init(_ nodes: Int, _ random: inout SeededGenerator) {
         let count = random.pick(1...min(nodes - 2, 5))
-        // Two relays in one row are two ways.
+        // Two relays in one row are two routes.
         var deepest = 0
         var rows = [0]
         for _ in 0..<count {
@@ -30,7 +31,7 @@ public struct Reach: Hashable, Sendable {
     /// Whether two nodes hear each other.
     func hears(_ node: Int, _ other: Int) -> Bool { abs(rows[node] - rows[other]) <= 1 }
 
-    /// Whether a way leads from a node to the host, over relays but for these.
+    /// Whether a node has a route to the host over relays, without the excluded ones.
     func isReached(_ node: Int, without excluded: Set<Int>) -> Bool {
         var found: Set<Int> = [0]
         var edge = [0]

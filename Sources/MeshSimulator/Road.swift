@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a guest meets on its way: where it is out of reach, how strong the signal is, when it votes. Times are since the
+/// The events on a guest's way: where it is out of range, the signal strength, and its votes. Times are since the
 /// start.
 public struct Road: Hashable, Sendable {
-    /// From here on the signal is so strong.
+    /// The signal strength from a time on.
     public struct Strength: Hashable, Sendable {
-        /// Since when.
+        /// Start of this strength.
         public var at: Duration
         /// In dBm.
         public var dBm: Int
@@ -17,13 +17,13 @@ public struct Road: Hashable, Sendable {
         }
     }
 
-    /// Where the guest is out of reach, in order.
+    /// Times out of range, in order.
     public var gaps: [Range<Duration>]
-    /// How strong the signal is, in order.
+    /// Signal strengths, in order.
     public var signal: [Strength]
-    /// When somebody votes.
+    /// Times of votes.
     public var votes: [Duration]
-    /// How long it takes.
+    /// Total time.
     public var length: Duration
 
     /// A road.
@@ -34,18 +34,18 @@ public struct Road: Hashable, Sendable {
         self.length = length
     }
 
-    /// Below this signal packets get lost.
+    /// Below this signal strength, in dBm, packets get lost.
     static let audible = -80
-    /// With each dB below, so many more in a hundred.
+    /// Percentage of lost packets for each dB below that.
     static let lossPerDecibel = 4
-    /// At most so many: a link on which more are lost does not live.
+    /// Highest percentage of lost packets. A link with more would be lost.
     static let mostLost = 70
-    /// A packet that is lost is sent again after the connection interval.
+    /// A lost packet is sent again after the connection interval.
     static let interval: Duration = .milliseconds(50)
-    /// More than that in a row, and the link is lost: the supervision timeout.
+    /// Most losses of a packet in a row before the link is lost: the supervision timeout.
     static let resends = 8
 
-    /// How many packets in a hundred are lost at a time. A model, and no measurement: none at -80 dBm, 40 at -90.
+    /// Percentage of lost packets at a time. This is a model, not a measurement: none at -80 dBm, 40 at -90.
     func loss(at time: Duration) -> Int {
         var low = 0, high = signal.count
         while low < high {
@@ -67,7 +67,7 @@ extension World {
         for vote in road.votes { schedule(.votes, at: vote) }
     }
 
-    /// The road leads out of reach. The link layer tells after the supervision timeout.
+    /// The road leads out of range. The link layer reports it after the supervision timeout.
     mutating func leavesRange(_ guest: Int) {
         guard outOfReach.insert(guest).inserted else { return }
         figures.faults[.tunnel, default: 0] += 1
@@ -75,7 +75,7 @@ extension World {
         breakChannels(of: guest, after: 420...600)
     }
 
-    /// How long an SDU takes longer because its packets are sent again.
+    /// Additional time of an SDU for packets that are sent again.
     mutating func resending() -> Duration {
         guard let loss = scenario.road?.loss(at: now), loss > 0 else { return .zero }
         var time: Duration = .zero

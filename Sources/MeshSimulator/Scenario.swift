@@ -3,16 +3,16 @@
 import DemocracyDJ
 import MeshProtocol
 
-/// A world before it begins: who is there, what the air is like, and what will go wrong. All of it comes from the seed.
+/// The parameters of a world: its nodes, the air, and its faults. All of them come from the seed.
 ///
-/// Each kind of fault is there in every other world: a bug that one fault hides from another is found where the other is
-/// alone.
+/// Each kind of fault is in every other world. So if one fault hides a bug from another, a world without the first one
+/// finds it.
 public struct Scenario: Hashable, Sendable {
-    /// What can go wrong.
+    /// A fault.
     public enum Fault: Int, CaseIterable, Sendable {
-        /// A guest is out of reach for a while, and the ends of its links learn it one after the other, or never.
+        /// A guest is out of range for some time. The ends of its links learn it at different times, or never.
         case tunnel
-        /// A channel carries nothing in one direction, and nobody is told.
+        /// A channel carries nothing in one direction, and no event reports that.
         case oneWay
         /// A channel breaks.
         case breaks
@@ -22,28 +22,28 @@ public struct Scenario: Hashable, Sendable {
         case loseStore
         /// A node's adapter goes away and comes back.
         case adapter
-        /// A node's clock leaps.
+        /// A node's clock jumps.
         case clockLeap
         /// A guest's person leaves the host and comes back.
         case leave
-        /// Somebody changes what a channel carries.
+        /// An attacker changes the data of a channel.
         case tamper
-        /// Somebody dials the host who means no good.
+        /// An attacker dials the host.
         case intruder
-        /// Somebody answers in the host's place.
+        /// An attacker answers instead of the host.
         case impostor
-        /// A disk refuses all writes for a while, or answers none.
+        /// A disk refuses all writes for some time, or does not answer.
         case disk
-        /// A node ends as it should, and starts again.
+        /// A node ends normally, and starts again.
         case quit
-        /// The driver ends the session: the next one begins as a new host does, and everybody is welcome.
+        /// The driver ends the session. The next one begins like a new host, and admits all peers.
         case session
-        /// The driver sends a guest away.
+        /// The driver bans a guest.
         case kick
-        /// A browser's page is closed in the middle of something, or its link is given up. Only where there are browsers.
+        /// A browser's page is closed during a request, or its link ends. Only in worlds with browsers.
         case page
 
-        /// Many of them, in words.
+        /// The plural of the fault, in words.
         public var sentence: String {
             switch self {
             case .tunnel: "tunnels"
@@ -72,57 +72,57 @@ public struct Scenario: Hashable, Sendable {
     public let nodes: Int
     /// Guests with a browser.
     public let browsers: Int
-    /// How many of them have the key of a guest by radio: one guest with two bearers.
+    /// Number of browsers with the key of a guest by radio. Such a guest has two bearers.
     public let sharedKeys: Int
     /// The faults that happen.
     public let faults: [Fault]
     /// When the faults stop.
     public let faultsEnd: Duration
-    /// When, after that, everything must have arrived.
+    /// Time after that until everything must have arrived.
     public let patience: Duration = .seconds(60)
     /// Milliseconds between two faults.
     public let faultPause: ClosedRange<Int>
-    /// How often somebody does something.
+    /// Number of actions of people.
     public let acts: Int
-    /// Wishes of one person at a time, at most.
+    /// Most wishes of one person at a time.
     public let burst: Int
-    /// Songs that people want something of: the fewer, the more wishes meet.
+    /// Songs that people make wishes for. With fewer songs, more wishes are for the same one.
     public let favourites: Int
     /// Songs of the library.
     public let songs: Int
-    /// Whether songs have the longest identifiers there are: several votes take more than an SDU then.
+    /// Whether songs have the longest possible identifiers. Several votes then need more than one SDU.
     public let hasLongIDs: Bool
-    /// Songs that a new session queues by itself.
+    /// Songs that a new session queues automatically.
     public let opens: Int
     /// How long a song is.
     public let songLength: Duration
-    /// Whether a player says when a song is over.
+    /// Whether a player reports the end of a song.
     public let hasPlayer: Bool
-    /// How wishes are weighed.
+    /// The rule that orders wishes.
     public let fairness: Fairness
-    /// Milliseconds that an SDU is on its way.
+    /// Milliseconds that an SDU is in transit.
     public let latency: ClosedRange<Int>
-    /// Milliseconds until a node gets to send.
+    /// Milliseconds until a node can send.
     public let pullDelay: ClosedRange<Int>
-    /// SDUs of a direction that may be on their way at one time.
+    /// Most SDUs of a direction in transit at one time.
     public let credits: Int
     /// Largest SDU of each node.
     public let sduLimits: [Int]
     /// Milliseconds that a write to a store takes.
     public let writeTime: ClosedRange<Int>
-    /// How many dials in a hundred fail.
+    /// Percentage of dials that fail.
     public let failingDials: Int
     /// Milliseconds between a kill and the next start.
     public let downTime: ClosedRange<Int>
-    /// Who hears whom, and who relays. Nil where everybody hears the host, and nobody relays.
+    /// The ranges and the relays. Nil if all nodes hear the host, and none relays.
     public let reach: Reach?
-    /// The road that the guest is driven along. Nil where chance alone decides what goes wrong.
+    /// The road that the guest is driven along. Nil if the faults are random.
     public let road: Road?
 
-    /// What a seed stands for. `nodes` overrides how many there are, `faults` what goes wrong. `hasRelays`: nodes stand behind
-    /// relays in any case, and not only where the seed says so.
+    /// The scenario of a seed. `nodes` overrides the number of nodes, `faults` the faults. With `hasRelays` there are
+    /// always relays, otherwise only for some seeds.
     public init(seed: UInt64, nodes wanted: Int? = nil, faults wantedFaults: [Fault]? = nil, hasRelays: Bool = false) {
-        // Another stream than the world's, so that what is overridden here changes nothing there.
+        // A separate stream from the world's, so that overrides here change nothing there.
         var random = SeededGenerator(seed: seed ^ 0x5CE7_A210_5CE7_A210)
         let share = random.below(100)
         let drawn =
@@ -132,13 +132,13 @@ public struct Scenario: Hashable, Sendable {
             default: random.pick(8...16)
             }
         self.seed = seed
-        // Another stream again: a world without relays is what it was before there were any.
+        // Another separate stream: worlds without relays stay the same as before relays existed.
         var ground = SeededGenerator(seed: seed ^ 0x9E1A_75C3_9E1A_75C3)
         let mayHaveRelays = ground.chance(25) || hasRelays
         let size = min(max(wanted ?? drawn, 2), Limits.guests)
         nodes = hasRelays && !Reach.sizes.contains(size) ? ground.pick(Reach.sizes) : size
         reach = mayHaveRelays && Reach.sizes.contains(nodes) ? Reach(nodes, &ground) : nil
-        // And another one for browsers: a world without them is what it was before there were any.
+        // And another one for browsers: worlds without them stay the same as before.
         var more = SeededGenerator(seed: seed ^ 0xB405_3E25_B405_3E25)
         let browsers = more.chance(40) ? more.pick([1, 1, 2, 3, 6]) ?? 1 : 0
         self.browsers = browsers
@@ -148,7 +148,8 @@ public struct Scenario: Hashable, Sendable {
         faultsEnd = .seconds(random.pick(nodes > 7 ? 8...14 : 10...25))
         let pause = random.pick(100...1_500)
         faultPause = pause / 4...pause
-        // In a few worlds more is wished for than an outbox holds. All else is fast there, so that it arrives in time.
+        // In a few worlds, people make more wishes than an outbox holds. All else is fast there, so that they arrive in
+        // time.
         let isTalkative = random.chance(3)
         burst = isTalkative ? 2 * Limits.outboxMessages : random.pick([1, 3, 8]) ?? 1
         acts = isTalkative ? 3 : random.pick(10...60) / (burst > 3 ? 2 : 1)
@@ -164,7 +165,7 @@ public struct Scenario: Hashable, Sendable {
         latency = 1...latest
         pullDelay = 0...(isTalkative ? 1 : random.pick([1, 10, 300]) ?? 1)
         credits = random.pick(1...10)
-        // What takes less passes no circuits on.
+        // A node with a smaller SDU forwards no circuits.
         let least = reach == nil ? Limits.leastSDUBytes : Limits.leastCarrierSDUBytes
         let limits = [least, 600, 1_024, Limits.sduBytes]
         sduLimits = (0..<Limits.guests).map { _ in random.pick(limits) ?? Limits.sduBytes }
@@ -176,8 +177,8 @@ public struct Scenario: Hashable, Sendable {
         road = nil
     }
 
-    /// A host and a guest that is driven along a road. What the road says happens at its times; the seed decides the rest:
-    /// how long everything takes, and which dials fail.
+    /// A host and a guest that is driven along a road. The road's events happen at their times. The seed determines the
+    /// rest: all delays, and which dials fail.
     public init(seed: UInt64, road: Road) {
         self.seed = seed
         self.road = road
@@ -196,7 +197,7 @@ public struct Scenario: Hashable, Sendable {
         songLength = .seconds(86_000)
         hasPlayer = false
         fairness = Fairness()
-        // A connection interval of 30 to 50 ms, as the kernel asks for.
+        // A connection interval of 30 to 50 ms, the kernel's defaults.
         latency = 5...50
         pullDelay = 0...10
         credits = 3

@@ -4,15 +4,15 @@ import MeshProtocol
 
 /// One run of a world.
 public struct Simulation: Sendable {
-    /// What is there and what will go wrong.
+    /// The world's parameters and its faults.
     public let scenario: Scenario
 
-    /// The world of a seed. `nodes` overrides how many there are, from 2 to 16, and `faults` what goes wrong.
+    /// The world of a seed. `nodes` overrides the number of nodes, from 2 to 16, and `faults` the faults.
     public init(seed: UInt64, nodes: Int? = nil, faults: [Scenario.Fault]? = nil) {
         scenario = Scenario(seed: seed, nodes: nodes, faults: faults)
     }
 
-    /// A world that was drawn.
+    /// The world of a scenario.
     public init(_ scenario: Scenario) { self.scenario = scenario }
 
     /// The world of a seed in which a guest is driven along a road.
@@ -20,7 +20,7 @@ public struct Simulation: Sendable {
         scenario = Scenario(seed: seed, road: road)
     }
 
-    /// Runs it to its end. `log` gets a line for everything that happens.
+    /// Runs the world to its end. `log` gets a line for each event.
     public func run(log: ((String) -> Void)? = nil) -> Outcome {
         var world = World(scenario, log: log)
         world.run()
@@ -28,7 +28,7 @@ public struct Simulation: Sendable {
             scenario: scenario, hash: world.hash.value, violation: world.violation, figures: world.figures)
     }
 
-    /// Runs it to its end and returns so many of the last lines of what happened.
+    /// Runs the world to its end and returns the last lines of its log.
     public func lastLines(_ count: Int) -> [String] {
         var lines: [String] = []
         _ = run { line in
@@ -39,33 +39,33 @@ public struct Simulation: Sendable {
     }
 }
 
-/// What came of a run.
+/// The result of a run.
 public struct Outcome: Hashable, Sendable {
     /// The world that ran.
     public let scenario: Scenario
-    /// A hash of everything that happened, in order: the same for the same seed, everywhere.
+    /// A hash of all events, in order. The same seed gives the same hash on all machines.
     public let hash: UInt64
-    /// The first invariant that was violated. Nil where all were kept.
+    /// The first violated invariant. Nil if there was none.
     public let violation: Violation?
-    /// How much happened.
+    /// The counters of the run.
     public let figures: Figures
 }
 
 /// An invariant that was violated.
 public struct Violation: Hashable, Sendable {
-    /// Which one.
+    /// The invariant.
     public let invariant: Invariant
-    /// The node that noticed.
+    /// The node that noticed it.
     public let who: String
-    /// What exactly.
+    /// A description.
     public let what: String
-    /// When, in virtual time.
+    /// The virtual time.
     public let time: Duration
 }
 
-/// How much happened in a run, or in many.
+/// Counters of one run, or of many.
 public struct Figures: Hashable, Sendable {
-    /// Events.
+    /// Number of events.
     public var steps = 0
     /// Virtual time.
     public var time: Duration = .zero
@@ -75,25 +75,26 @@ public struct Figures: Hashable, Sendable {
     public var visits = 0
     /// SDUs that arrived.
     public var sdus = 0
-    /// What people have wished of a song.
+    /// Wishes of people for a song.
     public var wishes = 0
-    /// Those of them whose people were told that they are fulfilled.
+    /// Wishes that were confirmed to their people.
     public var confirmed = 0
-    /// Covers that guests have got over the air.
+    /// Covers that guests have received over the air.
     public var covers = 0
-    /// Those of them whose people were told that they are not.
+    /// Wishes that were rejected.
     public var rejected = 0
     /// Writes that a disk has refused.
     public var refusedWrites = 0
     /// Faults that happened, by kind.
     public var faults: [Scenario.Fault: Int] = [:]
-    /// From the end of the faults until everybody was connected and everything had arrived. Of many runs, the longest.
+    /// Time from the end of the faults until all nodes were connected and everything had arrived. Of many runs, the
+    /// longest.
     public var recovery: Duration = .zero
 
-    /// Nothing has happened.
+    /// All counters are zero.
     public init() {}
 
-    /// Adds what has happened in another run.
+    /// Adds the counters of another run.
     public static func += (sum: inout Figures, more: Figures) {
         sum.steps += more.steps
         sum.time += more.time

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A hash of everything that happened, in order: FNV-1a with 64 bits. Two runs with one hash were the same run.
+/// A hash of all events, in order: FNV-1a with 64 bits. Two runs with the same hash were the same.
 public struct TraceHash: Hashable, Sendable {
     /// The hash so far.
     public private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
-    /// The hash of nothing.
+    /// The hash of no events.
     public init() {}
 
     /// Adds a number, for instance another hash.

@@ -2,8 +2,8 @@
 
 import MeshProtocol
 
-/// Frames as somebody writes them who need not keep to the rules. They are written by hand: what the protocol's own code
-/// refuses to write is what is wanted here (`docs/protocol.md`, "Frames").
+/// Frames of an attacker that breaks the rules. They are written by hand, since the protocol's own code refuses to
+/// write them (`docs/protocol.md`, "Frames").
 enum HostileFrames {
     static func frame(_ type: UInt8, _ body: [UInt8]) -> [UInt8] {
         [type] + varint(UInt64(body.count)) + body
@@ -19,7 +19,7 @@ enum HostileFrames {
     /// A part of a hello.
     static func part(_ type: UInt8, _ value: [UInt8]) -> [UInt8] { [type] + varint(UInt64(value.count)) + value }
 
-    /// Asks for a circuit to nobody.
+    /// Requests a circuit to a peer that does not exist.
     static func circuitOpen(_ circuit: UInt64) -> [UInt8] {
         frame(12, varint(circuit) + [UInt8](repeating: 7, count: 16) + [3] + varint(512) + [0])
     }

@@ -2,16 +2,16 @@
 
 import MeshProtocol
 
-/// Somebody who means no good at one end of a channel: what they say when it opens, and what they answer.
+/// An attacker at one end of a channel: what it sends when the channel opens, and what it answers.
 struct HostileScript {
     enum Part {
-        /// Says these, and nothing more: nothing at all, rubbish, half a handshake, what was recorded.
+        /// Sends these and nothing more: nothing, random bytes, half a handshake, or a recording.
         case says([[UInt8]])
-        /// Joins with a key of its own, and then says these.
+        /// Joins with its own key, and then sends these.
         case joins(frames: [[UInt8]])
-        /// Answers a guest in the host's place with these.
+        /// Answers a guest with these instead of the host.
         case answers([[UInt8]])
-        /// Gives back what it gets.
+        /// Sends back what it receives.
         case echoes
         /// Answers a guest as a host with another key.
         case poses
@@ -64,7 +64,7 @@ struct HostileScript {
 
     private mutating func join(_ sdu: [UInt8], _ frames: [[UInt8]]) -> [[UInt8]] {
         if cipher != nil {
-            // The host's first record: it has let us in.
+            // The host's first record means that it has admitted the attacker.
             guard !hasSpoken else { return [] }
             hasSpoken = true
             return frames.compactMap { cipher?.seal($0) }

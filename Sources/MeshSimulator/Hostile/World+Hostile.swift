@@ -2,9 +2,9 @@
 
 import MeshProtocol
 
-/// Intruders: those that dial the host, and one that answers in its place.
+/// Attackers: those that dial the host, and one that answers instead of it.
 extension World {
-    /// Some channels to the host, or to a relay, open, and nothing good comes from them.
+    /// Opens some channels to the host or to a relay, with attackers that send harmful data.
     mutating func intrude() {
         let relays = nodes.indices.filter { nodes[$0].notice != nil }
         let target = relays.isEmpty || random.chance(50) ? 0 : random.pick(relays) ?? 0
@@ -34,11 +34,11 @@ extension World {
         return script(part)
     }
 
-    /// In this epoch of its own an intruder that has joined says nothing that may be heard.
+    /// In this epoch an intruder that has joined sends only messages that must not be accepted.
     static let muteEpoch: UInt32 = 9
 
-    /// What somebody says who has joined, each a record's plaintext; and whether none of it is to be looked at, since it
-    /// stands behind a misdeed or a goodbye.
+    /// The frames of an attacker that has joined, each the plaintext of a record. `isMute` means that none of them may
+    /// be read, since they follow a violation or a goodbye.
     private mutating func misdeed() -> (frames: [[UInt8]], isMute: Bool) {
         let kind = random.below(11)
         return (misdeed(kind), kind == 1 || kind == 8)
@@ -46,7 +46,7 @@ extension World {
 
     private mutating func misdeed(_ kind: Int) -> [[UInt8]] {
         switch kind {
-        // Circuits that nobody takes, as many as fit, and what belongs into none.
+        // Circuits that no peer accepts, as many as fit, and data that belong to none.
         case 0:
             return [
                 (0..<80).flatMap { HostileFrames.circuitOpen(UInt64($0)) } + HostileFrames.frame(13, [1, 2, 3])
@@ -60,7 +60,7 @@ extension World {
         case 2: return [HostileFrames.acknowledgement(UInt64(random.pick(1...1_000_000)))]
         case 3: return [HostileFrames.fragment(flags: 2, 65_536 + 1_000, random.bytes(30))]
         case 4:
-            // Two that are never finished, as large as they may be.
+            // Two incomplete messages of the maximum size.
             return [
                 HostileFrames.fragment(flags: 2, 65_000, random.bytes(1_000)),
                 HostileFrames.fragment(flags: 3, 65_000, random.bytes(1_000)),
@@ -79,7 +79,7 @@ extension World {
         }
     }
 
-    /// Somebody who answers a guest that has dialled the host.
+    /// An attacker that answers a guest that has dialled the host.
     mutating func impostor() -> Party {
         let part: HostileScript.Part
         switch random.below(7) {

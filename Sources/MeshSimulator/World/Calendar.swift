@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is going to happen, by its time: a binary heap.
+/// The coming events, by time: a binary heap.
 ///
-/// What happens at one time happens in any order, and the seed says in which. Whatever needs an order, such as the SDUs
-/// of one channel, keeps it itself.
+/// The seed determines the order of events at the same time. Events that need an order, such as the SDUs of one
+/// channel, keep it themselves.
 struct Calendar {
     struct Entry {
         var at: Duration
@@ -11,7 +11,7 @@ struct Calendar {
         var event: Event
     }
 
-    /// Where an event is kept: what is moved about in the heap is small, and has nothing to be counted.
+    /// The position of an event. Entries of the heap are small and need no reference counting.
     private struct Place {
         var at: Duration
         var tie: UInt64

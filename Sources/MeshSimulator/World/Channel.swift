@@ -2,58 +2,58 @@
 
 import MeshProtocol
 
-/// Who is at an end of a channel.
+/// The party at an end of a channel.
 enum Party: Hashable, Sendable {
     /// A node, in one of its lives.
     case node(Int, life: Int)
-    /// Somebody who follows one of the world's scripts.
+    /// An attacker that follows one of the world's scripts.
     case hostile(script: Int)
 }
 
-/// A channel between two ends: SDUs go both ways, whole and in order, as long as it lives. End 0 has dialled.
+/// A channel between two ends. SDUs go both ways, complete and in order, while it lives. End 0 has dialled.
 struct Channel {
     struct End {
         var party: Party
-        /// It was told that the channel is open.
+        /// This end has learned that the channel is open.
         var isOpen = false
-        /// It was told that the channel is closed, or closed it.
+        /// This end has learned that the channel is closed, or has closed it.
         var isClosed = false
-        /// A node's number for it.
+        /// The node's number of the link.
         var link: MeshCore.LinkID = 0
-        /// It is going to look for something to send.
+        /// It is about to look for data to send.
         var willPull = false
-        /// A guest's dial that led here.
+        /// The guest's dial that opened the channel.
         var dial = 0
 
-        // What this end has sent.
+        // SDUs that this end has sent.
         var underway: [[UInt8]] = []
-        /// When the last of it arrives.
+        /// Arrival time of the last of them.
         var lastArrival: Duration = .zero
         /// Nothing that it sends arrives.
         var isDead = false
-        /// The first of what it has sent: what somebody in range could have recorded.
+        /// Its first SDUs, which an attacker in range could have recorded.
         var recording: [[UInt8]] = []
-        /// What arrived before the other end was open.
+        /// Number of SDUs that arrived before the other end was open.
         var early = 0
     }
 
     var ends: [End]
-    /// The node that was dialled, no matter who has answered.
+    /// The node that was dialled, regardless of which party has answered.
     var dialled = 0
-    /// Nothing moves on it any more.
+    /// The channel carries nothing any more.
     var isBroken = false
-    /// Something has kept it from carrying what it should, or a node's clock has leapt meanwhile: it may go silent.
+    /// A fault has affected the channel, or a node's clock has jumped, so the channel may fall silent.
     var isDisturbed = false
-    /// The host's state when its end opened: what its guest is shown over it is no older.
+    /// The host's state when its end opened. The guest sees no older state over this channel.
     var stateAtOpen: StateVersion?
-    /// Somebody has changed what it carries: that the protocol is broken on it is nobody's fault.
+    /// An attacker has changed its data, so a violation of the protocol on it is not a node's fault.
     var isTampered = false
 
     init(_ dialler: Party, _ acceptor: Party) {
         ends = [End(party: dialler), End(party: acceptor)]
     }
 
-    /// Whether both ends follow the protocol, and nothing comes in between.
+    /// Whether both ends follow the protocol, and no attacker changes the data.
     var isHonest: Bool { !isTampered && ends.allSatisfy { $0.node != nil } }
 }
 

@@ -4,16 +4,15 @@ import DemocracyDJ
 import MeshNode
 import MeshProtocol
 
-/// What can happen in a world. A node that was killed lives another life afterwards: what was meant for the last one is
-/// not for it.
+/// An event of a world. A killed node begins another life, and does not get events of the last one.
 enum Event {
     // Air
-    /// One end of a channel is told that it is open, or that it is closed.
+    /// One end of a channel learns that it is open, or that it is closed.
     case opens(channel: Int, end: Int)
     case closes(channel: Int, end: Int)
-    /// An SDU that this end has sent arrives at the other.
+    /// An SDU of this end arrives at the other.
     case arrives(channel: Int, from: Int)
-    /// A node has time to send.
+    /// A node can send.
     case pulls(channel: Int, end: Int)
     /// A node closes its end of a channel.
     case shuts(channel: Int, end: Int)
@@ -23,7 +22,7 @@ enum Event {
     // Nodes
     case tick(node: Int, life: Int, due: Duration)
     case written(node: Int, life: Int)
-    /// Something outside the links has an answer or an event for a node.
+    /// A source other than the links has an answer or an event for a node.
     case tells(node: Int, life: Int, NodeCore.Event)
     case starts(node: Int)
     /// A node is killed, and its store is lost.
@@ -33,7 +32,7 @@ enum Event {
     case gone(node: Int, life: Int)
     // People
     case acts
-    /// A person says something.
+    /// A person gives a command.
     case says(node: Int, NodeInput)
     /// A road has a vote.
     case votes
@@ -43,7 +42,7 @@ enum Event {
     // Faults
     case fault
     case rangeReturns(guest: Int)
-    /// A road leads a guest out of reach.
+    /// A road leads a guest out of range.
     case rangeEnds(guest: Int)
     case directionReturns(channel: Int, from: Int)
     case adapterReturns(node: Int)

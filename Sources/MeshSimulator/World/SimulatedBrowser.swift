@@ -6,15 +6,15 @@ import MeshProtocol
 
 /// A passenger's browser: its page, which keeps taps until the host has them, and its guest in the host's process.
 struct SimulatedBrowser {
-    /// The key may be that of a guest by radio as well.
+    /// A guest by radio may have the same key.
     let peer: Peer
-    /// What it is called where the world tells what happens.
+    /// Its name in the log.
     let name: String
 
     // The page.
-    /// It is open, and the host's Wi-Fi is in range.
+    /// The page is open, and the host's Wi-Fi is in range.
     var isOpen = false
-    /// What its person has tapped and the host has not answered, the oldest first.
+    /// Taps that the host has not answered, the oldest first.
     private(set) var taps: [GuestFeature.Event] = []
     /// The first of the taps may have reached the host.
     private var isTried = false
@@ -22,16 +22,16 @@ struct SimulatedBrowser {
     private(set) var request: Int?
     private var lastRequest = 0
 
-    // The host's part, which goes with the host's process.
+    // The host's part, which ends with the host's process.
     var guest: WebGuest?
-    /// What its last guest has left behind.
+    /// Messages of its last guest that may still arrive.
     var stillComing: [Song.ID: Overtaken] = [:]
-    /// Requests that wait until the node has what was said with a number.
+    /// Requests that wait until the node has the message with a number.
     var waiting: [Int: UInt64] = [:]
 
     init(_ peer: Peer, name: String) { (self.peer, self.name) = (peer, name) }
 
-    /// The page keeps a tap. Of a song only the last one counts, and what was never sent need not be taken back.
+    /// The page keeps a tap. Only the last tap for a song counts, and a tap that was never sent need not be taken back.
     mutating func keep(_ tap: GuestFeature.Event) {
         if let place = taps.firstIndex(where: { $0.songID == tap.songID && tap.songID != nil }) {
             let isSent = place == 0 && isTried
@@ -43,7 +43,7 @@ struct SimulatedBrowser {
         taps.append(tap)
     }
 
-    /// Sends the next request, with a tap where there is one.
+    /// Sends the next request, with a tap if there is one.
     mutating func ask() -> (number: Int, tap: GuestFeature.Event?) {
         lastRequest += 1
         request = lastRequest
@@ -51,58 +51,58 @@ struct SimulatedBrowser {
         return (lastRequest, taps.first)
     }
 
-    /// The answer to a request has come, or none will.
+    /// A request has its answer, or will get none.
     mutating func answered(dropsTap: Bool) {
         request = nil
         if dropsTap, isTried { taps.removeFirst() }
         if dropsTap { isTried = false }
     }
 
-    /// Nobody waits for an answer any more, and what is kept is kept.
+    /// The page stops waiting for its answer, and keeps its taps.
     mutating func closes() { (isOpen, request) = (false, nil) }
 
-    /// Its person leaves, and may come again.
+    /// Its person leaves, and may come back.
     mutating func leaves() {
         if let guest, !guest.unacknowledged.isEmpty { stillComing = guest.feature.stillComing }
         guest = nil
     }
 
-    /// What is kept is not wanted any more.
+    /// Forgets the kept taps.
     mutating func forgetTaps() { (taps, isTried) = ([], false) }
 }
 
-/// A link of the host's that ends in its own process, as `LocalLink`: what is said on it takes a while either way.
+/// A link of the host that ends in its own process, like `LocalLink`. Messages on it take some time in both directions.
 struct BrowserLink {
     let browser: Int
-    /// For the node and for the page's server, in order.
+    /// Events for the node and for the page's server, in order.
     var toNode: [NodeCore.Event] = []
     var toPage: [LocalLink.Event] = []
-    /// What was said on it, by number: when, and how much about the song by then.
+    /// Messages on the link, by number: the time, and the number of messages about the song until then.
     var said: [UInt64: (intent: GuestIntent, at: Duration, count: Int)] = [:]
     var lastAcknowledged: UInt64 = 0
-    /// What is acknowledged by what the node says just now.
+    /// Messages that the node has acknowledged in the current step.
     var acknowledged: [UInt64] = []
-    /// What was rejected on it since the last acknowledgement.
+    /// Intents that were rejected since the last acknowledgement.
     var rejected: [GuestIntent] = []
-    /// The node does not hear it any more, or has not let it in.
+    /// The node no longer reads the link, or has not admitted it.
     var isOver = false
     var end: LinkEnd?
 }
 
-/// What happens between a browser and the host.
+/// An event between a browser and the host.
 enum BrowserEvent {
     case opens
-    /// The page is open, and goes on.
+    /// The open page continues.
     case goesOn
     case taps(GuestFeature.Event)
-    /// A request is at the host; without a tap it is for the view.
+    /// A request has reached the host. Without a tap it asks for the view.
     case asks(request: Int, GuestFeature.Event?)
     case answered(request: Int, BrowserAnswer)
-    /// The host waits no longer for its disk.
+    /// The host stops waiting for its disk.
     case givesUp(request: Int)
     /// The host counts its guest as gone.
     case isAbsent
-    /// What has waited longest on a link arrives at the node, or at the page's server.
+    /// The oldest event of a link arrives at the node, or at the page's server.
     case says(link: MeshCore.LinkID)
     case hears(link: MeshCore.LinkID)
 
@@ -122,16 +122,16 @@ enum BrowserEvent {
     }
 }
 
-/// What a page's request leads to.
+/// The answer to a page's request.
 enum BrowserAnswer {
-    /// The host has it on its disk.
+    /// The host has stored the tap.
     case done
-    /// The host does not follow it.
+    /// The host rejects the tap.
     case refused
     /// The host has not stored it yet.
     case later
-    /// Nobody answers.
+    /// There is no answer.
     case lost
-    /// The host does not let this browser in.
+    /// The host does not admit this browser.
     case keptOut
 }

@@ -3,7 +3,8 @@
 import MeshNode
 import MeshProtocol
 
-/// The air: hosts are heard and dialled; channels open, carry SDUs and close, and their two ends learn it at different times.
+/// The air: hosts are heard and dialled. Channels open, carry SDUs and close, and their two ends learn it at different
+/// times.
 extension World {
     // MARK: Scans and dials
 
@@ -17,7 +18,7 @@ extension World {
         }
     }
 
-    /// What is heard of a node that advertises.
+    /// The event of a node that hears this node's advertisement.
     private func advertisement(of node: Int) -> NodeCore.Event? {
         let peer = Peer(id: Identity.head(of: nodes[node].peer), name: nodes[node].name)
         if node == 0 {
@@ -33,14 +34,14 @@ extension World {
         }
     }
 
-    /// Whether a node can be dialled from where another one is.
+    /// Whether a node is in range of another one to dial it.
     func isReachable(_ other: Int, from node: Int) -> Bool {
         !outOfReach.contains(node) && !outOfReach.contains(other)
             && (scenario.reach.map { $0.hears(node, other) } ?? (other == 0)) && nodes[other].core != nil
             && !nodes[other].isEnding && nodes[other].hasAdapter
     }
 
-    /// The node with this identifier, or this head of one.
+    /// The node with this identifier, or with this head of one.
     private func node(called peer: Peer.ID) -> Int? {
         let head = Identity.head(of: peer)
         return nodes.firstIndex { Identity.head(of: $0.peer) == head }
@@ -63,7 +64,7 @@ extension World {
             return
         }
         if !isQuiet, random.chance(scenario.failingDials) {
-            // Half of them at once, and half of them hang.
+            // Half of them fail at once, and half of them hang.
             let time = random.chance(50) ? 0...100 : 500...4_000
             schedule(.dialFails(node: node, life: life, dial: dial), after: random.time(time))
             return
@@ -74,7 +75,7 @@ extension World {
         channels[channel].dialled = target
         guard isFooled || random.chance(3) else { return }
         if isFooled { return schedule(.hostileLeaves(channel: channel, end: 1), after: random.time(500...6_000)) }
-        // The channel stands for the host alone, and the guest is never told.
+        // The channel is open only for the host, and the guest never learns it.
         channels[channel].ends[0].isClosed = true
         channels[channel].isDisturbed = true
         trace(node, "dial \(dial) has a channel and does not learn it")
@@ -89,7 +90,7 @@ extension World {
 
     // MARK: Channels
 
-    /// A channel comes up between two parties. Each end is told in its own time.
+    /// A channel opens between two parties. Each end learns it at its own time.
     @discardableResult
     mutating func open(_ dialler: Party, _ acceptor: Party, dial: Int = 0) -> Int {
         channels.append(Channel(dialler, acceptor))
@@ -99,7 +100,7 @@ extension World {
         return channel
     }
 
-    /// One end is told that its channel is open.
+    /// One end learns that its channel is open.
     mutating func opens(_ channel: Int, _ end: Int) {
         guard !channels[channel].ends[end].isClosed else { return }
         switch channels[channel].ends[end].party {
@@ -120,12 +121,12 @@ extension World {
         channels[channel].ends[1 - end].early = 0
     }
 
-    /// A guest has not given up its dial, and a host has a place among its channels.
+    /// Whether the guest still dials, and the host has room for the channel.
     private func isWanted(_ channel: Int, _ end: Int, _ node: Int) -> Bool {
         end == 1 || nodes[node].dials[channels[channel].ends[0].dial] != nil
     }
 
-    /// One end has an SDU for the other.
+    /// One end sends an SDU to the other.
     mutating func put(_ sdu: [UInt8], _ channel: Int, _ end: Int) {
         guard !channels[channel].isBroken, !channels[channel].ends[end].isClosed else { return }
         let arrival = max(now + random.time(scenario.latency) + resending(), channels[channel].ends[end].lastArrival)
@@ -135,7 +136,7 @@ extension World {
         schedule(.arrives(channel: channel, from: end), at: arrival)
     }
 
-    /// The SDU that has waited longest is there.
+    /// The SDU that has waited longest arrives.
     mutating func arrives(_ channel: Int, _ from: Int) {
         let receiver = channels[channel].ends[1 - from]
         guard !channels[channel].isBroken, !channels[channel].ends[from].isDead, !receiver.isClosed,
@@ -146,7 +147,7 @@ extension World {
             return
         }
         if let node = receiver.node, mayRead(node, receiver.link) == false {
-            // Its silence is noticed at the other end; only here it is known to be this one's doing.
+            // The other end notices the silence, but only this end knows that it caused it.
             channels[channel].isDisturbed = true
             nodes[node].unread.append((channel, from))
             return
@@ -165,14 +166,14 @@ extension World {
         }
     }
 
-    /// A node looks for something to send when it comes to it.
+    /// Schedules a node's next attempt to send.
     mutating func wakes(_ channel: Int, _ end: Int) {
         guard channels[channel].ends[end].node != nil, !channels[channel].ends[end].willPull else { return }
         channels[channel].ends[end].willPull = true
         schedule(.pulls(channel: channel, end: end), after: random.time(scenario.pullDelay))
     }
 
-    /// A node sends what the channel has credit for.
+    /// A node sends as much as the channel's credits allow.
     mutating func pulls(_ channel: Int, _ end: Int) {
         channels[channel].ends[end].willPull = false
         guard case .node(let node, let life) = channels[channel].ends[end].party, nodes[node].life == life,
@@ -191,13 +192,13 @@ extension World {
         }
     }
 
-    /// The largest SDU that the other end takes.
+    /// The largest SDU that the other end accepts.
     func sduLimit(_ channel: Int, _ end: Int) -> Int {
         channels[channel].ends[1 - end].node.map { scenario.sduLimits[$0] } ?? Limits.sduBytes
     }
 
-    /// One end is told that its channel is closed, or closes it. The other learns it later, from a living channel behind
-    /// what is under way.
+    /// One end learns that its channel is closed, or closes it. The other end learns it later. If the channel still
+    /// works, data in transit arrive before that.
     mutating func closes(_ channel: Int, _ end: Int) {
         guard !channels[channel].ends[end].isClosed else { return }
         channels[channel].ends[end].isClosed = true
@@ -218,7 +219,7 @@ extension World {
         nodes[node].links[link] = nil
     }
 
-    /// Nothing is left of a channel but what was recorded of it.
+    /// Removes a channel, except for its recordings.
     private mutating func finish(_ channel: Int) {
         for end in 0...1 {
             let recording = channels[channel].ends[end].recording
@@ -230,7 +231,7 @@ extension World {
         }
     }
 
-    /// Nothing moves on a channel any more. Each end is told after a while, or has to find out.
+    /// A channel carries nothing any more. Each end learns it later, or must find out.
     mutating func breaks(_ channel: Int, after time: ClosedRange<Int>) {
         guard !channels[channel].isBroken else { return }
         channels[channel].isBroken = true
@@ -239,7 +240,7 @@ extension World {
         }
     }
 
-    /// What has waited in a direction goes on.
+    /// A blocked direction works again.
     mutating func directionReturns(_ channel: Int, _ from: Int) {
         channels[channel].ends[from].isDead = false
         for _ in channels[channel].ends[from].underway {
@@ -247,7 +248,7 @@ extension World {
         }
     }
 
-    /// Channels on which something may still happen.
+    /// Channels that may still have events.
     var livingChannels: [Int] {
         channels.indices.filter { index in
             !channels[index].isBroken && channels[index].ends.allSatisfy { $0.isOpen && !$0.isClosed }

@@ -4,10 +4,11 @@ import DemocracyDJ
 import MeshNode
 import MeshProtocol
 
-/// Passengers with browsers: their pages, and what the host's process does for them as `Dashboard` does it. Their guests are
-/// the product's own (`WebGuest`), and so is all that the node makes of their links.
+/// Passengers with browsers: their pages, and the work of the host's process for them, as in `Dashboard`. Their guests
+/// are the product's own `WebGuest`, and the node treats their links as in the product.
 extension World {
-    /// How long a tap waits until the node has it on its disk, and how many wait of one guest, as in `DashboardLimits`.
+    /// How long a tap waits until the node has it on its disk, and the most waiting taps of a guest, as in
+    /// `DashboardLimits`.
     private static let tapTime: Duration = .seconds(5)
     private static let waitingTaps = 64
 
@@ -36,7 +37,7 @@ extension World {
 
     // MARK: People
 
-    /// The person at a page wants something, or somebody's program wants much at once.
+    /// The person at a page makes a wish, or a program makes many at once.
     mutating func actsAtAPage() {
         let browser = random.below(browsers.count)
         guard !random.chance(5) else {
@@ -69,7 +70,7 @@ extension World {
 
     // MARK: The page
 
-    /// Asks for its view or posts what is kept, the oldest first, one after the other.
+    /// Asks for the view or posts the oldest kept tap, one request after another.
     private mutating func goesOn(_ browser: Int) {
         guard browsers[browser].isOpen, browsers[browser].request == nil else { return }
         let (request, tap) = browsers[browser].ask()
@@ -92,8 +93,8 @@ extension World {
         }
     }
 
-    /// The page is closed in the middle of something, or out of the Wi-Fi's reach: no answer arrives, and the host learns it
-    /// late. Or its person leaves; or the host's own process falls behind with what is on the link.
+    /// Closes the page during a request, or moves it out of the Wi-Fi's range: no answer arrives, and the host learns
+    /// it late. Or its person leaves. Or the host's process falls behind with the events on the link.
     mutating func pageFault() {
         guard let browser = browsers.indices.randomElement(using: &random) else { return }
         switch random.below(4) {
@@ -119,7 +120,7 @@ extension World {
 
     // MARK: The host's process
 
-    /// A request is at the host.
+    /// A request has reached the host.
     private mutating func asks(_ request: Int, _ tap: GuestFeature.Event?, _ browser: Int) {
         guard nodes[0].core != nil, !nodes[0].isEnding else { return reply(.lost, request, browser) }
         switch link(browser) {
@@ -146,7 +147,7 @@ extension World {
         }
     }
 
-    /// Gives a guest a link that has none. Why the node does not let it in; nil where it has one.
+    /// Gives a link to a guest without one. Returns why the node does not admit it, or nil if it has a link.
     private mutating func link(_ browser: Int) -> RefusalReason? {
         guard browsers[browser].guest?.link == nil else { return nil }
         nodes[0].lastLink += 1
@@ -171,7 +172,7 @@ extension World {
         return nil
     }
 
-    /// Its link is given up.
+    /// Ends a guest's link.
     private mutating func leave(_ link: MeshCore.LinkID, _ end: LinkEnd) {
         guard let browser = browserLinks[link]?.browser else { return }
         browserLinks[link]?.toNode.append(.left(link, end))
@@ -191,7 +192,7 @@ extension World {
         }
     }
 
-    /// A guest changes, what it says gets on its way, and what its person is told is looked at.
+    /// Changes a guest, sends its messages, and checks the results that its person sees.
     private mutating func change(_ browser: Int, _ body: (inout WebGuest) -> [WebGuest.Said]) {
         guard var guest = browsers[browser].guest else { return }
         let before = guest.viewpoint.wishes.entries
@@ -206,7 +207,7 @@ extension World {
         }
     }
 
-    /// The node gets what was said first on a link.
+    /// The node gets the oldest event of a link.
     private mutating func nodeHears(_ link: MeshCore.LinkID) {
         guard let entry = browserLinks[link], nodes[0].core != nil, !nodes[0].isEnding, !entry.toNode.isEmpty else {
             return
@@ -225,7 +226,7 @@ extension World {
         feed(event, 0)
     }
 
-    /// The node tells something on a link, as `Node.tell`.
+    /// The node reports an event on a link, as `Node.tell` does.
     mutating func tell(_ event: LocalLink.Event, on link: MeshCore.LinkID) {
         guard let browser = browserLinks[link]?.browser else { return }
         switch event {
@@ -240,7 +241,7 @@ extension World {
         schedule(.hears(link: link), browser, 0...5)
     }
 
-    /// The page's server gets what the node has told first on a link.
+    /// The page's server gets the oldest event of a link.
     private mutating func pageHears(_ link: MeshCore.LinkID) {
         guard let entry = browserLinks[link], !entry.toPage.isEmpty, nodes[0].core != nil else { return }
         browserLinks[link]?.toPage.removeFirst()
@@ -276,7 +277,7 @@ extension World {
         if !isKeptOut { schedule(.goesOn, browser, 0...500) }
     }
 
-    /// The host's process is gone, and all that it knew of browsers.
+    /// The host's process has ended, and has lost its state about browsers.
     mutating func browsersLoseHost() {
         browserLinks = [:]
         for browser in browsers.indices {

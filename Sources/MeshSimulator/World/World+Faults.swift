@@ -2,7 +2,7 @@
 
 import MeshProtocol
 
-/// What goes wrong.
+/// The faults.
 extension World {
     mutating func fault() {
         guard !isQuiet else { return }
@@ -20,7 +20,7 @@ extension World {
             trace("channel \(channel) breaks")
             breaks(channel, after: 0...600)
         case .kill, .loseStore:
-            // A killed host stops everything: not too often.
+            // A killed host stops everything, so this fault is less frequent.
             guard node > 0 || random.chance(50) else { return }
             if fault == .loseStore, node > 0, random.chance(40) { return loseStoreInAWrite(node) }
             kill(node, losingStore: fault == .loseStore)
@@ -56,8 +56,8 @@ extension World {
         schedule(.rangeReturns(guest: guest), after: random.time(500...8_000))
     }
 
-    /// A guest's store is lost while the host's disk takes its time over what the guest has said, and there is more that its
-    /// person wants when it is back.
+    /// A guest's store is lost while the host's slow disk writes the guest's messages. After the guest's return its
+    /// person makes further wishes.
     private mutating func loseStoreInAWrite(_ guest: Int) {
         nodes[0].hangsUntil = max(nodes[0].hangsUntil, now + random.time(1_000...4_000))
         schedule(.says(node: guest, anyWish()), after: .zero)
@@ -66,7 +66,7 @@ extension World {
         for _ in 0..<random.pick(1...5) { schedule(.says(node: guest, anyWish()), after: random.time(620...3_000)) }
     }
 
-    /// The ends of a guest's channels learn within this many milliseconds that nothing comes any more.
+    /// The ends of a guest's channels learn the end of the channels within this many milliseconds.
     mutating func breakChannels(of guest: Int, after time: ClosedRange<Int>) {
         for channel in livingChannels where channels[channel].ends.contains(where: { $0.node == guest }) {
             breaks(channel, after: time)
@@ -79,7 +79,7 @@ extension World {
         trace("channel \(channel) carries nothing from end \(from)")
         channels[channel].ends[from].isDead = true
         channels[channel].isDisturbed = true
-        // Sometimes for less than it takes to be noticed, sometimes for good.
+        // Sometimes for less time than it takes to be noticed, sometimes permanently.
         guard random.chance(60) else { return }
         schedule(.directionReturns(channel: channel, from: from), after: random.time(100...4_000))
     }
@@ -113,7 +113,7 @@ extension World {
         tell(.radioRecovered, node, after: 100...200)
     }
 
-    /// Somebody changes, repeats or leaves out what is under way on a channel, as nobody on the real link layer easily can.
+    /// An attacker changes, repeats or drops data in transit on a channel, which is difficult on a real link layer.
     private mutating func tamper() {
         guard let channel = random.pick(livingChannels) else { return }
         let end = random.below(2)

@@ -5,7 +5,7 @@ import MeshNode
 import MeshProtocol
 import NodeStore
 
-/// Nodes: they start, end and are killed, and what their cores decide is performed, as the actor `Node` does it.
+/// Nodes: they start, end and are killed. Performs the actions of their cores, as the actor `Node` does.
 extension World {
     /// The time of a node's own clock.
     func localTime(of node: Int) -> MeshInstant { now + nodes[node].clockLead }
@@ -34,7 +34,7 @@ extension World {
         if !nodes[node].hasAdapter { loseRadio(node) }
     }
 
-    /// A node is gone at once. What it was writing is on its disk, or not.
+    /// Kills a node. Its current write may or may not be on its disk.
     mutating func kill(_ node: Int, losingStore: Bool = false) {
         guard nodes[node].core != nil else { return }
         trace(node, losingStore ? "is killed, and its store is lost" : "is killed")
@@ -60,7 +60,7 @@ extension World {
         if node == 0 { browsersLoseHost() }
     }
 
-    /// A node says goodbye and writes what it knows, as `Node.end` does it.
+    /// A node says goodbye and writes its state, as `Node.end` does.
     mutating func ends(_ node: Int, _ life: Int) {
         guard nodes[node].life == life, !nodes[node].isEnding else { return }
         trace(node, "ends")
@@ -103,7 +103,7 @@ extension World {
 
     // MARK: Events
 
-    /// A node takes an event, and what it decides is performed. `link` is the one that it is about.
+    /// Feeds an event to a node and performs its actions. `link` is the event's link.
     mutating func feed(_ event: NodeCore.Event, _ node: Int, on link: MeshCore.LinkID? = nil) {
         let time = localTime(of: node)
         guard let actions = nodes[node].core?({ $0.handle(event, now: time) }) else { return }
@@ -112,7 +112,7 @@ extension World {
         if case .written = event { checkWritten(node) }
     }
 
-    /// What waits for a node gets its turn, and what has come of it is looked at.
+    /// Feeds waiting inputs to a node, and checks the results.
     mutating func goOn(_ node: Int, _ link: MeshCore.LinkID? = nil) {
         while !nodes[node].inputs.isEmpty, !nodes[node].isEnding, hasRoom(node) {
             let input = nodes[node].inputs.removeFirst()
@@ -135,7 +135,7 @@ extension World {
         return nodes[node].core?({ $0.mayRead(link, now: time) })
     }
 
-    /// What was not read because the node had no room is read.
+    /// Reads SDUs that were not read because the node had no room.
     private mutating func readAgain(_ node: Int) {
         guard !nodes[node].unread.isEmpty, hasRoom(node) else { return }
         let ready = nodes[node].unread.filter { place in
@@ -145,7 +145,7 @@ extension World {
         for place in ready { schedule(.arrives(channel: place.channel, from: place.from), after: .zero) }
     }
 
-    /// A person, a player or a page has something for a node.
+    /// A person, a player or a page has an input for a node.
     mutating func say(_ input: NodeInput, _ node: Int) {
         guard nodes[node].core != nil, !nodes[node].isEnding else { return }
         trace(node, "is told \(input.words)")
@@ -159,7 +159,7 @@ extension World {
         beginCircuits(node)
     }
 
-    /// Links in circuits begin as soon as they are asked for, or offered.
+    /// Links in circuits begin as soon as they are requested or offered.
     private mutating func beginCircuits(_ node: Int) {
         while !nodes[node].circuits.isEmpty {
             let opening = nodes[node].circuits.removeFirst()
@@ -175,7 +175,7 @@ extension World {
         switch action {
         case .startRadio: nodes[node].isScanning = node > 0
         case .stopScanning: nodes[node].isScanning = false
-        // Covers come by themselves.
+        // Covers need no request here.
         case .retryRadio, .linksChanged, .answered, .retryCovers: break
         case .deliver(let message, let id): tell(.message(message), on: id)
         case .acknowledge(let number, let id): tell(.acknowledged(number), on: id)
@@ -195,7 +195,7 @@ extension World {
         case .close(let id, let afterFinalFrame): close(node, id, afterFinalFrame: afterFinalFrame)
         case .measure(let id):
             tell(.measured(id, rssi: random.pick(-90 ... -40), condition(node)), node, after: 0...50)
-        // Nobody's link is faster here.
+        // Intervals have no effect here.
         case .heed: break
         case .write(let batch):
             if nodes[node].isEnding { nodes[node].final = batch } else { write(batch, node) }
@@ -219,14 +219,14 @@ extension World {
         }
     }
 
-    /// A host's radio advises each link anew where others come and go.
+    /// A host's radio advises new intervals to each link when other links open or close.
     private func condition(_ node: Int) -> LinkCondition? {
         let links = nodes[node].links.count
         let intervals = LinkIntervals(brisk: 6 + links, calm: 24 + links)
         return node == 0 ? LinkCondition(got: LinkParameters(), note: AirNote(intervals: intervals)) : nil
     }
 
-    /// What is around a node has something for it, a while later.
+    /// A source other than the links has an event for a node, which arrives later.
     mutating func tell(_ event: NodeCore.Event, _ node: Int, after delay: ClosedRange<Int>) {
         schedule(.tells(node: node, life: nodes[node].life, event), after: random.time(delay))
     }
@@ -244,7 +244,7 @@ extension World {
         schedule(.shuts(channel: place.channel, end: place.end), after: delay)
     }
 
-    /// The link to the host that a node has now.
+    /// The current link of a node to the host.
     func hostLink(of node: Int) -> MeshCore.LinkID? {
         nodes[node].core?({ $0.mesh.link(to: story.peers[0]) })
     }
@@ -281,10 +281,10 @@ extension World {
         }
     }
 
-    /// A write is on disk, whether its node lives or not.
+    /// A write is on disk, whether its node still runs or not.
     mutating func commit(_ batch: StoreBatch, _ node: Int) {
         let before = nodes[node].disk.host
-        // First, since what the disk had is copied where somebody else has it as well.
+        // First, since a disk that has another reference is copied on a write.
         let findings = ledger.commit(batch, of: nodes[node].peer, before: nodes[node].disk) {
             [nodes, peers = story.peers] peer in
             peers.firstIndex(of: peer).map { nodes[$0].disk }
@@ -307,21 +307,22 @@ extension World {
         feed(.tick, node)
     }
 
-    /// Sets a node's timer again where its deadline has changed.
+    /// Sets a node's timer again if its deadline has changed.
     mutating func refreshTimer(_ node: Int) {
         guard let core = nodes[node].core else { return }
         let due = core { $0.deadline }
         guard due != nodes[node].timer else { return }
         nodes[node].timer = due
         guard let due else { return }
-        // Whose time has come and is not dealt with would spin for ever here, and a core would burn in the car.
+        // If a node does not handle its deadline, this loop would spin forever, and a core in the car would run at full
+        // load.
         let isSpinning = due <= localTime(of: node)
         spins = isSpinning ? spins + 1 : 0
         if spins > 10_000 { broken(.overLimit, nodes[node].name, "10,000 ticks without end at one time") }
         schedule(.tick(node: node, life: nodes[node].life, due: due), at: due - nodes[node].clockLead)
     }
 
-    /// A node's clock leaps forward: whatever it waits for comes sooner.
+    /// A node's clock jumps forward, so its deadlines come sooner.
     mutating func leap(_ node: Int, _ time: Duration) {
         guard nodes[node].core != nil else { return }
         trace(node, "its clock leaps by \(time)")

@@ -4,9 +4,9 @@ import DemocracyDJ
 import MeshNode
 import MeshProtocol
 
-/// The people in the car: what guests wish for, linked or not, and what is said at the head unit.
+/// The people in the car: guests' wishes, with or without a link, and commands at the head unit.
 extension World {
-    /// What the host hosts with. Its wall clock runs fast, so that each run of it has a time of its own.
+    /// The parameters of hosting. The wall clock runs fast, so that each run has its own time.
     var hosting: Hosting {
         let hundredths = now.components.seconds * 100 + now.components.attoseconds / 10_000_000_000_000_000
         return Hosting(
@@ -21,18 +21,18 @@ extension World {
         if random.chance(25) { return actAtTheHost() }
         let guest = random.pick(1...nodes.count - 1)
         let count = random.pick(1...scenario.burst)
-        // Of few songs, so that wishes meet.
+        // Wishes are for few songs, so that they meet.
         let song = anySong()
         for _ in 0..<count {
             let input = anyWish(random.chance(70) ? song : anySong())
-            // In one breath, or one after the other.
+            // At once, or one after another.
             schedule(.says(node: guest, input), after: random.chance(50) ? .zero : random.time(0...2_000))
         }
     }
 
     private mutating func anySong() -> Song.ID { story.songID(random.below(scenario.favourites)) }
 
-    /// What a guest's person may want, of any of the songs that people want something of.
+    /// A random wish of a guest's person, for one of the songs that people make wishes for.
     mutating func anyWish() -> NodeInput { anyWish(anySong()) }
 
     private mutating func anyWish(_ song: Song.ID) -> NodeInput {
@@ -49,7 +49,7 @@ extension World {
         let song = anySong()
         switch random.below(8) {
         case 7:
-            // One that has nothing cannot be told from the end of a session in what is stored.
+            // In the stored state, an empty library looks like the end of a session.
             let missing = scenario.songs > 1 && random.chance(50) ? random.below(scenario.songs) : nil
             story.changeLibrary(without: missing)
             say(.library(story.library), 0)
@@ -68,17 +68,17 @@ extension World {
         }
     }
 
-    /// A vote of a road: given, and taken back with the next one, so that each is a message.
+    /// A vote of a road. The next one takes it back, so that each is a message.
     mutating func votes() {
         roadVotes += 1
         let song = story.songID((roadVotes - 1) / 2 % scenario.favourites)
         say(.guest(roadVotes % 2 == 0 ? .takeBackVote(song) : .vote(song)), 1)
     }
 
-    /// The person at a guest that has no host wants to be in.
+    /// The person at a guest without a host tries to join again.
     mutating func retries(_ node: Int) { say(.retry, node) }
 
-    /// Something is said that has a cause in the host's story, or makes a wish of a guest's the last one of its song.
+    /// Records an input that is a cause in the host's story, or the last wish of a guest for its song.
     mutating func note(_ input: NodeInput, _ node: Int) {
         switch input {
         case .guest(.vote(let song)), .guest(.takeBackVote(let song)), .guest(.suggest(let song)):

@@ -3,15 +3,15 @@
 import DemocracyDJ
 import MeshProtocol
 
-/// A host, its guests, the air between them and intruders, in virtual time.
+/// A host, its guests, the air between them and attackers, in virtual time.
 ///
-/// It performs what each `NodeCore` decides, as the actor `Node` does, and looks at everything that happens. One generator
-/// draws all random numbers, in the order of events, so a seed is a run.
+/// It performs the actions of each `NodeCore`, as the actor `Node` does, and checks every event. One generator draws
+/// all random numbers in the order of events, so a seed determines the run.
 struct World {
     let scenario: Scenario
-    /// Called with a line for everything that happens, where somebody wants to see it.
+    /// Called with a line for each event, to trace a run.
     let log: ((String) -> Void)?
-    /// What a node's times are told from. No decision depends on it.
+    /// The origin of the nodes' times. No decision depends on it.
     static let origin = ContinuousClock().now
 
     var random: SeededGenerator
@@ -28,21 +28,21 @@ struct World {
     var violation: Violation?
     var figures = Figures()
 
-    /// Guests that the host does not reach.
+    /// Guests that are out of the host's range.
     var outOfReach: Set<Int> = []
-    /// Somebody answers in the host's place up to this time.
+    /// An attacker answers instead of the host until this time.
     var impostorUntil: Duration = .zero
-    /// An intruder that joins does so as this node.
+    /// The identity of an intruder that joins.
     let mallory: Identity
-    /// What each of them says.
+    /// The scripts of the attackers.
     var scripts: [HostileScript] = []
-    /// What somebody has recorded of those who dial, and of those who answer. The latest last.
+    /// Recordings of parties that dial, and of parties that answer. The latest is last.
     var recordings: [[[[UInt8]]]] = [[], []]
-    /// Timers in a row that were due at once.
+    /// Number of timers in a row that were due at once.
     var spins = 0
-    /// Votes of the road so far.
+    /// Number of the road's votes so far.
     var roadVotes = 0
-    /// What has just been told that clears notices, and where.
+    /// Reported events that clear notices, and their nodes.
     var cleared: [(node: Int, clearer: Problem.Clearer)] = []
     /// The node that has just found a link silent.
     var silent: Int?
@@ -106,7 +106,7 @@ struct World {
         calendar.add(Calendar.Entry(at: max(now, time), tie: random.next(), event: event))
     }
 
-    /// Runs until everything has arrived, an invariant is violated, or patience ends.
+    /// Runs until everything has arrived, an invariant is violated, or the time is over.
     mutating func run() {
         while violation == nil, !isSettled, let entry = calendar.next() {
             now = entry.at
@@ -154,7 +154,7 @@ struct World {
         }
     }
 
-    // MARK: What is seen
+    // MARK: Trace
 
     func trace(_ node: Int, _ text: @autoclosure () -> String) {
         log?("\(seconds(now)) \(nodes[node].name): \(text())")
@@ -170,7 +170,7 @@ struct World {
         return "\(microseconds / 1_000_000)." + String(repeating: "0", count: 6 - fraction.count) + fraction
     }
 
-    /// An invariant is violated: the run ends.
+    /// An invariant is violated, and the run ends.
     mutating func broken(_ invariant: Invariant?, _ who: String, _ what: String) {
         guard let invariant, violation == nil else { return }
         violation = Violation(invariant: invariant, who: who, what: what, time: now)
