@@ -2,38 +2,38 @@
 
 import DequeModule
 
-/// The circuits on one link, seen from one of its ends: their numbers, their credits, and what waits to leave
-/// (`docs/protocol.md`, "Circuits"). What a circuit is for is its owner's business.
+/// The circuits on one link, as one of its ends sees them: their numbers, credits, and data to send
+/// (`docs/protocol.md`, "Circuits"). The owner decides what a circuit is for.
 struct CircuitMux: Sendable {
     /// A circuit's number on its link.
     typealias Number = UInt64
 
-    /// What a frame of the other side has led to.
+    /// The result of a frame from the other side.
     enum Event: Hashable, Sendable {
-        /// The other side asks for a circuit: answer with `accept` or `close`.
+        /// The other side requests a circuit: answer with `accept` or `close`.
         case offered(CircuitOpen)
-        /// The circuit that this side has asked for is open, or one has credits again: something may leave.
+        /// A circuit that this side has requested is open, or a circuit has credits again, so it may send.
         case ready(Number)
-        /// An SDU has come.
+        /// An SDU has arrived.
         case received(Number, [UInt8])
-        /// A circuit is over.
+        /// A circuit has ended.
         case closed(Number, CircuitEnd)
-        /// A number that nobody may give out.
+        /// A number that no side may use.
         case malformed
     }
 
-    /// What a circuit that ends here has to send.
+    /// The next data of a circuit that ends here.
     enum Supply: Hashable, Sendable {
         case sdu([UInt8])
         case nothing
-        /// Something that fits an empty record.
+        /// An SDU that does not fit now, but fits an empty record.
         case tooLong
     }
 
     private struct Circuit: Sendable {
-        /// The other side has said that it is open.
+        /// The other side has reported it as open.
         var isOpen: Bool
-        /// SDUs that may be sent.
+        /// SDUs that this side may send.
         var credits: UInt64
         /// The other side has given its first credits.
         var isCredited = false
@@ -41,65 +41,66 @@ struct CircuitMux: Sendable {
         var hasAdvanced = false
         /// SDUs that the other side may send.
         var granted: UInt64
-        /// Largest SDU that the other side takes.
+        /// Largest SDU that the other side accepts.
         var sendMTU: Int
-        /// Largest SDU that this side takes.
+        /// Largest SDU that this side accepts.
         var receiveMTU: Int
-        /// SDUs that wait to leave: of a circuit that is passed on, or the last ones of one that is over.
+        /// SDUs to send: those of a relayed circuit, or the last ones of a circuit that has ended.
         var queue: Deque<[UInt8]> = []
-        /// Why it is over. Told when its queue has left.
+        /// Why it has ended. The close frame is sent when the queue is empty.
         var end: CircuitEnd?
-        /// SDUs that may be sent again, and are not told yet.
+        /// Credits for the other side that are not granted yet.
         var owed: UInt64 = 0
-        /// What has come was handled, and the credits for it are held back.
+        /// The received SDUs were handled, but their credits are held back.
         var isHeld = false
 
-        /// Asks for it, until that has left.
+        /// The request for it, until it has been sent.
         var asks: CircuitOpen?
-        /// Credits that are told with the next record.
+        /// Credits that are granted with the next record.
         var due: UInt64 = 0
-        /// The first of them say that it is open, and this.
+        /// The first grant also accepts the circuit, with this MTU.
         var opens: Int?
-        /// It is in `notes`.
+        /// The circuit is in `notes`.
         var hasNote = false
-        /// It is in `turns`.
+        /// The circuit is in `turns`.
         var hasTurn = false
     }
 
     private var circuits: [Number: Circuit] = [:]
-    /// Those that have something to say of themselves, each once.
+    /// Circuits that have a frame about themselves to send, each once.
     private var notes: Deque<Number> = []
-    /// Those that may have something to send, each once, in the order of their turns.
+    /// Circuits that may have an SDU to send, each once, in order.
     private var turns: Deque<Number> = []
-    /// How many are over, and it is not told yet.
+    /// Closed circuits whose close frame is unsent.
     private var ending = 0
-    /// Circuits that were never begun: the other side can provoke refusals without end.
+    /// Refused circuits. The other side can cause any number of refusals.
     private var refusals: Deque<(number: Number, end: CircuitEnd)> = []
     private let role: LinkRole
     private var lastOwn: Number?
     private var lastTheirs: Number?
 
-    /// How many the other side may have. One that is over keeps its place until that is told: who does not read gets no further.
+    /// Most circuits of the other side. A closed circuit counts until its close frame is sent, so a peer that does not
+    /// read cannot open more.
     var limit = Limits.circuitsOfGuest
 
     init(_ role: LinkRole) { self.role = role }
 
-    /// How many there are that are not over.
+    /// Number of circuits that have not ended.
     var count: Int { circuits.count - ending }
 
-    /// Whether nothing can have to leave.
+    /// Whether no circuit can have anything to send.
     var isEmpty: Bool { circuits.isEmpty && refusals.isEmpty }
 
-    /// The same as it is known without asking anybody.
+    /// The same, as far as it is known without asking circuits that end here.
     var hasNothing: Bool { turns.isEmpty && notes.isEmpty && refusals.isEmpty }
 
-    /// The numbers of all, in order.
+    /// The numbers of all circuits, in order.
     var numbers: [Number] { circuits.keys.sorted() }
 
-    /// Bytes that wait in queues.
+    /// Bytes in all queues.
     var queuedBytes: Int { circuits.values.reduce(0) { $0 + $1.queue.reduce(0) { $0 + $1.count } } }
 
-    /// Circuits, and refusals of some, about which something waits to be told.
+    /// Circuits and refusals with a frame to send.
     var waitingFrames: Int { notes.count + refusals.count }
 
     /// Whether this side gives out a number.
@@ -108,9 +109,9 @@ struct CircuitMux: Sendable {
     /// The largest SDU that leaves on a circuit.
     func sendMTU(of number: Number) -> Int? { circuits[number]?.sendMTU }
 
-    // MARK: What this side does
+    // MARK: Calls of this side
 
-    /// Asks for a circuit. Nil where there are as many as there may be.
+    /// Requests a circuit. Nil if there are too many.
     mutating func open(_ host: Peer.ID, hopsLeft: UInt8, receiveMTU: Int, passed: [Peer.ID]) -> Number? {
         guard circuits.count < Limits.relayedCircuits else { return nil }
         let number = lastOwn.map { $0 + 2 } ?? (role == .initiator ? 0 : 1)
@@ -125,7 +126,7 @@ struct CircuitMux: Sendable {
         return number
     }
 
-    /// Says that a circuit is open that the other side has asked for. Whether it was not.
+    /// Accepts a requested circuit. Returns whether it was not open before.
     @discardableResult
     mutating func accept(_ number: Number, receiveMTU: Int) -> Bool {
         guard !isOwn(number), circuits[number]?.isOpen == false else { return false }
@@ -137,30 +138,30 @@ struct CircuitMux: Sendable {
         return true
     }
 
-    /// An SDU waits to leave on a circuit that is passed on.
+    /// Queues an SDU on a relayed circuit.
     mutating func enqueue(_ sdu: [UInt8], on number: Number) {
         circuits[number]?.queue.append(sdu)
         turn(number)
     }
 
-    /// Something waits for a circuit to ask for it.
+    /// A circuit that ends here has an SDU to send.
     mutating func wake(_ number: Number) { turn(number) }
 
-    /// An SDU of the other side was handled, or passed on: it may send another.
+    /// An SDU of the other side was handled or forwarded, so the other side may send another.
     mutating func handled(_ number: Number) {
         guard circuits[number] != nil else { return }
         circuits[number]?.owed += 1
         tellOwed(number)
     }
 
-    /// Holds back the credits of a circuit, or no longer.
+    /// Holds back the credits of a circuit, or releases them.
     mutating func hold(_ number: Number, _ isHeld: Bool) {
         circuits[number]?.isHeld = isHeld
         tellOwed(number)
     }
 
     private mutating func tellOwed(_ number: Number) {
-        // Half of them at once: a frame for each would cost the air as much as what it is for.
+        // Grants half of the credits at once: a frame for each would cost as much airtime as the data.
         guard let circuit = circuits[number], !circuit.isHeld, circuit.owed * 2 >= Limits.circuitCredits else { return }
         circuits[number]?.owed = 0
         grant(circuit.owed, on: number)
@@ -172,11 +173,11 @@ struct CircuitMux: Sendable {
         note(number)
     }
 
-    /// Ends a circuit, when its last SDUs have left. They wait for the credits that they need as long as the link lasts: a host's
-    /// last word in it reaches who reads slowly.
+    /// Closes a circuit when its last SDUs have been sent. They wait for credits as long as the link lasts, so a slow
+    /// reader still gets the host's last message.
     mutating func close(_ number: Number, _ end: CircuitEnd, after last: [[UInt8]] = []) {
         guard let circuit = circuits[number], circuit.end == nil else { return }
-        // Who was not asked yet does not have to know.
+        // If the request was not sent, the other side need not know of the circuit.
         guard circuit.asks == nil else { return remove(number) }
         circuits[number]?.queue += last
         circuits[number]?.end = end
@@ -184,7 +185,7 @@ struct CircuitMux: Sendable {
         circuit.queue.isEmpty && last.isEmpty ? note(number) : turn(number)
     }
 
-    /// Refuses a circuit that was offered. Of those that wait to be refused only some are kept.
+    /// Refuses an offered circuit. Only a limited number of refusals is kept.
     mutating func refuse(_ number: Number, _ end: CircuitEnd) {
         remove(number)
         if refusals.count < Limits.circuitRefusals { refusals.append((number, end)) }
@@ -209,14 +210,14 @@ struct CircuitMux: Sendable {
         turns.append(number)
     }
 
-    /// The first in turn has nothing more at present.
+    /// The first circuit in the queue has sent everything.
     private mutating func endTurn() {
         if let number = turns.popFirst() { circuits[number]?.hasTurn = false }
     }
 
-    // MARK: What the other side says
+    // MARK: Frames of the other side
 
-    /// A frame about a circuit has come.
+    /// A frame about a circuit has arrived.
     mutating func received(_ frame: Frame) -> [Event] {
         switch frame {
         case .circuitOpen(let open): return offered(open)
@@ -282,10 +283,11 @@ struct CircuitMux: Sendable {
         return circuit.end == nil ? [.ready(number)] : []
     }
 
-    // MARK: What leaves
+    // MARK: Sending
 
-    /// What leaves next, in at most this many bytes: frames about circuits first, then an SDU of each circuit in turn. `inner`
-    /// makes one of at most so many bytes for a circuit that ends here. `passedOn` is the circuit of an SDU that had waited.
+    /// The next frame to send, in at most `room` bytes: frames about circuits first, then an SDU of each circuit in
+    /// turn. `inner` returns an SDU of a circuit that ends here, up to a size. `passedOn` is the circuit of a queued
+    /// SDU.
     mutating func next(fitting room: Int, inner: (Number, Int) -> Supply) -> (frame: Frame, passedOn: Number?)? {
         while let number = notes.first {
             guard let frame = frame(about: number) else {
@@ -303,7 +305,7 @@ struct CircuitMux: Sendable {
             refusals.removeFirst()
             return (frame, nil)
         }
-        // Each turn is either used up or put behind the others, so this ends.
+        // Each turn is used or moved to the end, so the loop ends.
         for _ in 0..<turns.count {
             guard let number = turns.first else { return nil }
             guard let circuit = circuits[number], circuit.credits > 0, circuit.end == nil || !circuit.queue.isEmpty
@@ -327,7 +329,7 @@ struct CircuitMux: Sendable {
         return nil
     }
 
-    /// What a circuit has to say of itself.
+    /// The next frame about a circuit itself.
     private func frame(about number: Number) -> Frame? {
         guard let circuit = circuits[number] else { return nil }
         if let asks = circuit.asks { return .circuitOpen(asks) }
@@ -358,9 +360,9 @@ struct CircuitMux: Sendable {
         return .circuitData(circuit: number, sdu: sdu)
     }
 
-    /// Bytes of a frame that are not the SDU's.
+    /// Bytes of a frame in addition to the SDU.
     static func overhead(of number: Number) -> Int { 1 + 2 + WireWriter.varintBytes(number) }
 
-    /// With less room than this a record would be mostly overhead.
+    /// With less room than this, a record would be mostly overhead.
     private static let worthAsking = 64
 }

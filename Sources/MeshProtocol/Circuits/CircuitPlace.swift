@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where a link is that has no channel of its own: in a circuit over another link.
+/// The circuit of a link that has no channel of its own.
 public struct CircuitPlace: Hashable, Sendable {
     /// One end of a circuit.
     public struct Circuit: Hashable, Sendable {
-        /// The link that it is on.
+        /// The link that carries it.
         public var link: MeshCore.LinkID
         /// Its number there.
         public var number: UInt64
     }
 
-    /// The link that the circuit is on: to a relay, or from one.
+    /// The link that carries the circuit: to a relay, or from one.
     public var carrier: MeshCore.LinkID
-    /// Who is at the circuit's other end, where this side asks for it; nil where it was offered.
+    /// The peer at the circuit's other end, if this side requests it. Nil if it was offered.
     public var host: Peer.ID?
-    /// Relays on the way, as far as it is known.
+    /// Known relays on the route.
     public var hops: Int
-    /// The heads of those that it has passed, as they say, the one next to the guest first. Empty on the side that asks.
+    /// The heads of the relays that it has passed, by their own account, the one next to the guest first. Empty on the
+    /// side that requests.
     public var passed: [Peer.ID]
-    /// Its number, once there is one.
+    /// Its number, once it has one.
     var number: UInt64?
 
     var circuit: Circuit? { number.map { Circuit(link: carrier, number: $0) } }
 
-    /// A circuit to a host, which is to be opened on a link to a relay.
+    /// A circuit to a host, to be opened on a link to a relay.
     public init(to host: Peer.ID, over carrier: MeshCore.LinkID, hops: Int) {
         (self.host, self.carrier, self.hops) = (host, carrier, hops)
         passed = []
@@ -35,44 +36,45 @@ public struct CircuitPlace: Hashable, Sendable {
     }
 }
 
-/// What is kept of a link between a relay and a node behind it.
+/// The state of a link between a relay and a node behind it.
 struct Carrier: Sendable {
-    /// State that has come before the key that it is signed with, and its bytes.
+    /// State that arrived before the key of its signature, and its size in bytes.
     var held: [MessageUnit] = []
     var heldBytes = 0
-    /// The number of the last update that has come.
+    /// The number of the last received update.
     private var lastHeard: UInt64 = 0
-    /// The node behind is sent the host's state. On the side that was dialled.
+    /// The relay sends the host's state to the node behind it. Used on the side that was dialled.
     var isServed = false
-    /// It keeps a log of its own.
+    /// The node behind keeps its own log.
     var takesCheckpoints = false
-    /// How far that has got in the log.
+    /// Its position in the log.
     var place: UInt64?
-    /// The last states that the node behind has, as it says, the newest first; on the side that has dialled: the relay goes on behind
-    /// this one.
+    /// The last states that the node behind has, by its own account, the newest first. On the side that dialled: the
+    /// state from which the relay continues.
     var known: [StateName] = []
-    /// SDUs of its handshake that the node behind has still to send on the circuit that it has opened last while it had no other, and the
-    /// first one after the host has let it in.
+    /// Number of handshake SDUs that the node behind must still send in its first circuit, including the first one
+    /// after the host has admitted it.
     private var awaited = Self.ofUnknownHost
-    /// XX: two packets, and a ping behind the answer. In IK, of who knows the host, and of who comes back, it is one packet less.
+    /// XX has two packets, then a ping after the answer. IK, for a guest that knows the host, and a rejoin have one
+    /// packet less.
     private static let (ofUnknownHost, ofKnownHost) = (3, 2)
-    /// Bytes of the Noise message of an IK-1: two keys, one of them sealed, and a tag.
+    /// Bytes of the Noise message of an IK-1: two keys, one of them encrypted, and a tag.
     private static let leastKnownHello = 96
     private var lastSent: UInt64 = 0
 
-    /// Whether the host has let the node behind in. A handshake that comes to nothing is not worth the whole state.
+    /// Whether the host has admitted the node behind. A handshake that may fail is not worth sending the full state.
     var isLetIn: Bool { awaited == 0 }
 
     /// The node behind has opened its only circuit.
     mutating func begins() { awaited = Self.ofUnknownHost }
 
-    /// The node behind has sent something in a circuit. Whether it is let in now, and was not before.
+    /// The node behind has sent an SDU in a circuit. Returns whether this has just shown that it is admitted.
     mutating func passes(_ sdu: [UInt8]) -> Bool {
         guard awaited > 0 else { return false }
         switch HandshakePacket(sdu[...]) {
         case .knownHello where awaited == Self.ofUnknownHost, .rejoinHello where awaited == Self.ofUnknownHost:
             awaited = Self.ofKnownHost
-        // What was kept of the host is nothing to it any more.
+        // The node behind no longer uses what it had stored of the host.
         case .knownHello(_, let noise) where noise.count >= Self.leastKnownHello: awaited = Self.ofKnownHost
         default: break
         }
@@ -87,7 +89,7 @@ struct Carrier: Sendable {
         return true
     }
 
-    /// Keeps an update until the key is known. What is whole stands for all before it.
+    /// Keeps an update until the key is known. A full state replaces all earlier updates.
     mutating func hold(_ unit: MessageUnit) {
         if unit.sharing != .change { forgetHeld() }
         guard heldBytes + unit.body.count <= Limits.heldStateBytes else { return forgetHeld() }
@@ -97,15 +99,15 @@ struct Carrier: Sendable {
         heldBytes += unit.body.count
     }
 
-    /// Nothing waits for its key any more.
+    /// Drops all updates that wait for the key.
     mutating func forgetHeld() { (held, heldBytes) = ([], 0) }
 
-    /// Whether none leaves.
+    /// Whether every update was sent.
     func hasNothing(of log: SharedLog) -> Bool {
         !isServed || place == nil && !isLetIn || log.next(after: place, withCheckpoints: takesCheckpoints) == nil
     }
 
-    /// The update that leaves next.
+    /// The next update to send.
     mutating func next(of log: SharedLog) -> MessageUnit? {
         guard isServed, place != nil || isLetIn,
             let (entry, place) = log.next(after: place, withCheckpoints: takesCheckpoints)

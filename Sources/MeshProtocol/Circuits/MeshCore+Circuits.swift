@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Circuits: links that end here inside of others, and circuits that this node passes on (`docs/protocol.md`, "Circuits").
+/// Circuits: links inside other links that end here, and circuits that this node relays (`docs/protocol.md`,
+/// "Circuits").
 extension MeshCore {
     // MARK: A link in a circuit
 
-    /// A link takes its place in a circuit. Whether there is one.
+    /// Puts a link into a circuit. Returns whether the circuit exists.
     mutating func enter(_ place: CircuitPlace, _ id: LinkID, _ role: LinkRole) -> Bool {
         var place = place
         guard let carrier = links[place.carrier], !carrier.isOver else { return false }
@@ -15,7 +16,7 @@ extension MeshCore {
             place.number = links[place.carrier]?.circuits.open(
                 host, hopsLeft: Limits.circuitHops, receiveMTU: mtu, passed: [])
         } else if let number = place.number, links[place.carrier]?.circuits.accept(number, receiveMTU: mtu) != true {
-            // It has been closed while the owner was asked.
+            // The circuit was closed while the owner was asked.
             return false
         }
         guard let circuit = place.circuit else { return false }
@@ -25,10 +26,10 @@ extension MeshCore {
         return true
     }
 
-    /// A link in a circuit is over, and so is the circuit. Nothing is left of the link.
+    /// Removes a link in a circuit that has ended, and the circuit.
     mutating func leaveCircuit(_ id: LinkID, afterFinalFrame: Bool) -> [Action] {
         guard let circuit = links[id]?.place?.circuit else {
-            // It has never begun.
+            // The circuit was never opened.
             links[id] = nil
             return [.circuitEnded(id)]
         }
@@ -41,8 +42,8 @@ extension MeshCore {
         return [.circuitEnded(id), .wake(circuit.link)]
     }
 
-    /// Whether the circuit of a link that is over stays for a while: a guest that has gone over to a better way closes nothing before the
-    /// host has taken that, or the host would see it go and come.
+    /// Whether the circuit of an ended link stays open for some time. A guest that has moved to a better route closes
+    /// nothing until the host has accepted the new link. Otherwise the host would see the guest leave and come back.
     func mayLinger(_ id: LinkID) -> Bool {
         guard let link = links[id], link.machine.role == .initiator, let circuit = link.place?.circuit else {
             return false
@@ -50,19 +51,19 @@ extension MeshCore {
         return innerLinks[circuit] == id
     }
 
-    /// Whether a circuit that this side has left for a better way is on a link.
+    /// Whether a link carries a circuit that this side has left for a better route.
     public func carriesLingering(_ carrier: LinkID) -> Bool {
         innerLinks.contains { $0.key.link == carrier && links[$0.value]?.lingersUntil != nil }
     }
 
-    /// Holds back the credits of the circuit that a link is in: this side does not read it for a while.
+    /// Holds back the credits of a link's circuit while this side does not read it.
     public mutating func holdCircuit(of id: LinkID, _ isHeld: Bool) -> [Action] {
         guard let circuit = links[id]?.place?.circuit else { return [] }
         links[circuit.link]?.circuits.hold(circuit.number, isHeld)
         return [.wake(circuit.link)]
     }
 
-    /// The circuit that a link is in; nil for one with a channel of its own.
+    /// The circuit of a link. Nil for a link with a channel of its own.
     public func place(of id: LinkID) -> CircuitPlace? { links[id]?.place }
 
     /// The largest SDU of a circuit that fits a record of a link.
@@ -70,12 +71,12 @@ extension MeshCore {
         min(Limits.innerSDUBytes, (links[id]?.sendMTU ?? 0) - Limits.sduBytes + Limits.innerSDUBytes)
     }
 
-    // MARK: What comes
+    // MARK: Receiving
 
-    /// A frame about a circuit has come on a link.
+    /// A frame about a circuit has arrived on a link.
     mutating func circuit(_ frame: Frame, on id: LinkID) -> [Action] {
         let events = links[id]?.circuits.received(frame) ?? []
-        // A refusal may wait to leave.
+        // A refusal may have to be sent.
         return events.flatMap { decide($0, on: id) } + (links[id]?.circuits.waitingFrames == 0 ? [] : [.wake(id)])
     }
 
@@ -119,7 +120,7 @@ extension MeshCore {
         return relayedCircuits < Limits.relayedCircuits ? nil : .noRoom
     }
 
-    /// The link on which circuits lead on to the host.
+    /// The link to the next node on the route to the host.
     var uplink: LinkID? { hostLink.map { links.carrier(of: $0) ?? $0 } }
 
     private mutating func passOn(_ open: CircuitOpen, from id: LinkID) -> [Action] {
@@ -140,7 +141,7 @@ extension MeshCore {
         return [.wake(uplink), .wake(id)]
     }
 
-    /// Something may leave in a circuit; where it is one that this node has asked for, for another, that one is open too.
+    /// A circuit may send. If this node has requested it for another circuit, that one is now open too.
     private mutating func ready(_ circuit: CircuitPlace.Circuit) -> [Action] {
         guard let other = relayed[circuit] else { return [.wake(circuit.link)] }
         let sendMTU = links[circuit.link]?.circuits.sendMTU(of: circuit.number) ?? Limits.leastSDUBytes
@@ -156,7 +157,7 @@ extension MeshCore {
             return [.wake(other.link)] + (isLetIn ? [.wake(circuit.link)] : [])
         }
         guard let inner = innerLinks[circuit] else {
-            // It has come right behind the offer, which the owner has not answered yet.
+            // The SDU arrived right after the offer, which the owner has not answered yet.
             offered[circuit]?.append(sdu)
             return []
         }
@@ -165,7 +166,7 @@ extension MeshCore {
         return actions + [.wake(circuit.link)]
     }
 
-    /// What had come for a link before it took its place.
+    /// Handles the SDUs that arrived for a link before it was in its circuit.
     mutating func receiveEarly(on id: LinkID) -> [Action] {
         guard let circuit = links[id]?.place?.circuit, let early = offered.removeValue(forKey: circuit) else {
             return []
@@ -173,7 +174,7 @@ extension MeshCore {
         return early.flatMap { received($0, in: circuit) }
     }
 
-    /// A circuit is over at its other end, or on the way.
+    /// The circuit has ended at its other end or on the route.
     private mutating func closed(_ circuit: CircuitPlace.Circuit, _ end: CircuitEnd) -> [Action] {
         if let other = relayed.removeValue(forKey: circuit) {
             relayed[other] = nil
@@ -186,7 +187,7 @@ extension MeshCore {
         return update(inner) { $0.end(.circuit(end)) }
     }
 
-    /// What waits in the circuits of a link that this side is about to leave goes first: the goodbyes in them.
+    /// Sends the queued SDUs in the circuits of a link before this side leaves the link. They include the goodbyes.
     mutating func sealWhatPasses(_ id: LinkID) {
         guard let link = links[id], !link.isOver, !link.circuits.isEmpty else { return }
         var sdus: [[UInt8]] = []
@@ -194,7 +195,7 @@ extension MeshCore {
         links[id]?.machine.packets += sdus
     }
 
-    /// A link is over, and so are all circuits on it.
+    /// A link has ended, and with it all its circuits.
     mutating func endCircuits(on id: LinkID) -> [Action] {
         guard let numbers = links[id]?.circuits.numbers, !numbers.isEmpty else { return [] }
         let role = links[id]?.machine.role ?? .initiator
@@ -202,9 +203,9 @@ extension MeshCore {
         return numbers.flatMap { closed(CircuitPlace.Circuit(link: id, number: $0), .ended) }
     }
 
-    // MARK: What leaves
+    // MARK: Sending
 
-    /// The next frame of the circuits on a link that is being filled.
+    /// The next frame of a link's circuits for the record that is being filled.
     mutating func nextFrame(
         _ circuits: inout CircuitMux, of id: LinkID, _ room: Int, _ actions: inout [Action]
     ) -> Frame? {
@@ -223,7 +224,7 @@ extension MeshCore {
         _ circuit: CircuitPlace.Circuit, _ limit: Int, _ actions: inout [Action]
     ) -> CircuitMux.Supply {
         guard let inner = innerLinks[circuit] else { return .nothing }
-        // A packet of a handshake cannot be cut, and an answer neither.
+        // Neither a handshake packet nor an answer can be split.
         if links.leastRoom(of: inner) > limit { return .tooLong }
         guard let (sdu, more) = nextSDU(for: inner, limit: limit) else { return .nothing }
         actions += more

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Carriers: the links between relays and the nodes behind them, where circuits lead, and the host's state on its way
+/// Carriers: the links between relays and the nodes behind them. They carry circuits and the host's state
 /// (`docs/protocol.md`, "Route" and "The state, once for each link").
 extension MeshCore {
     // MARK: Carriers
@@ -10,7 +10,8 @@ extension MeshCore {
         if link.machine.role == .responder, case .refuse(let reason) = answer(to: peer.id, on: id) {
             return update(id) { $0.sendAway(reason) }
         }
-        // The newest link stays, no matter who has dialled: of two that lead to one another one has lost its way.
+        // The newest link stays, regardless of which side dialled. If two nodes use each other as a relay, one has lost
+        // its route.
         let others = links.keys.filter { old in
             old != id && links[old]?.carrier != nil && links[old]?.machine.connectedPeer?.id == peer.id
         }
@@ -18,7 +19,7 @@ extension MeshCore {
         links[id]?.machine.liveness.begin(now: now)
         if link.machine.role == .responder {
             linkOfChild[peer.id] = id
-            // It may have changed since the answer left.
+            // The route may have changed since the answer was sent.
             actions += update(id) { [route] in $0.tell(route) }
         } else {
             links[id]?.machine.liveness.isAsked = true
@@ -35,14 +36,14 @@ extension MeshCore {
     public struct Neighbour: Hashable, Sendable {
         /// The link to it.
         public var link: LinkID
-        /// Whether it takes others along.
+        /// Whether it is a relay.
         public var relays: Bool
 
         /// A neighbour on this link.
         public init(link: LinkID, relays: Bool) { (self.link, self.relays) = (link, relays) }
     }
 
-    /// The nodes that have dialled this one and are linked, in the order in which they came.
+    /// The linked nodes that have dialled this one, in the order of their links.
     public var neighbours: [Neighbour] {
         (Array(linkOfPeer.values) + Array(linkOfChild.values)).sorted().compactMap { id in
             guard let link = links[id], link.place == nil, link.machine.role == .responder,
@@ -52,13 +53,13 @@ extension MeshCore {
         }
     }
 
-    /// Asks who relays nothing to go behind a relay, where it hears one.
+    /// Asks a node that is not a relay to move behind a relay, if it hears one.
     public mutating func askForRoom(on id: LinkID) -> [Action] { update(id) { $0.askForRoom() } }
 
-    /// Whether the peer of a link takes circuits, and gets the state signed.
+    /// Whether the peer of a link accepts circuits and gets the signed state.
     public func leadsToRelay(_ id: LinkID) -> Bool { links.summary(of: id)?.leadsToRelay == true }
 
-    /// How many circuits there are on a link with a relay, or of one; nil on any other.
+    /// Number of circuits on a link to or from a relay. Nil on any other link.
     public func circuits(on id: LinkID) -> Int? {
         guard let link = links.summary(of: id), link.isCarrier || link.leadsToRelay || uplink == id && relays else {
             return nil
@@ -66,23 +67,23 @@ extension MeshCore {
         return link.circuits
     }
 
-    /// How many circuits are passed on.
+    /// Number of relayed circuits.
     public var relayedCircuits: Int { relayed.count / 2 }
 
-    /// Whether circuits of nodes behind this one go over a link.
+    /// Whether a link carries circuits of nodes behind this one.
     public func passesCircuits(on id: LinkID) -> Bool { relayed.keys.contains { $0.link == id } }
 
     /// The host that this node is linked to.
     public var host: Peer? { hostLink.flatMap { links.peer(on: $0) } }
 
-    /// The relay that the link to the host goes through first; nil where it has a channel of its own, or there is none.
+    /// The first relay on the route to the host. Nil with a direct channel, or without a host.
     public var parent: (link: LinkID, peer: Peer)? {
         guard let hostLink, let carrier = links.carrier(of: hostLink) else { return nil }
         return links.peer(on: carrier).map { (carrier, $0) }
     }
 
-    /// Tells those behind this node where circuits lead from now on, also where it is the same as before: the way was lost
-    /// meanwhile. Nowhere ends those that there are.
+    /// Sends the current route of circuits to all nodes behind this one, even if it is the same as before: the route
+    /// was lost in between. A nil route ends all relayed circuits.
     public mutating func lead(_ route: Route?) -> [Action] {
         self.route = route
         var actions: [Action] = []
@@ -97,7 +98,7 @@ extension MeshCore {
         return actions
     }
 
-    /// Ends a circuit that is passed on, at both sides.
+    /// Ends a relayed circuit on both sides.
     private mutating func end(_ circuit: CircuitPlace.Circuit) {
         links[circuit.link]?.circuits.close(circuit.number, .ended)
         guard let other = relayed.removeValue(forKey: circuit) else { return }
@@ -107,7 +108,7 @@ extension MeshCore {
 
     // MARK: The host's state
 
-    /// What is for everybody, signed.
+    /// A signed state update for all guests.
     mutating func signed(_ body: [UInt8], as state: SharedState) -> SharedLog.Entry? {
         if let lastSigned, lastSigned.body == body, lastSigned.entry.name == state.name,
             lastSigned.entry.sharing == state.sharing
@@ -120,27 +121,28 @@ extension MeshCore {
         return entry
     }
 
-    /// What a host is told of its states that are here. A relay says what it has for others, since what it is sent goes on to them.
+    /// The states to report to a host as stored here. A relay reports those that it has for others, since it forwards
+    /// what it receives.
     func shown(_ states: [StateName], to host: Peer.ID?) -> [StateName] {
         guard relays else { return Array(states.prefix(Limits.namedStates)) }
         guard let host, let kept = log.host, Identity.mayBeSame(kept, host) else { return [] }
         return log.names
     }
 
-    /// The state that the initiator of a link has said that it has.
+    /// The state that the initiator of a link has reported.
     public func shownState(on id: LinkID) -> StateName? { links[id]?.hello?.shownState }
 
-    /// Whether the host at the other end of a link was told by it which state is here.
+    /// Whether this node has reported to the host of a link which states it has.
     public func hasShownState(on id: LinkID) -> Bool { links[id]?.place == nil && links[id]?.shown.isEmpty == false }
 
-    /// A node behind this one is sent the host's state from now on: what follows on the newest one that both have had, or the log from its
-    /// beginning.
+    /// Starts to send the host's state to a node behind this one: the changes after the newest state that both have, or
+    /// the log from its beginning.
     mutating func serve(_ id: LinkID) {
         guard let link = links[id], let carrier = link.carrier else { return }
         let known = carrier.known
         links[id]?.carrier?.known = []
         if carrier.isServed, link.circuits.count > 1 {
-            // All has been sent on this link that has come meanwhile.
+            // Everything since then has already been sent on this link.
             if carrier.place != nil { _ = links[id]?.machine.tell(Array(known.prefix(1))) }
             return
         }
@@ -151,18 +153,18 @@ extension MeshCore {
         if let common { _ = links[id]?.machine.tell([common.name]) }
     }
 
-    /// Somebody at a carrier's other end says which states it has, or that it goes on behind one that this side has.
+    /// The node at a carrier's other end reports its states, or reports that it continues from one that this side has.
     mutating func knows(_ names: [StateName], on id: LinkID) { links[id]?.carrier?.known = names }
 
-    /// Says on a carrier which states of a host's are the last that are here, with the circuit of a link that is about to be asked for. The
-    /// relay at the other end may be behind, and have gathered what has changed in another way.
+    /// Reports on a carrier the last states of a host that are stored here, before a link requests its circuit. The
+    /// relay at the other end may be behind, and may have combined the changes differently.
     mutating func tellShownState(of id: LinkID, over carrier: LinkID) {
         links[carrier]?.carrier?.known = []
         let names = links[id]?.shown ?? []
         _ = links[carrier]?.machine.tell(names)
     }
 
-    /// Whether what a relay brings follows what this node has of the host's state: nothing of it comes again.
+    /// Whether the relay's updates follow this node's state of the host, so that nothing is repeated.
     public func continuesState(on id: LinkID) -> Bool {
         guard let link = links[id], link.machine.role == .initiator, let carrier = link.place?.carrier else {
             return false
@@ -182,12 +184,12 @@ extension MeshCore {
         return receivedShared(unit, from: hostLink, on: id)
     }
 
-    /// Whether a part of an update has come from a relay, and the rest not yet.
+    /// Whether part of an update has arrived from a relay, but not all of it.
     public func isReceivingState(on carrier: LinkID) -> Bool {
         links[carrier]?.machine.reassemblers[.latest].map { $0.byteCount > 0 } == true
     }
 
-    /// What has come before its key was known.
+    /// Handles the updates that arrived before their key was known.
     mutating func takeHeldState(on inner: LinkID) -> [Action] {
         guard let carrier = links[inner]?.place?.carrier, let held = links[carrier]?.carrier?.held, !held.isEmpty,
             hostLink == inner
@@ -196,7 +198,8 @@ extension MeshCore {
         return held.flatMap { receivedShared($0, from: inner, on: carrier) }
     }
 
-    /// An update that the host has signed: over the link to it, or passed on by the relay at the other end of a carrier.
+    /// Handles an update that the host has signed. It came over the link to the host, or from the relay at the other
+    /// end of a carrier.
     mutating func receivedShared(_ unit: MessageUnit, from host: LinkID, on id: LinkID) -> [Action] {
         guard let sharing = unit.sharing, let conversation = links.conversation(on: host),
             links[host]?.machine.role == .initiator, links[id]?.isOver == false
@@ -215,9 +218,10 @@ extension MeshCore {
         ]
     }
 
-    /// The way to the host is another one. Where what is on it does not follow what is kept, it may leave something out that was under
-    /// way on the last one, and what is kept may be older than what those behind this node have seen since: nobody is given anything
-    /// of it any more. A host that was told what is kept sends what follows on it, or a whole, which empties the log.
+    /// The route to the host has changed. If the updates on it do not follow the log, they may omit something that was
+    /// in transit on the last route, and the log may be older than what the nodes behind this one have seen. The log is
+    /// then no longer sent. A host that knows the log's state sends the changes after it, or a full state, which
+    /// empties the log.
     mutating func beginLog(on id: LinkID) {
         guard relays, !continuesState(on: id), !hasShownState(on: id) else { return }
         log.beginAgain()

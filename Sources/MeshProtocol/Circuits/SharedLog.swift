@@ -2,55 +2,55 @@
 
 import DequeModule
 
-/// What a relay keeps of the host's state, signed as it came: for the nodes behind it, and for who comes later
+/// The host's state that a relay stores, signed as it arrived, for the nodes behind it now and later
 /// (`docs/protocol.md`, "The state, once for each link").
 struct SharedLog: Sendable {
     /// One update.
     struct Entry: Hashable, Sendable {
         var sharing: MessageUnit.Sharing
-        /// The state that it leads to.
+        /// The resulting state.
         var name: StateName
-        /// The signature, and what it signs.
+        /// The signature and the signed bytes.
         var signed: [UInt8]
     }
 
-    /// Whose state it is.
+    /// The host of the state.
     var host: Peer.ID?
     private var entries: Deque<Entry> = []
-    /// The place of the first entry. Places are never used twice.
+    /// The position of the first entry. Positions are never reused.
     private var first: UInt64 = 0
-    /// Where who has nothing begins: the last entry that stands by itself.
+    /// Position from which a node without any state starts: the last entry that needs no earlier one.
     private var start: UInt64?
     /// Bytes of all entries.
     private(set) var byteCount = 0
 
     private var end: UInt64 { first + UInt64(entries.count) }
 
-    /// An update of the host's has come.
+    /// An update of the host has arrived.
     mutating func append(_ entry: Entry) {
-        // What was before a checkpoint is for those who do not have it yet.
+        // Entries before a checkpoint are for nodes that do not have them yet.
         if entry.sharing == .whole { removeAll() }
         if entry.sharing != .change { start = end }
         entries.append(entry)
         byteCount += entry.signed.count
         while byteCount > Limits.sharedLogBytes, let start, first < start { removeFirst() }
-        // What builds on nothing is of use to nobody, and what grows without end neither.
+        // Changes without a base are useless, and the log must not grow without limit.
         if start == nil || byteCount > Limits.sharedLogBytes { removeAll() }
     }
 
-    /// What follows stands by itself, or builds on something that was never here. Who has got to the end of what is kept has to
-    /// begin again as well.
+    /// The next update needs no earlier one, or builds on one that was never here. Nodes that have read the whole log
+    /// must start again too.
     mutating func beginAgain() {
         removeAll()
         first += 1
     }
 
-    /// The last states that it leads to, the newest first, as many as are named. They are not older than what a newcomer begins with, so
-    /// that what builds on one of them is of use to it as well. None where a newcomer would get nothing.
+    /// The last resulting states, the newest first, up to the number that is reported. None is older than what a new
+    /// node starts with, so changes to each of them are useful for it too. Empty if a new node would get nothing.
     var names: [StateName] {
         guard let start else { return [] }
         var names: [StateName] = []
-        // A checkpoint is what the update before it has led to.
+        // A checkpoint is the same state as the update before it.
         for entry in entries[Int(start - first)...].reversed() where names.last != entry.name {
             names.append(entry.name)
             if names.count == Limits.namedStates { break }
@@ -58,7 +58,7 @@ struct SharedLog: Sendable {
         return names
     }
 
-    /// The last update that leads to one of these states, and its place; nil where none is kept.
+    /// The last update that results in one of these states, and its position. Nil without one.
     func newest(of names: [StateName]) -> (name: StateName, place: UInt64)? {
         guard start != nil, !names.isEmpty else { return nil }
         let names = Set(names)
@@ -76,13 +76,13 @@ struct SharedLog: Sendable {
         byteCount = 0
     }
 
-    /// What follows the place that somebody has got to, and its own place. Nil for who has everything, or where there is
-    /// nothing to begin with.
+    /// The next update after a node's position, and its position. Nil if the node has everything, or if no update can
+    /// start it.
     func next(after place: UInt64?, withCheckpoints: Bool = false) -> (entry: Entry, place: UInt64)? {
         guard let place, place + 1 >= first else { return start.map { (entries[Int($0 - first)], $0) } }
         guard place + 1 < end else { return nil }
         let next = entries[Int(place + 1 - first)]
-        // It says nothing new to who has all that was before it.
+        // A checkpoint is useless for a node that has everything before it.
         guard withCheckpoints || next.sharing != .checkpoint else { return self.next(after: place + 1) }
         return (next, place + 1)
     }

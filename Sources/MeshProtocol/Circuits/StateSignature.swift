@@ -3,17 +3,17 @@
 import Crypto
 import Synchronization
 
-/// Signs what a host tells everybody, so that relays can pass it on and not change it (`docs/protocol.md`, "The state, once
-/// for each link"; Ed25519, RFC 8032).
+/// Signs the host's updates for all guests, so that relays can forward them but not change them (`docs/protocol.md`,
+/// "The state, once for each link"; Ed25519, RFC 8032).
 struct StateSignature: Sendable {
-    /// Bytes of a key, private or public.
+    /// Bytes of a private or public key.
     static let keyBytes = 32
-    /// Bytes of a signature, which is in front of what it signs.
+    /// Bytes of a signature, which precedes the signed bytes.
     static let byteCount = 64
 
-    /// What is signed in front of everything else: nothing else that this key may sign one day is taken for a state.
+    /// Prefix of all signed bytes. So no other data that this key may sign one day can pass as a state.
     private let context: [UInt8]
-    /// What was checked before, where that is shared.
+    /// A cache of checked signatures, if it is shared.
     var checked: CheckedSignatures?
 
     init(_ service: ServiceType) {
@@ -24,7 +24,8 @@ struct StateSignature: Sendable {
         context + [MessageUnit.flags(.latest, sharing)] + body
     }
 
-    /// A shared unit's body: the signature, and what it signs, which is the name of the state and the application's bytes.
+    /// The body of a shared unit: the signature and the signed bytes, which are the name of the state and the
+    /// application's bytes.
     func signed(_ body: [UInt8], as state: SharedState, by key: Curve25519.Signing.PrivateKey) -> [UInt8]? {
         var writer = WireWriter(reserving: StateName.byteCount + body.count)
         writer.stateNames([state.name])
@@ -32,7 +33,7 @@ struct StateSignature: Sendable {
         return (try? key.signature(for: message(state.sharing, writer.bytes))).map { Array($0) + writer.bytes }
     }
 
-    /// What a shared unit's body says, or nil where this key has not signed it.
+    /// The content of a shared unit's body. Nil if this key has not signed it.
     func opened(
         _ signed: ArraySlice<UInt8>, as sharing: MessageUnit.Sharing, by key: [UInt8]
     ) -> (name: StateName, body: ArraySlice<UInt8>)? {
@@ -50,10 +51,10 @@ struct StateSignature: Sendable {
     }
 }
 
-/// Signatures that were found to be right, for a simulation: a state that a thousand nodes get is checked once and not a thousand
-/// times, and all else is as it is. A node by itself checks each that it gets.
+/// A cache of valid signatures for simulations: a state that a thousand nodes get is checked once, not a thousand
+/// times. Outside a simulation a node checks each signature itself.
 package final class CheckedSignatures: Sendable {
-    /// Kept at a time; a state reaches everybody within some hundred others.
+    /// Entries at a time. A state reaches all nodes within some hundred others.
     private static let most = 1_024
     private let right = Mutex<Set<[UInt8]>>([])
 
