@@ -2,26 +2,26 @@
 
 import DequeModule
 
-/// What two nodes have to say to one another, across all the links they will ever have: what waits, what is on its way
-/// and not yet acknowledged, what has arrived (`docs/protocol.md`, "Resend and resume").
+/// The state of messages between two nodes across all their links: which wait, which are in transit and unacknowledged,
+/// and which have arrived (`docs/protocol.md`, "Resend and resume").
 ///
-/// A link is reliable and in order while it lives, so nothing is sent twice on one. On a new link both sides tell how
-/// far they have got, and the rest is sent again.
+/// A link is reliable and ordered while it lives, so no message is sent twice on it. On a new link both sides report
+/// what they have received, and send the rest again.
 public struct Conversation: Sendable, Hashable {
-    /// What must outlive the process: see `durable`.
+    /// The part that must survive the process (see `durable`).
     public struct Durable: Sendable, Hashable, Codable {
-        /// Names our numbering.
+        /// Identifies this side's numbering.
         public var epoch: UInt32
-        /// The number of the last reliable message that was taken.
+        /// The number of the last accepted reliable message.
         public var lastNumber: UInt64
-        /// The reliable messages that are not acknowledged, in order; the last has `lastNumber`.
+        /// The unacknowledged reliable messages, in order. The last has `lastNumber`.
         public var outbox: [[UInt8]]
-        /// The peer's epoch, 0 where none is known.
+        /// The peer's epoch, or 0 if unknown.
         public var theirEpoch: UInt32
-        /// Everything of the peer's up to this number is safe here.
+        /// All of the peer's messages up to this number are stored here.
         public var accepted: UInt64
 
-        /// A conversation as a store has read it. `Conversation(restoring:)` looks whether it can have been like that.
+        /// A conversation as a store has read it. `Conversation(restoring:)` checks whether it is valid.
         public init(epoch: UInt32, lastNumber: UInt64, outbox: [[UInt8]], theirEpoch: UInt32, accepted: UInt64) {
             self.epoch = epoch
             self.lastNumber = lastNumber
@@ -31,23 +31,24 @@ public struct Conversation: Sendable, Hashable {
         }
     }
 
-    /// What became of a message that was to be sent.
+    /// The result of sending a message.
     public enum Sending: Hashable, Sendable {
-        /// It waits for its turn, or its link. Reliable ones have this number.
+        /// It waits for its turn, or for a link. A reliable message has this number.
         case queued(number: UInt64)
         /// There is no link, and a message of class `latest` does not wait for one.
         case noLink
-        /// `Limits.outboxMessages`, `Limits.outboxBytes` or `Limits.messageBytes` is reached: it is not taken.
+        /// `Limits.outboxMessages`, `Limits.outboxBytes` or `Limits.messageBytes` is reached, so the message is not
+        /// accepted.
         case full
     }
 
-    /// What a message that has arrived is.
+    /// The kind of a received message.
     enum Arrival: Hashable, Sendable {
-        /// It is new: the application gets it.
+        /// The message is new: the application gets it.
         case new
-        /// It was here before; or one before it was given back, and it comes again with that.
+        /// The message was received before. Or an earlier one was declined, and this one comes again with it.
         case duplicate
-        /// One before it is missing, which no honest peer lets happen.
+        /// An earlier message is missing, which no honest peer causes.
         case gap
     }
 
@@ -57,11 +58,11 @@ public struct Conversation: Sendable, Hashable {
     private var lastNumber: UInt64 = 0
     private var outbox: Deque<[UInt8]> = []
     private var outboxBytes = 0
-    /// How many of the outbox have left on the present link.
+    /// Number of messages of the outbox that were sent on the present link.
     private var handedOver = 0
-    /// The number of the last one that has ever left.
+    /// The number of the last message that was ever sent.
     private var lastSent: UInt64 = 0
-    /// Reliable messages up to this number may leave; those beyond it are held.
+    /// Reliable messages up to this number may be sent. Later ones are held.
     private var lastStored: UInt64 = 0
     private var latest: (body: [UInt8], sharing: MessageUnit.Sharing?)? {
         get { latestBody.map { ($0, latestSharing) } }
@@ -76,34 +77,34 @@ public struct Conversation: Sendable, Hashable {
     private var delivered: UInt64 = 0
     private var accepted: UInt64 = 0
     private var theirLatest: UInt64 = 0
-    /// One of the peer's messages was given back: nothing reliable is taken before the next link, which brings it again.
+    /// One of the peer's messages was declined. No reliable message is accepted before the next link, which repeats
+    /// them.
     private(set) var isDeclining = false
     /// One side of a conversation.
     public enum Side: Hashable, Sendable {
         case ours, theirs
     }
 
-    /// The side that knew less, when the present link came up, than it had told before: another node has its identity, as a
-    /// copied memory card makes it, or its store was restored from an older copy.
+    /// The side that knew less when the present link came up than it had reported before. Another node has its
+    /// identity, for example from a copied memory card, or its store was restored from an older copy.
     public private(set) var outdated: Side?
 
-    /// Messages that were sent again on a later link.
+    /// Number of messages that were sent again on a later link.
     public private(set) var resent = 0
-    /// Messages that came again and were dropped.
+    /// Number of messages that arrived again and were dropped.
     public private(set) var duplicates = 0
     /// Whether there is a link.
     public private(set) var isLinked = false
 
-    /// A conversation that has not begun. `epoch` is random and not 0. Where it holds until stored, a reliable message
-    /// leaves only when `stored` has told that it is on disk.
+    /// A new conversation. `epoch` is random and not 0. With `holdsUntilStored`, a reliable message is sent only after
+    /// `stored` has reported that it is on disk.
     public init(epoch: UInt32, holdsUntilStored: Bool = false) {
         precondition(epoch != 0, "0 stands for no epoch")
         self.epoch = epoch
         self.holdsUntilStored = holdsUntilStored
     }
 
-    /// A conversation as it was stored: all that is in it may leave. Nil where a conversation can never have been like
-    /// that.
+    /// A stored conversation. All its messages may be sent. Nil if the stored data are invalid.
     public init?(restoring durable: Durable, holdsUntilStored: Bool = false) {
         let outboxBytes = durable.outbox.reduce(0) { $0 + $1.count }
         guard durable.epoch != 0, durable.lastNumber <= Limits.largestNumber, durable.accepted <= Limits.largestNumber,
@@ -121,43 +122,43 @@ public struct Conversation: Sendable, Hashable {
         delivered = durable.accepted
     }
 
-    /// What has to be on disk: a reliable message before its sender is told that it was taken, `accepted` before it is
-    /// acknowledged.
+    /// The part that must be on disk: a reliable message before its sender is notified that it was accepted, and
+    /// `accepted` before it is acknowledged.
     public var durable: Durable {
-        // Not Array(outbox): for an empty one that writes into the storage that all empty arrays share, and the thread
-        // sanitizer takes it for a race.
+        // Not Array(outbox): for an empty outbox this writes into the storage that all empty arrays share, and the
+        // thread sanitizer reports a race.
         Durable(
             epoch: epoch, lastNumber: lastNumber, outbox: outbox.map(\.self), theirEpoch: theirEpoch,
             accepted: accepted)
     }
 
-    /// Reliable messages that are not acknowledged.
+    /// Number of unacknowledged reliable messages.
     public var unacknowledged: Int { outbox.count }
 
-    /// Their bytes.
+    /// Bytes of the unacknowledged reliable messages.
     public var unacknowledgedBytes: Int { outboxBytes }
 
-    /// Whether nothing reliable was ever said, by either side.
+    /// Whether neither side has sent a reliable message yet.
     package var isBlank: Bool { lastNumber == 0 && delivered == 0 }
 
-    /// Reliable messages that are held: they are not stored yet.
+    /// Number of held reliable messages, which are not stored yet.
     public var held: Int { lastNumber > lastStored ? Int(lastNumber - lastStored) : 0 }
 
-    /// Whether something reliable has left on the present link and is not acknowledged.
+    /// Whether a reliable message was sent on the present link and is unacknowledged.
     var isUnanswered: Bool { isLinked && handedOver > 0 }
 
-    /// Messages that may leave and have not left on the present link.
+    /// Messages that may be sent and were not sent on the present link.
     public var waiting: Int { outbox.count - held - handedOver + (latest == nil ? 0 : 1) }
 
-    // MARK: A link comes and goes
+    // MARK: Links
 
-    /// How this side introduces itself.
+    /// This side's state for its hello.
     public var resumption: Resumption {
         Resumption(
             epoch: epoch, first: lastNumber - UInt64(outbox.count) + 1, theirEpoch: theirEpoch, delivered: accepted)
     }
 
-    /// A link is up, and the peer has told where it stands. Returns whether it acknowledged something with it.
+    /// A link is up, and the peer has reported its state. Returns whether this acknowledged a message.
     @discardableResult
     mutating func begin(with theirs: Resumption) -> Bool {
         isLinked = true
@@ -168,8 +169,8 @@ public struct Conversation: Sendable, Hashable {
         theirLatest = 0
         var acknowledged = false
         if theirs.theirEpoch == epoch { acknowledged = catchUp(with: theirs.delivered) }
-        // The peer has begun another numbering; or what is missing was acknowledged by a state of ours that is lost, and will not
-        // come again.
+        // The peer has begun another numbering. Or the missing messages were acknowledged by a state of this side that
+        // is lost, so they will not come again.
         if theirs.epoch != theirEpoch || theirs.first - 1 > delivered {
             theirEpoch = theirs.epoch
             delivered = theirs.first - 1
@@ -186,8 +187,9 @@ public struct Conversation: Sendable, Hashable {
         return isOurSending && theirs.delivered < resumption.first - 1 ? .theirs : nil
     }
 
-    /// The peer has everything up to a number. A disk that has gone back in time may know less of what was sent, and of
-    /// our own numbering: numbers are not used twice. Returns whether that acknowledged something.
+    /// The peer has everything up to a number. A disk that was reset to an older state may know less about sent
+    /// messages and about this side's numbering; numbers are not used twice. Returns whether this acknowledged a
+    /// message.
     private mutating func catchUp(with number: UInt64) -> Bool {
         lastSent = max(lastSent, number)
         lastStored = max(lastStored, number)
@@ -195,13 +197,13 @@ public struct Conversation: Sendable, Hashable {
         return acknowledge(upTo: min(number, lastNumber)) == .acknowledged
     }
 
-    /// Whether a state update was given to the present link.
+    /// Whether a state update was sent on the present link.
     var hasSentLatest: Bool { lastLatest > 0 }
 
-    /// The first state update of this link has gone with its answer.
+    /// The answer has carried the first state update of this link.
     mutating func countWelcome() { lastLatest = max(lastLatest, 1) }
 
-    /// The link is gone. State updates were for it alone.
+    /// The link has ended. State updates were only for that link.
     mutating func pause() {
         isLinked = false
         handedOver = 0
@@ -210,7 +212,7 @@ public struct Conversation: Sendable, Hashable {
 
     // MARK: Sending
 
-    /// Takes a message.
+    /// Accepts a message to send.
     mutating func send(
         _ body: [UInt8], as messageClass: MessageClass, sharing: MessageUnit.Sharing? = nil
     ) -> Sending {
@@ -232,7 +234,7 @@ public struct Conversation: Sendable, Hashable {
         }
     }
 
-    /// Everything up to a number is on disk: it may leave. Returns whether that let something go.
+    /// Everything up to a number is on disk and may be sent. Returns whether this released a message.
     mutating func stored(upTo number: UInt64) -> Bool {
         let stored = min(number, lastNumber)
         guard stored > lastStored else { return false }
@@ -240,8 +242,8 @@ public struct Conversation: Sendable, Hashable {
         return true
     }
 
-    /// What is held could not be stored: it is taken back as if it had never been sent, and its numbers are free again.
-    /// Returns how many messages that were.
+    /// Held messages could not be stored. They are removed as if they had never been sent, and their numbers are free
+    /// again. Returns how many there were.
     mutating func withdrawHeld() -> Int {
         let count = held
         outboxBytes -= outbox.suffix(count).reduce(0) { $0 + $1.count }
@@ -250,7 +252,7 @@ public struct Conversation: Sendable, Hashable {
         return count
     }
 
-    /// The next reliable message to leave on this link.
+    /// The next reliable message to send on this link.
     mutating func nextReliable() -> MessageUnit? {
         guard handedOver < outbox.count - held else { return nil }
         let number = lastNumber - UInt64(outbox.count - handedOver) + 1
@@ -260,20 +262,20 @@ public struct Conversation: Sendable, Hashable {
         return MessageUnit(.reliable, number: number, body: outbox[handedOver][...])
     }
 
-    /// The state update that leaves next.
+    /// The next state update to send.
     mutating func nextLatest() -> MessageUnit? {
         guard let (body, sharing) = latest else { return nil }
         latest = nil
         return MessageUnit(.latest, number: lastLatest, body: body[...], sharing: sharing)
     }
 
-    /// What an acknowledgement does.
+    /// The result of an acknowledgement.
     enum Acknowledgement: Hashable, Sendable {
-        /// Some of the outbox is done with.
+        /// Some messages of the outbox were acknowledged.
         case acknowledged
-        /// Nothing new.
+        /// It contains nothing new.
         case stale
-        /// It covers what was never sent.
+        /// It covers messages that were never sent.
         case impossible
     }
 
@@ -311,22 +313,22 @@ public struct Conversation: Sendable, Hashable {
         return .duplicate
     }
 
-    /// A message that has arrived cannot be kept: it and what follows it are as if they had not come, and come again with
-    /// the next link.
+    /// A received message cannot be stored. It and all later ones count as not received, and come again with the next
+    /// link.
     mutating func decline(_ number: UInt64, of epoch: UInt32) {
         guard epoch == theirEpoch, number > accepted, number <= delivered else { return }
         delivered = number - 1
         isDeclining = true
     }
 
-    /// Whether a message is one that was given back, or one behind it.
+    /// Whether a message was declined, or follows a declined one.
     func hasDeclined(_ number: UInt64, of epoch: UInt32) -> Bool { epoch == theirEpoch && number > delivered }
 
-    /// Names the numbering that the peer's messages have now.
+    /// The epoch of the peer's current numbering.
     var peerEpoch: UInt32 { theirEpoch }
 
-    /// The application has made everything up to a number of an epoch of the peer's safe. The number to acknowledge,
-    /// where it has grown. A peer that has begun another numbering since has other messages by these numbers.
+    /// The application has stored everything up to a number of a peer's epoch. Returns the number to acknowledge if it
+    /// has grown. If the peer has begun another numbering since, these numbers belong to other messages.
     mutating func accept(upTo number: UInt64, of epoch: UInt32) -> UInt64? {
         guard epoch == theirEpoch, number > accepted, number <= delivered else { return nil }
         accepted = number

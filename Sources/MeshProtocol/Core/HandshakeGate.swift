@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides who may begin a handshake on a channel that has opened: a number of strangers at once and a second,
-/// at each entrance separately, and some more known nodes.
+/// Decides which initiators may begin a handshake on a new channel. It limits strangers at once and per second,
+/// separately for each entrance, and allows some more known nodes.
 struct HandshakeGate: Sendable {
-    /// Who may begin on a link.
+    /// The initiators that may begin on a link.
     enum Answer: Hashable, Sendable {
-        /// Everybody.
+        /// All initiators.
         case open
         /// Initiators whose first packet proves that they have joined before.
         case known
-        /// The link is one too many.
+        /// There are too many links.
         case busy
     }
 
@@ -20,7 +20,7 @@ struct HandshakeGate: Sendable {
 
     private var rates: [Entrance: Rates] = [:]
 
-    /// A channel has opened at an entrance where so many handshakes are under way.
+    /// A channel has opened at an entrance with this many unfinished handshakes.
     mutating func opened(at entrance: Entrance, halfOpen: Int, now: MeshInstant) -> Answer {
         var rates = rates[entrance] ?? Self.full(entrance)
         defer { self.rates[entrance] = rates }
@@ -28,7 +28,7 @@ struct HandshakeGate: Sendable {
         return halfOpen < Limits.halfOpenLinks + Limits.halfOpenLinksOfKnown ? .known : .busy
     }
 
-    /// An IK-1 has arrived on a link for known nodes only. Whether it may cost a key agreement.
+    /// An IK-1 has arrived on a link for known nodes only. Returns whether a key agreement is allowed for it.
     mutating func mayRecognise(at entrance: Entrance, now: MeshInstant) -> Bool {
         var rates = rates[entrance] ?? Self.full(entrance)
         defer { self.rates[entrance] = rates }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The links of a node by their numbers, and which of them is due first.
+/// The links of a node by their numbers, and the next one that is due.
 ///
-/// A link is large, so it is looked at and changed in its place. A host has a thousand of them in circuits and asks after each
-/// event when something is due: the answer is kept up to date with each change of a link, in a heap.
+/// A link is large, so it is read and changed in place. A host has a thousand of them in circuits, and asks for the
+/// next deadline after each event. So a heap keeps the answer current with each change of a link.
 struct LinkSlots: Sendable {
     typealias LinkID = MeshCore.LinkID
 
-    /// What is looked at of all links at once.
+    /// The properties that are read for all links at once.
     struct Summary: Sendable {
         var isThere = false
         /// It has ended for this side.
@@ -15,25 +15,25 @@ struct LinkSlots: Sendable {
         var deadline: MeshInstant?
         var isHalfOpen = false
         var isResponder = false
-        /// The link that its circuit is on.
+        /// The link that carries its circuit.
         var carrier: LinkID?
         /// Its entrance.
         var entrance = Entrance.air
         /// It is a link between a relay and a node behind it.
         var isCarrier = false
-        /// The peer takes circuits, and wants the state signed.
+        /// The peer accepts circuits and wants the signed state.
         var leadsToRelay = false
         /// The circuits on it.
         var circuits = 0
-        /// Who is at its other end, once messages flow.
+        /// The peer at its other end, once messages flow.
         var peer: Peer?
         /// The conversation that it carries.
         var conversation: ConversationKey?
-        /// Bytes of what a guest has begun to say and not finished.
+        /// Bytes of a guest's unfinished messages.
         var unfinished = 0
     }
 
-    /// Nil for what is free, and for a link that is taken out for a moment.
+    /// Nil for a free slot, and for a link that is taken out for a short time.
     private var slots: [MeshCore.Link?] = []
     private var summaries: [Summary] = []
     private var slotOf: [LinkID: Int] = [:]
@@ -42,7 +42,7 @@ struct LinkSlots: Sendable {
     /// `Summary.unfinished` of the links in circuits on each link.
     private var unfinished: [LinkID: Int] = [:]
 
-    /// A link; nil where there is none.
+    /// A link, or nil.
     subscript(id: LinkID) -> MeshCore.Link? {
         _read {
             guard let slot = slotOf[id] else {
@@ -58,16 +58,16 @@ struct LinkSlots: Sendable {
         }
     }
 
-    /// How many there are.
+    /// Number of links.
     var count: Int { slotOf.count }
 
-    /// The numbers of all, in any order.
+    /// The numbers of all links, in any order.
     var keys: some Collection<LinkID> { slotOf.keys }
 
-    /// All of them, in any order.
+    /// All links, in any order.
     var values: some Sequence<MeshCore.Link> { slots.lazy.compactMap(\.self) }
 
-    /// Takes a link out for a moment; it is put back by its number.
+    /// Takes a link out for a short time. It is put back by its number.
     mutating func take(_ id: LinkID) -> MeshCore.Link? { slotOf[id].flatMap { slots[$0].take() } }
 
     private mutating func takeSlot(for id: LinkID) -> Int {
@@ -80,7 +80,7 @@ struct LinkSlots: Sendable {
         return slot
     }
 
-    /// A link has changed.
+    /// Updates the summaries after a change of a link.
     private mutating func settle(_ slot: Int, _ id: LinkID) {
         let before = summaries[slot]
         defer { track(from: before, to: summaries[slot]) }
@@ -103,23 +103,23 @@ struct LinkSlots: Sendable {
         if let carrier = after.carrier, after.unfinished > 0 { unfinished[carrier, default: 0] += after.unfinished }
     }
 
-    /// The link on another one that has the most unfinished bytes, where those on it have too many together.
+    /// If the links in circuits on a carrier have too many unfinished bytes together, the one with the most.
     func greediest(over carrier: LinkID) -> LinkID? {
         guard unfinished[carrier, default: 0] > Limits.unfinishedBytes else { return nil }
         return slotOf.filter { summaries[$0.value].carrier == carrier }
             .max { (summaries[$0.value].unfinished, $0.key) < (summaries[$1.value].unfinished, $1.key) }?.key
     }
 
-    /// Who is at the other end of a link, once messages flow.
+    /// The peer at the other end of a link, once messages flow.
     func peer(on id: LinkID) -> Peer? { slotOf[id].flatMap { summaries[$0].peer } }
 
     /// The conversation that a link carries.
     func conversation(on id: LinkID) -> ConversationKey? { slotOf[id].flatMap { summaries[$0].conversation } }
 
-    /// The link that the circuit of a link is on.
+    /// The link that carries the circuit of a link.
     func carrier(of id: LinkID) -> LinkID? { slotOf[id].flatMap { summaries[$0].carrier } }
 
-    /// Whether a link is there and goes on.
+    /// Whether a link exists and has not ended.
     func goesOn(_ id: LinkID) -> Bool {
         guard let slot = slotOf[id], slots[slot] != nil else { return false }
         return !summaries[slot].isOver
@@ -128,36 +128,36 @@ struct LinkSlots: Sendable {
     /// Whether a link is one between a relay and a node behind it.
     func isCarrier(_ id: LinkID) -> Bool { slotOf[id].map { summaries[$0].isCarrier } ?? false }
 
-    /// What is looked at of a link often; nil where it is not there.
+    /// The frequently read properties of a link, or nil.
     func summary(of id: LinkID) -> Summary? { slotOf[id].map { summaries[$0] } }
 
-    /// Whether nothing can have to leave on a carrier. What waits elsewhere is for `take` to find out.
+    /// Whether a carrier has nothing to send. For other links `take` finds that out.
     mutating func isSilentCarrier(_ id: LinkID, _ log: SharedLog) -> Bool {
         guard let slot = slotOf[id], summaries[slot].isCarrier else { return false }
         return slots[slot]?.hasNothing(log) == true
     }
 
-    /// Bytes of the smallest SDU that holds what leaves next on a link, where that cannot be cut.
+    /// Bytes of the smallest SDU that fits the next packet of a link, if that cannot be split.
     mutating func leastRoom(of id: LinkID) -> Int { slotOf[id].flatMap { slots[$0]?.leastRoom() } ?? 0 }
 
     // MARK: Handshakes
 
-    /// Links that were accepted and whose handshake is not finished: those in circuits, or those with channels.
+    /// Accepted links with an unfinished handshake: those in circuits, or those with channels.
     func halfOpen(inCircuits: Bool) -> Int {
         summaries.count { $0.isHalfOpen && $0.isResponder && ($0.carrier != nil) == inCircuits }
     }
 
-    /// Accepted links with channels of their own at an entrance whose handshake is unfinished.
+    /// Accepted links with channels of their own at an entrance, with an unfinished handshake.
     func halfOpen(at entrance: Entrance) -> Int {
         summaries.count { $0.isHalfOpen && $0.isResponder && $0.carrier == nil && $0.entrance == entrance }
     }
 
-    /// Links in circuits on another one whose handshake is not finished.
+    /// Links in circuits on another link, with an unfinished handshake.
     func halfOpen(over carrier: LinkID) -> Int { summaries.count { $0.isHalfOpen && $0.carrier == carrier } }
 
     // MARK: Time
 
-    /// When the first link is due.
+    /// Time of the next deadline of a link.
     var deadline: MeshInstant? { due.first }
 
     /// The links that are due, in order.
@@ -168,11 +168,11 @@ struct LinkSlots: Sendable {
 }
 
 extension MeshCore.Link {
-    /// See `LinkMachine.leastRoom`. A call that may change the link looks at it in its place; a property would copy it.
+    /// See `LinkMachine.leastRoom`. A mutating call reads the link in place; a property would copy it.
     fileprivate mutating func leastRoom() -> Int { machine.leastRoom }
 }
 
-/// When each of some things is due, and which of them is due first: a binary heap that knows where each of them stands.
+/// Deadlines of items, with the next one first: a binary heap that knows the position of each item.
 struct DueHeap: Sendable {
     private struct Entry: Sendable {
         var at: MeshInstant
@@ -180,13 +180,13 @@ struct DueHeap: Sendable {
     }
 
     private var heap: [Entry] = []
-    /// Where each thing stands in the heap; -1 for what is never due.
+    /// Position of each item in the heap. -1 for an item without a deadline.
     private var places: [Int] = []
 
-    /// When the first thing is due.
+    /// The next deadline.
     var first: MeshInstant? { heap.first?.at }
 
-    /// A thing is due at this time from now on; nil: never. Things are small numbers from 0.
+    /// Sets the deadline of an item, or removes it with nil. Items are small numbers from 0.
     mutating func set(_ time: MeshInstant?, for item: Int) {
         if item >= places.count { places += Array(repeating: -1, count: item + 1 - places.count) }
         let place = places[item]
@@ -201,11 +201,11 @@ struct DueHeap: Sendable {
         time < before ? rise(place) : sink(place)
     }
 
-    /// The things that are due by this time, in any order.
+    /// The items that are due by this time, in any order.
     func items(by time: MeshInstant) -> [Int] {
         var (found, open): ([Int], [Int]) = ([], [0])
         while let place = open.popLast() {
-            // What stands below something is not due before it.
+            // Entries below another one are not due before it.
             guard place < heap.count, heap[place].at <= time else { continue }
             found.append(heap[place].item)
             open += [2 * place + 1, 2 * place + 2]

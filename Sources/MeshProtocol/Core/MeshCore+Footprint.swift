@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a node keeps in memory, where a peer has a hand in it: what `Limits` bounds.
+/// The memory use that peers can influence and `Limits` bounds.
 package struct Footprint: Hashable, Sendable {
-    /// Links, whatever their state.
+    /// Links in any state.
     package var links = 0
-    /// Those of them that are in circuits.
+    /// Links in circuits.
     package var innerLinks = 0
-    /// Links whose peer is proved.
+    /// Links with a proved peer.
     package var connected = 0
-    /// Links that were accepted and whose handshake is not finished.
+    /// Accepted links with an unfinished handshake.
     package var halfOpenLinks = 0
-    /// Peers that are remembered.
+    /// Remembered peers.
     package var conversations = 0
     /// Messages of the fullest outbox.
     package var outboxMessages = 0
@@ -18,30 +18,30 @@ package struct Footprint: Hashable, Sendable {
     package var outboxBytes = 0
     /// Bytes of all outboxes.
     package var allOutboxBytes = 0
-    /// Bytes of the largest unit that is being put together.
+    /// Bytes of the largest unit that is being reassembled.
     package var reassemblyBytes = 0
-    /// Bytes of units that guests have begun in circuits and not finished.
+    /// Bytes of unfinished units of guests in circuits.
     package var unfinishedBytes = 0
     /// Circuits of the link with the most.
     package var circuits = 0
-    /// Frames about circuits that wait to leave on one link.
+    /// Frames about circuits that wait on one link.
     package var circuitFrames = 0
-    /// Handshakes of which something is kept for who comes back.
+    /// Handshakes with a stored secret to resume.
     package var rejoins = 0
-    /// Circuits that are passed on.
+    /// Relayed circuits.
     package var relayedCircuits = 0
-    /// What is kept of the host's state for others.
+    /// Bytes of the host's state that are stored for others.
     package var logBytes = 0
     /// Bytes that wait in all circuits.
     package var circuitBytes = 0
-    /// Handshake packets and frames of the link's own that wait to leave on one link.
+    /// Handshake packets and own frames that wait on one link.
     package var ownFrames = 0
-    /// The same on one that ends when they have left, with the records that go first.
+    /// The same on a link that ends after they are sent, with the records that are sent first.
     package var lastFrames = 0
 }
 
 extension MeshCore {
-    /// What this node keeps in memory.
+    /// The current memory use.
     package var footprint: Footprint {
         var footprint = Footprint(
             links: links.count, innerLinks: innerLinks.count, connected: linkOfPeer.count,

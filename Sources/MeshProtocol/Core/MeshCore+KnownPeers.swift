@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whom a node has met, and what is kept of them.
+/// The peers that a node has met, and what it remembers of them.
 extension MeshCore {
-    /// What has to outlive the process (`Conversation.durable` says when).
+    /// The state that must survive the process (`Conversation.durable` defines when).
     public var remembered: [ConversationKey: Remembered] {
         Dictionary(uniqueKeysWithValues: knownPeers.keys.compactMap { key in remembered(key).map { (key, $0) } })
     }
 
-    /// What has to outlive the process of one conversation.
+    /// The state of one conversation that must survive the process.
     public func remembered(_ key: ConversationKey) -> Remembered? {
         guard let known = knownPeers[key], let conversation = conversations[key] else { return nil }
         return Remembered(
@@ -17,26 +17,26 @@ extension MeshCore {
     /// The key of the conversation with a peer in which this node has that role.
     public func key(_ peer: Peer.ID, as role: LinkRole) -> ConversationKey { ConversationKey(peer, as: role, service) }
 
-    /// The conversation with a peer that was used last, whichever role this node has in it.
+    /// The conversation with a peer that was used last, in either role.
     public func lastConversation(with peer: Peer.ID) -> ConversationKey? {
         knownPeers.filter { $0.key.peer == peer }.max { ($0.value.lastUse, $0.key) < ($1.value.lastUse, $1.key) }?
             .key
     }
 
-    /// The one peer that this node has joined and whose identifier begins like this, if it is one. Who was only let in
-    /// here is no known responder: its key must not stand in the way of the one that is meant.
+    /// The only peer that this node has joined with this head of an identifier. A peer that was only admitted is not a
+    /// known responder: its key must not be used instead of the right one.
     func onlyJoined(withHead head: String) -> Peer.ID? {
         let found = joined(withHead: head)
         return found.count == 1 ? found.first : nil
     }
 
-    /// The peers that this node has joined and whose identifiers begin like this: nobody else is taken for one of them.
+    /// The peers that this node has joined with this head of an identifier. Only these can match the head.
     public func joined(withHead head: String) -> [Peer.ID] {
         knownPeers.keys.lazy.filter { $0.role == .initiator && $0.peer.hasPrefix(head) }.map(\.peer).sorted()
     }
 
-    /// Forgets the peers that this node has joined and whose identifiers begin like this, with what was to be said to them:
-    /// another key may be theirs now.
+    /// Forgets the peers that this node has joined with this head of an identifier, and the messages to them. They may
+    /// have another key now.
     public mutating func forget(withHead head: String) -> [Action] {
         joined(withHead: head).filter { linkOfPeer[$0] == nil }.map { peer in
             let key = key(peer, as: .initiator)
@@ -45,7 +45,7 @@ extension MeshCore {
         }
     }
 
-    /// How this node introduces itself to a peer on a link.
+    /// This node's hello for a peer on a link.
     mutating func introduce(to peer: Peer.ID, on id: LinkID) -> Hello? {
         guard let link = links[id] else { return nil }
         let isResponder = link.machine.role == .responder
@@ -69,18 +69,18 @@ extension MeshCore {
         return hello
     }
 
-    /// Whether a link is one of many in circuits: they ask one another more seldom.
+    /// Whether a link is one of many in circuits. Such links ping each other less often.
     func isCrowded(_ link: Link) -> Bool { link.place != nil && innerLinks.count > Limits.fewCircuits }
 
-    /// What this node says of itself in a circuit, where no radio of its own is heard.
+    /// The flags of this node in a circuit, where its own radio is not heard.
     private var ownFlags: AdvertisedFlags { AdvertisedFlags(critical: door.isLocked ? .proof : []) }
 
-    /// Whether the responder of the link to a peer asks for something to be proved, as it says under the seal.
+    /// Whether the responder of the link to a peer asks for a proof, by its sealed hello.
     public func asksForProof(_ peer: Peer.ID) -> Bool {
         link(to: peer).flatMap { links[$0]?.hello }?.flags.critical.contains(.proof) == true
     }
 
-    /// A peer has proved its key. Returns what was forgotten for it.
+    /// A peer has proved its key. Returns the conversation that was forgotten to make room.
     mutating func meet(_ key: ConversationKey, publicKey: [UInt8], _ entropy: Entropy) -> ConversationKey? {
         defer { touch(key) }
         guard knownPeers[key] == nil else { return nil }
@@ -90,7 +90,7 @@ extension MeshCore {
         return forgotten
     }
 
-    /// A link in a circuit is up: something is kept of its handshake, where both sides do that.
+    /// A link in a circuit is up. Stores a secret of its handshake if both sides support this.
     mutating func keepForRejoining(_ key: ConversationKey, _ peer: Peer, _ publicKey: [UInt8], _ link: Link) {
         guard let secret = link.machine.rejoinSecret, link.machine.role == .responder || link.hello?.rejoins == true
         else { return }
@@ -114,8 +114,8 @@ extension MeshCore {
         rejoins.forget(key)
     }
 
-    /// Makes room for somebody new. Those with whom nothing was ever exchanged go first: an identity costs nothing, and
-    /// who makes many must not push out a friend.
+    /// Makes room for a new peer. Peers that never exchanged a message are removed first: identities cost nothing, and
+    /// an attacker that creates many must not displace a friend.
     private mutating func forgetLongestUnused() -> ConversationKey? {
         func rank(_ known: (key: ConversationKey, value: KnownPeer)) -> (Int, UInt64, ConversationKey) {
             (conversations[known.key]?.isBlank == false ? 1 : 0, known.value.lastUse, known.key)

@@ -1,70 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What happens on a link.
+/// An event on a link.
 public enum LinkEvent: Hashable, Sendable {
-    /// The answer that lets this peer in is about to leave: `MeshCore.welcome` can give it the first state update. Told
-    /// to responders. Before `connected` nothing shows that the peer is there and no replay, so nothing else may
-    /// follow.
+    /// The answer that admits this peer is about to be sent. `MeshCore.welcome` can add the first state update. Sent to
+    /// responders. Before `connected` the peer may be a replay, so the node must not send anything else.
     case admitted(Peer)
-    /// The link is up, and this is who is at its other end.
+    /// The link is up, with this peer at its other end.
     case connected(Peer)
-    /// A message has arrived. A reliable one is to be accepted (`MeshCore.accept`) when it is safe.
+    /// A message has arrived. A reliable one must be accepted (`MeshCore.accept`) when it is stored.
     case received(ReceivedMessage)
-    /// The peer has made every reliable message up to this number safe.
+    /// The peer has stored every reliable message up to this number.
     case acknowledged(upTo: UInt64, in: ConversationKey)
-    /// The last state update has left: a newer one may be given.
+    /// The last state update has been sent, so a newer one may follow.
     case latestHasLeft
-    /// A ping was answered after this time.
+    /// The round-trip time of a ping.
     case roundTrip(Duration)
-    /// The peer has asked whether this side is there, which does not ask as often by itself.
+    /// The peer has pinged this side, which itself pings less often.
     case asked
-    /// A link to a relay, or to a node behind this one, is up: circuits may be opened on it. To who has dialled, where they
-    /// lead.
+    /// A link to a relay, or to a node behind this one, is up, and circuits may be opened on it. On the side that
+    /// dialled, with the relay's route.
     case carrier(Peer, Route?)
-    /// Where circuits through a relay lead has changed.
+    /// A relay's route has changed.
     case route(Route?)
-    /// Who was dialled has no place left but for nodes that relay, and asks this node to go behind one of these.
+    /// The dialled peer has only slots for relays left, and asks this node to move behind one of these.
     case askedForRoom
-    /// Such a link was up, and is over.
+    /// A carrier was up and has ended.
     case carrierEnded(Peer, LinkEnd)
-    /// Somebody has claimed to know the PIN, and does not. Told to responders.
+    /// A peer claims to know the PIN and does not. Sent to responders.
     case guessedWrong(Peer)
-    /// Somebody has proved to have an invitation, and is about to be let in by it. Told to responders.
+    /// A peer has proved that it has an invitation, and will be admitted by it. Sent to responders.
     case invitationUsed(Peer)
-    /// `MeshCore.unanswered` has changed and has to be stored. Sent to initiators.
+    /// `MeshCore.unanswered` has changed and must be stored. Sent to initiators.
     case unansweredProofs
-    /// The link was up, and is over.
+    /// The link was up and has ended.
     case ended(Peer, LinkEnd)
-    /// The link was never up, and is over. `expected` is whom an initiator has dialled, or the head of it; `proved` is
-    /// who was there, where that is proved.
+    /// The link never came up and has ended. `expected` is the peer that an initiator has dialled, or its head.
+    /// `proved` is the peer at the other end if it has proved its key.
     case failed(expected: Peer.ID?, proved: Peer.ID?, LinkEnd)
 }
 
 /// A message that has arrived.
 public struct ReceivedMessage: Hashable, Sendable {
-    /// The conversation that it was said in.
+    /// The conversation of the message.
     public var conversation: ConversationKey
-    /// From whom.
+    /// The sender.
     public var peer: Peer.ID { conversation.peer }
     /// Its class.
     public var messageClass: MessageClass
-    /// Its number, from 1, in its class. A reliable one counts in its sender's epoch.
+    /// Its number in its class, from 1. A reliable message counts in its sender's epoch.
     public var number: UInt64
-    /// The sender's epoch. One that has lost its store begins another numbering, under another epoch.
+    /// The sender's epoch. A sender that has lost its store begins another numbering with another epoch.
     public var epoch: UInt32
     /// The application's bytes.
     public var body: [UInt8]
 }
 
-/// Joins what links decide with conversations and admission.
+/// Connects the decisions of links with conversations and admission.
 extension MeshCore {
-    /// Lets a link's machine decide something, and translates what it wants done.
+    /// Runs a decision of a link's machine, and translates its actions.
     mutating func update(_ id: LinkID, _ decide: (inout LinkMachine) -> [LinkMachine.Action]) -> [Action] {
         let actions = links[id]?.machine.apply(decide) ?? []
         return actions.flatMap { translate($0, on: id) }
     }
 
-    /// A link has something to send. In a circuit that is for its carrier to take along.
+    /// A link has data to send. In a circuit, its carrier sends them.
     mutating func wake(_ id: LinkID) -> [Action] {
         guard let circuit = links[id]?.place?.circuit else { return [.wake(id)] }
         links[circuit.link]?.circuits.wake(circuit.number)
@@ -72,7 +71,7 @@ extension MeshCore {
     }
 
     private mutating func translate(_ action: LinkMachine.Action, on id: LinkID) -> [Action] {
-        // What stands behind the end in one record is not looked at, whichever side has ended the link.
+        // Ignore frames after the end in the same record, whichever side has ended the link.
         guard links.goesOn(id) else { return [] }
         switch action {
         case .wake: return wake(id)
@@ -109,7 +108,7 @@ extension MeshCore {
         }
     }
 
-    /// Somebody says that something is kept here of its last handshake. It costs next to nothing to look.
+    /// A peer claims that this node has a secret of its last handshake. Checking this costs almost nothing.
     private mutating func returning(
         _ kept: RejoinID, _ attempt: UInt64, _ record: [UInt8], on id: LinkID
     ) -> [Action] {
@@ -132,7 +131,7 @@ extension MeshCore {
         }
     }
 
-    /// Somebody may come in.
+    /// Admits a peer, if possible.
     mutating func admit(_ peer: Peer, on id: LinkID) -> [Action] {
         guard let hello = introduce(to: peer.id, on: id) else { return [] }
         guard links[id]?.carrier == nil else { return update(id) { $0.admit(as: hello) } }
@@ -140,8 +139,8 @@ extension MeshCore {
         return [.tell(id, .admitted(peer))] + update(id) { $0.admit(as: hello) }
     }
 
-    /// Who counts against the places there are: a node's own links, those in circuits, and those behind a relay have each their
-    /// own.
+    /// Decides whether a peer gets a slot. A node's own links, those in circuits, and those behind a relay have
+    /// separate slots.
     func answer(to peer: Peer.ID, on id: LinkID) -> Admission.Answer {
         guard let link = links[id] else { return .refuse(.unspecified) }
         if link.carrier != nil {
@@ -161,19 +160,20 @@ extension MeshCore {
 
     private mutating func connected(_ peer: Peer, _ resumption: Resumption, on id: LinkID) -> [Action] {
         guard let link = links[id], let publicKey = link.machine.remoteKey else { return [] }
-        // Those who were proved at the same time may have taken the last place since.
+        // A peer that was proved at the same time may have got the last slot since.
         if link.machine.role == .responder, case .refuse(let reason) = answer(to: peer.id, on: id) {
             return update(id) { $0.sendAway(reason) }
         }
-        // What its peer had said on it before it dialled again has come late. Links are numbered as they open.
+        // This link's packets arrived late, after the peer dialled again. Links are numbered in the order of opening.
         if let newer = linkOfPeer[peer.id], newer > id, link.machine.role == .responder {
             return update(id) { $0.end(.replaced) }
         }
         var (replaced, actions): ([Action], [Action]) = ([], [])
-        // The same peer by a newer link: the older one is dead even if it does not know yet, or was left for a better way.
+        // The same peer has a newer link. The older one is dead, even if it does not know yet, or was left for a better
+        // route.
         if let old = linkOfPeer[peer.id], old != id {
             if links[old]?.machine.isAnswering == true { admission.replace(peer.id, now: now) }
-            // Both are told.
+            // Both links end with this reason.
             if admission.isTwin(peer.id, now: now), link.machine.role == .responder {
                 return update(old) { $0.sendAway(.twin) } + update(id) { $0.sendAway(.twin) }
             }
@@ -201,12 +201,12 @@ extension MeshCore {
         actions.append(.tell(id, .connected(peer)))
         if link.machine.hasWelcomeLeft { actions.append(.tell(id, .latestHasLeft)) }
         if acknowledged { actions.append(.tell(id, .acknowledged(upTo: resumption.delivered, in: key))) }
-        // What was made safe since this side has introduced itself.
+        // Messages that were stored since this side's hello.
         if let accepted = conversations[key]?.resumption.delivered, accepted > link.told {
             actions += update(id) { $0.acknowledge(upTo: accepted) }
         }
         actions += takeHeldState(on: id) + wake(id)
-        // Who has gone over to a better way was never without one.
+        // A peer that has moved to a better route was never disconnected.
         return link.machine.role == .initiator ? actions + replaced : replaced + actions
     }
 

@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The whole of a node's protocol as one struct: all its links, the conversations that outlive them, and who is let in.
+/// The complete protocol of a node as one struct: all its links, the conversations that outlive them, and admission.
 ///
-/// Events go in, actions come out; its owner performs them, in order. It reads no clock and draws no random
-/// number, so that a simulator can run a car full of nodes from one seed.
+/// Events go in, actions come out, and its owner performs them in order. It reads no clock and draws no random numbers,
+/// so a simulator can run a car full of nodes from one seed.
 public struct MeshCore: Sendable {
-    /// A link's number. The owner gives them out and never uses one twice.
+    /// A link's number. The owner assigns it and never uses one twice.
     public typealias LinkID = Int
 
-    /// What is to be done.
+    /// An action for the owner.
     public enum Action: Hashable, Sendable {
-        /// A link has something to send: ask `nextSDU` until there is nothing more.
+        /// A link has data to send: call `nextSDU` until it returns nothing.
         case wake(LinkID)
-        /// Something has happened on a link.
+        /// Report this event of a link.
         case tell(LinkID, LinkEvent)
-        /// What the radio at the other end of a link knows of it. The owner's radio may make use of it.
+        /// A note of the other end's radio about a link, for the owner's radio.
         case heed(LinkID, AirNote)
-        /// Read no more from a link before this time.
+        /// Read nothing from a link before this time.
         case holdReading(LinkID, until: MeshInstant)
-        /// Close a link's channel; where it has a final frame, when `nextSDU` has nothing more. Nothing follows on it.
+        /// Close a link's channel. If it has a final frame, close it when `nextSDU` returns nothing. No further data
+        /// follow.
         case close(LinkID, afterFinalFrame: Bool)
-        /// A conversation is not remembered any more, to make room for another: what is stored of it can go.
+        /// A conversation was forgotten to make room for another. Its stored data can be deleted.
         case forgot(ConversationKey)
-        /// Somebody wants a circuit that ends here: answer with `opened`, as its responder and in this place.
+        /// A peer requests a circuit that ends here: answer with `opened`, as its responder and with this place.
         case circuitOffered(CircuitPlace)
-        /// A link in a circuit is over: nothing of it is left.
+        /// A link in a circuit has ended and is removed.
         case circuitEnded(LinkID)
     }
 
@@ -32,12 +33,12 @@ public struct MeshCore: Sendable {
     public struct Entropy: Hashable, Sendable {
         /// A private key of 32 bytes, for this link alone.
         public var ephemeralKey: [UInt8] { Array(bytes[..<32]) }
-        /// Names a new numbering, not 0.
+        /// Identifies a new numbering; not 0.
         public var epoch: UInt32 {
             max(1, bytes[32...].reduce(0) { $0 << 8 | UInt32($1) })
         }
 
-        /// How many random bytes are needed.
+        /// Number of random bytes.
         public static let byteCount = 36
         private let bytes: [UInt8]
 
@@ -48,13 +49,13 @@ public struct MeshCore: Sendable {
         }
     }
 
-    /// What is kept of a peer from one run to the next.
+    /// The state of a peer that is kept from one run to the next.
     public struct Remembered: Hashable, Sendable, Codable {
-        /// Its public key: with it an initiator joins again in one round trip.
+        /// Its public key. With it an initiator joins again in one round trip.
         public var publicKey: [UInt8]
-        /// What is still to be said, and what was heard.
+        /// Unacknowledged messages, and what was received.
         public var conversation: Conversation.Durable
-        /// Both have proved to one another that they know the same PIN, or invitation: neither asks again.
+        /// Both have proved that they know the same PIN or invitation, so neither asks again.
         public var isProved: Bool
 
         /// A peer as a store has read it.
@@ -68,57 +69,57 @@ public struct MeshCore: Sendable {
     struct Link: Sendable {
         var machine: LinkMachine
         var entropy: Entropy
-        /// Whom an initiator has dialled.
+        /// The peer that an initiator has dialled.
         var expected: Peer.ID?
-        /// Why nobody is taken in on this link.
+        /// Why no peer is admitted on this link.
         var refusal: RefusalReason?
         /// The invitation that an initiator claims to have.
         var invitation: [UInt8]?
         /// The conversation that it carries, once it is up.
         var conversation: ConversationKey?
-        /// How far this side has said that it has got, when it introduced itself.
+        /// The number up to which this side has reported messages as received in its hello.
         var told: UInt64 = 0
         /// The flags that the responder advertises: this side's own, or those that were heard.
         var advertised: AdvertisedFlags?
-        /// The owner was told of the answer, which is about to leave.
+        /// The owner has been notified of the answer, which is about to be sent.
         var isAdmitted = false
-        /// A state update has gone with the answer (`welcome`).
+        /// A state update was sent with the answer (`welcome`).
         var isWelcomed = false
-        /// Its end was told: nothing follows.
+        /// Its end was reported. Nothing follows.
         var isOver = false
-        /// Largest SDU that the other side takes.
+        /// Largest SDU that the other side accepts.
         var sendMTU: Int
         /// The circuits on it.
         var circuits: CircuitMux
-        /// The circuit that it is in; nil for a link with a channel of its own.
+        /// Its circuit. Nil for a link with a channel of its own.
         var place: CircuitPlace?
-        /// What it is to a relay and to who stands behind it; nil for a link that carries a conversation.
+        /// The state of a link between a relay and a node behind it. Nil for a link that carries a conversation.
         var carrier: Carrier?
-        /// How the peer has introduced itself.
+        /// The peer's hello.
         var hello: Hello?
-        /// The last states that an initiator has, the newest first, as it says.
+        /// The last states that an initiator has, by its own account, the newest first.
         var shown: [StateName] = []
-        /// Since when a reliable message waits to be acknowledged, where silence alone would tell late that nobody is there.
+        /// Since when a reliable message waits for its acknowledgement, if silence alone would reveal a lost peer late.
         var waitsSince: MeshInstant?
-        /// It is over for this side, which has gone over to a better way. Its circuit stays until the other side, which has not heard
-        /// of that yet, closes it; at longest until then.
+        /// The link has ended for this side, which has moved to a better route. Its circuit stays until the other side,
+        /// which has not noticed yet, closes it, at most until this time.
         var lingersUntil: MeshInstant?
         /// Its entrance.
         var entrance = Entrance.air
-        /// Somebody is billed for its bytes.
+        /// Its bytes cost money.
         var isMetered = false
 
-        /// Both sides are silent for longer than on a link of the air.
+        /// Whether both sides are silent for longer than on a direct link.
         var isQuiet: Bool { place != nil || isMetered }
 
-        /// How long this side may be silent on it at least.
+        /// The least silence of this side on the link.
         var leastSilence: Duration {
             if place != nil { return Limits.circuitSilence }
             if isMetered { return Limits.meteredSilence }
             return carrier == nil ? .zero : Limits.carrierSilence
         }
 
-        /// Whether the peer takes circuits, and wants the state signed.
+        /// Whether the peer accepts circuits and wants the signed state.
         var leadsToRelay: Bool { hello?.relays == true }
 
         /// When `tick` is due.
@@ -127,8 +128,8 @@ public struct MeshCore: Sendable {
             return waitsSince.map { min(deadline, $0 + Limits.circuitPatience) } ?? deadline
         }
 
-        /// What is looked at of all links. In its place, since a look at a link that is copied costs more than all else.
-        /// Names are written where they change, and not with each SDU.
+        /// Updates the summary that is read for all links. It reads the link in place, since a copy of a link would
+        /// cost more than all else. Names are written when they change, and not with each SDU.
         mutating func read(_ summary: inout LinkSlots.Summary) {
             (summary.isThere, summary.isOver) = (true, isOver)
             summary.deadline = deadline
@@ -143,7 +144,7 @@ public struct MeshCore: Sendable {
             if summary.conversation == nil { summary.conversation = conversation }
         }
 
-        /// Whether nothing can have to leave on a carrier. In its place, too.
+        /// Whether a carrier has nothing to send. This also reads the link in place.
         mutating func hasNothing(_ log: SharedLog) -> Bool {
             machine.hasNothing && circuits.hasNothing && carrier?.hasNothing(of: log) != false
         }
@@ -151,73 +152,73 @@ public struct MeshCore: Sendable {
 
     struct KnownPeer: Sendable {
         var publicKey: [UInt8]
-        /// Grows with each use of any, to find the longest unused.
+        /// Grows with each use of any known peer, to find the longest unused.
         var lastUse: UInt64
         /// See `Remembered.isProved`.
         var isProved = false
     }
 
-    /// Who this node is.
+    /// This node.
     public let local: Peer
     let identity: Identity
-    /// The application that it speaks for.
+    /// The application of this node.
     public let service: ServiceType
     private let prologues: [HandshakePacket.Medium: [UInt8]]
     let holdsUntilStored: Bool
     let silence: Duration
-    /// Whether circuits may end here: a host's.
+    /// Whether circuits may end here. True for a host.
     public var takesCircuits = false
-    /// Whether this node passes circuits on.
+    /// Whether this node is a relay.
     public let relays: Bool
 
     var links = LinkSlots()
-    /// Which link leads to which connected peer.
+    /// The link to each connected peer.
     var linkOfPeer: [Peer.ID: LinkID] = [:]
-    /// Whom this node has met, and what they have to say to one another: the same keys in both.
+    /// The peers that this node has met, and their conversations. Both have the same keys.
     var knownPeers: [ConversationKey: KnownPeer] = [:]
     var conversations: [ConversationKey: Conversation] = [:]
-    /// Which link leads to which node behind this one.
+    /// The link to each node behind this one.
     var linkOfChild: [Peer.ID: LinkID] = [:]
     /// The link to the host that this node has joined.
     var hostLink: LinkID?
-    /// The links that end in circuits.
+    /// The links in circuits that end here.
     var innerLinks: [CircuitPlace.Circuit: LinkID] = [:]
-    /// Circuits that were offered to the owner, and what has come in them since.
+    /// Circuits that were offered to the owner, and the SDUs that have arrived in them since.
     var offered: [CircuitPlace.Circuit: [[UInt8]]] = [:]
-    /// The circuits that are passed on, each end with the other one.
+    /// The relayed circuits: each end with the other one.
     var relayed: [CircuitPlace.Circuit: CircuitPlace.Circuit] = [:]
-    /// What those behind this node were told of where circuits lead.
+    /// The route that this node has reported to the nodes behind it.
     public internal(set) var route: Route?
-    /// The host's state, as it was signed.
+    /// The host's signed state.
     var log = SharedLog()
     var signature: StateSignature
-    /// What was signed last: most relays are sent the same.
+    /// The last signed update. Most relays get the same one.
     var lastSigned: (entry: SharedLog.Entry, body: [UInt8])?
     var admission = Admission()
-    /// What is kept of handshakes in circuits, for who comes back.
+    /// Stored secrets of handshakes in circuits, for peers that come back.
     var rejoins = RejoinTable()
-    /// What others have to prove before they are let in.
+    /// The proofs that this node requires before it admits a peer.
     public var door = Door()
-    /// What this node can prove where it joins.
+    /// The secret that this node can prove when it joins.
     public var secret: JoiningSecret?
     /// How often others could check a guess of it.
     public var unanswered = UnansweredProofs()
-    /// When something was last heard of the outside.
+    /// Time of the last event.
     var now = MeshInstant.zero
     /// Grows with each use of a known peer.
     var uses: UInt64 = 0
-    /// Handshakes that others have begun.
+    /// Limits the handshakes of other nodes.
     var handshakes = HandshakeGate()
     var circuitHandshakes = RateLimit(
         perSecond: Limits.circuitHandshakesPerSecond, burst: Limits.circuitHandshakeBurst, now: .zero)
 
-    /// What went wrong, by kind.
+    /// Protocol violations, by kind.
     public internal(set) var misbehaviours: [Misbehaviour: Int] = [:]
 
-    /// A node that knows nobody, or those it has met before. What is remembered and cannot be, or is of another service, is
-    /// passed over, as are those beyond `Limits.conversations`. Where it holds until stored, a reliable message leaves only when `stored`
-    /// has told that it is on disk; a node without a disk sends them at once. `silence` is how long this node may have
-    /// to be silent.
+    /// A node that knows no peers, or those of `remembered`. It ignores remembered peers that are invalid, belong to
+    /// another service, or exceed `Limits.conversations`. With `holdsUntilStored`, a reliable message is sent only
+    /// after `stored` has reported that it is on disk; a node without a disk sends messages at once. `silence` is how
+    /// long this node may have to be silent.
     public init(
         identity: Identity, name: String, service: ServiceType, remembered: [ConversationKey: Remembered] = [:],
         holdsUntilStored: Bool = false, silence: Duration = Limits.pongTimeout, relays: Bool = false
@@ -244,36 +245,36 @@ public struct MeshCore: Sendable {
         }
     }
 
-    /// Has signatures checked once for all nodes of a simulation.
+    /// Makes all nodes of a simulation share their checked signatures.
     package mutating func share(_ checked: CheckedSignatures) { signature.checked = checked }
 
-    /// The conversation with a peer that was met.
+    /// The conversation with a known peer.
     public func conversation(_ key: ConversationKey) -> Conversation? { conversations[key] }
 
     /// The conversation on a link that is up.
     public func conversation(on id: LinkID) -> Conversation? { key(on: id).flatMap { conversations[$0] } }
 
-    /// Which one that is.
+    /// The key of that conversation.
     public func key(on id: LinkID) -> ConversationKey? { links.conversation(on: id) }
 
-    /// The peers that are linked.
+    /// The linked peers.
     public var connectedPeers: [Peer.ID] { Array(linkOfPeer.keys) }
 
     /// The peer of a link that is up.
     public func peer(on id: LinkID) -> Peer? { links.peer(on: id) }
 
-    /// All links, whatever their state.
+    /// All links in any state.
     public var allLinks: [LinkID] { links.keys.sorted() }
 
     /// The link to a peer.
     public func link(to peer: Peer.ID) -> LinkID? { linkOfPeer[peer] }
 
-    /// The link that carries a conversation: a peer has one at most, in whichever role.
+    /// The link that carries a conversation. A peer has at most one, in either role.
     private func link(of key: ConversationKey) -> LinkID? {
         linkOfPeer[key.peer].flatMap { links.conversation(on: $0) == key ? $0 : nil }
     }
 
-    /// Links whose handshake is not finished, on the side that accepted them: those with channels, or those in circuits.
+    /// Accepted links with an unfinished handshake: those with channels, or those in circuits.
     func halfOpenLinks(inCircuits: Bool = false) -> Int { links.halfOpen(inCircuits: inCircuits) }
 
     /// Which initiators may begin a handshake on an accepted link.
@@ -281,7 +282,7 @@ public struct MeshCore: Sendable {
         guard let place else {
             return handshakes.opened(at: entrance, halfOpen: links.halfOpen(at: entrance), now: now)
         }
-        // Nobody's relay takes the places of those who come through another.
+        // One relay must not take the slots of nodes behind another.
         let isFull =
             halfOpenLinks(inCircuits: true) >= Limits.halfOpenCircuits
             || links.halfOpen(over: place.carrier) >= Limits.halfOpenCircuitsOfRelay
@@ -290,10 +291,10 @@ public struct MeshCore: Sendable {
 
     // MARK: Links
 
-    /// A channel has opened, or a link is to begin in a circuit, at this place. `expected` is the identifier, or the head of
-    /// one, of the responder that was dialled; an initiator that its channel speaks against is told the `refusal` when it has
-    /// introduced itself. It uses this `bearer`; bytes at a broker cost money. The host at the other end is told of the
-    /// last `states` of its that are here, the newest first: who comes back is sent what has followed.
+    /// A channel has opened, or a link must begin in a circuit, at this place. `expected` is the identifier of the
+    /// dialled responder, or its head. If the radio has a reason to refuse an initiator, the initiator gets the
+    /// `refusal` after its hello. `bearer` is the link's bearer; bytes at a broker cost money. An initiator reports the
+    /// host's last `states` that it has, the newest first, so that the host sends only later changes.
     public mutating func opened(
         _ id: LinkID, as role: LinkRole, sendMTU: Int, expected: Peer.ID? = nil, refusal: RefusalReason? = nil,
         advertised: AdvertisedFlags? = nil, in place: CircuitPlace? = nil, over bearer: Bearer? = nil,
@@ -302,7 +303,8 @@ public struct MeshCore: Sendable {
         self.now = now
         let isCarrier =
             place == nil && (role == .responder ? relays : advertised?.critical.contains(.circuitsOnly) == true)
-        // The key of a relay is not kept: it is dialled by its advertisement, and says nothing for itself.
+        // The key of a relay is not stored: a relay is dialled by its advertisement, and has no conversation of its
+        // own.
         let known = isCarrier ? nil : expected.flatMap { onlyJoined(withHead: $0) }
         let keys = LinkMachine.Keys(
             local: identity, prologue: prologues[place == nil ? .direct : .circuit] ?? [],
@@ -333,7 +335,7 @@ public struct MeshCore: Sendable {
         links[id]?.machine.takesKnownOnly = gate == .known
         let standing = known.flatMap { introduce(to: $0, on: id) }
         return update(id) { machine in
-            // It is closed already, and that is no misbehaviour.
+            // The channel is already closed, which is not a violation.
             if sendMTU == 0 { return machine.end(.linkLost) }
             if sendMTU < Limits.leastSDUBytes { return machine.end(.misbehaved(.smallChannel)) }
             return gate == .busy ? machine.turnAway() : machine.opened(as: standing)
@@ -356,7 +358,7 @@ public struct MeshCore: Sendable {
         return actions + update(greediest) { $0.end(.misbehaved(.badFragment)) }
     }
 
-    /// A link's channel is closed: nothing of the link is left.
+    /// A link's channel has closed. The link is removed.
     public mutating func channelClosed(_ id: LinkID) -> [Action] {
         let actions = update(id) { $0.channelClosed() }
         links[id] = nil
@@ -366,7 +368,7 @@ public struct MeshCore: Sendable {
     /// When `tick` is due for a link.
     public func deadline(of id: LinkID) -> MeshInstant? { links[id]?.deadline }
 
-    /// When `tick` is due for the first of all links.
+    /// The earliest deadline of all links.
     public var deadline: MeshInstant? { links.deadline }
 
     /// The links that `tick` is due for, in order.
@@ -386,41 +388,41 @@ public struct MeshCore: Sendable {
         return update(id) { $0.tick(now: now) }
     }
 
-    /// Nothing was read from a link up to now because this side did not read: the other side was not silent.
+    /// Nothing was read from a link until now because this side did not read. So the other side was not silent.
     public mutating func heardNothingByChoice(on id: LinkID, now: MeshInstant) {
         links[id]?.machine.heardNothingByChoice(now: now)
-        // An acknowledgement may be among what is not read.
+        // The unread data may contain an acknowledgement.
         if links[id]?.waitsSince != nil { links[id]?.waitsSince = now }
     }
 
-    /// This side leaves a link, with a goodbye that may say what becomes of its session.
+    /// This side leaves a link, with a goodbye that may report the end of its session.
     public mutating func leave(_ id: LinkID, saying reason: GoodbyeReason = .unspecified) -> [Action] {
         sealWhatPasses(id)
         return update(id) { $0.leave(saying: reason) }
     }
 
-    /// Who is kept out. Links that are up are not touched by it: `sendAway`.
+    /// Banned peers. This does not affect links that are up; use `sendAway` for those.
     public var banned: Set<Peer.ID> {
         get { admission.banned }
         set { admission.banned = newValue }
     }
 
-    /// What a peer is answered that a bearer vouches for which has linked these `connected` already.
+    /// The answer to a peer that a bearer vouches for, if the bearer has linked these `connected` peers already.
     public func answer(vouchedFor peer: Peer.ID, connected: some Collection<Peer.ID>) -> Admission.Answer {
         admission.answer(peer, local: local.id, connected: connected, limit: Limits.vouchedGuests)
     }
 
-    /// The responder sends an initiator away.
+    /// The responder ends the link of an initiator.
     public mutating func sendAway(_ peer: Peer.ID, _ reason: RefusalReason) -> [Action] {
         guard let id = linkOfPeer[peer] else { return [] }
         return update(id) { $0.sendAway(reason) }
     }
 
-    /// The next SDU that leaves on a link, of at most this many bytes, and what its leaving means.
+    /// The next SDU to send on a link, of at most this many bytes, and the actions that follow.
     public mutating func nextSDU(for id: LinkID, limit: Int) -> (sdu: [UInt8], actions: [Action])? {
-        // Asked until there is nothing more.
+        // The caller asks until nothing is left.
         guard !links.isSilentCarrier(id, log) else { return nil }
-        // Taken out and put back, so that what waits in it is not copied: nothing looks at it after that.
+        // Taken out and put back, so that its queues are not copied. No code reads the slot in between.
         guard var link = links.take(id) else { return nil }
         let (key, isCarrier) = (link.conversation, link.carrier != nil)
         var actions: [Action] = []
@@ -441,14 +443,15 @@ public struct MeshCore: Sendable {
         return (outgoing.sdu, actions)
     }
 
-    /// Gives the first state update of a link to its answer, in reply to `LinkEvent.admitted`: it leaves right behind
-    /// the answer, in the same burst, sealed to the initiator's key, and is message number 1 of class latest on this
-    /// link. `latestHasLeft` is told for it once the link is up. Nothing happens where the answer is not just being
-    /// given, where it has its update already, or where the message is too long. A relay gets it signed where it is for those behind it.
+    /// Adds the first state update of a link to its answer, in reply to `LinkEvent.admitted`. The update is sent right
+    /// after the answer in the same burst, encrypted with the initiator's key, and is message number 1 of class latest
+    /// on this link. `latestHasLeft` reports it once the link is up. The call has no effect without an answer in
+    /// progress, if the answer has its update already, or if the message is too long. A relay gets a signed update if
+    /// it is for the nodes behind it.
     public mutating func welcome(_ body: [UInt8], as sharing: SharedState? = nil, on id: LinkID) -> [Action] {
         guard body.count <= Limits.messageBytes, let link = links[id], link.isAdmitted, !link.isWelcomed, !link.isOver
         else { return [] }
-        // Who is connected already may have been told something since.
+        // A peer that is connected already may have got a later update.
         if let key = link.conversation, conversations[key]?.hasSentLatest != false { return [] }
         let entry = leadsToRelay(id) ? sharing.flatMap { signed(body, as: $0) } : nil
         let unit = MessageUnit(.latest, number: 1, body: (entry?.signed ?? body)[...], sharing: entry?.sharing)
@@ -458,13 +461,13 @@ public struct MeshCore: Sendable {
         return wake(id)
     }
 
-    /// Tells the peer of a link that is up what this side's radio knows of it. Of several that wait the newest leaves.
+    /// Sends the peer of a link this side's radio note on it. If several wait, only the newest is sent.
     public mutating func note(_ note: AirNote, on id: LinkID) -> [Action] { update(id) { $0.note(note) } }
 
     // MARK: Messages
 
-    /// Gives a message to a conversation. A reliable one waits for the disk, where this node holds until stored,
-    /// and for a link, however long that takes. What is for everybody is signed where a relay gets it.
+    /// Adds a message to a conversation. A reliable one waits for the disk, if this node holds until stored, and for a
+    /// link, however long that takes. An update for all guests is signed if a relay gets it.
     public mutating func send(
         _ body: [UInt8], as messageClass: MessageClass, to key: ConversationKey, sharing: SharedState? = nil
     ) -> (Conversation.Sending, [Action]) {
@@ -479,45 +482,46 @@ public struct MeshCore: Sendable {
         return (sending, wake(key))
     }
 
-    /// Everything up to a number that was said in a conversation is on disk: it may leave. Nothing new where it is, or where
-    /// the conversation is forgotten.
+    /// Everything up to a number in a conversation is on disk and may be sent. No effect if this is known, or if the
+    /// conversation was forgotten.
     public mutating func stored(upTo number: UInt64, for key: ConversationKey) -> [Action] {
         conversations[key]?.stored(upTo: number) == true ? wake(key) : []
     }
 
     private mutating func wake(_ key: ConversationKey) -> [Action] { link(of: key).map { wake($0) } ?? [] }
 
-    /// What is held in a conversation could not be stored: it is taken back as if `send` had never been called, and its
-    /// numbers are free again. Who has it in a write that is still to come takes it out there too. Returns how many
-    /// messages that were.
+    /// The held messages of a conversation could not be stored. They are removed as if `send` had never been called,
+    /// and their numbers are free again. A caller that has them in a later write must remove them there too. Returns
+    /// how many there were.
     @discardableResult
     public mutating func withdrawHeld(for key: ConversationKey) -> Int {
         conversations[key]?.withdrawHeld() ?? 0
     }
 
-    /// Bytes that wait for all the peers there are.
+    /// Bytes that wait for all peers together.
     private var unacknowledgedBytes: Int { conversations.values.reduce(0) { $0 + $1.unacknowledgedBytes } }
 
-    /// The application cannot keep a peer's reliable message: it is never acknowledged, and comes again with the next link,
-    /// as does what follows it.
+    /// The application cannot store a peer's reliable message. It is never acknowledged. It and all later ones come
+    /// again with the next link.
     public mutating func decline(_ message: ReceivedMessage) {
         conversations[message.conversation]?.decline(message.number, of: message.epoch)
     }
 
-    /// Whether a reliable message was declined, or one before it.
+    /// Whether this reliable message or an earlier one was declined.
     public func hasDeclined(_ message: ReceivedMessage) -> Bool {
         message.messageClass == .reliable
             && conversations[message.conversation]?.hasDeclined(message.number, of: message.epoch) == true
     }
 
-    /// What was declined can be kept now: the links of those who have sent it end, so that they come back with it.
+    /// Declined messages can be stored now. This ends the links of their senders, so that they come back with the
+    /// messages.
     public mutating func askForDeclined() -> [Action] {
         conversations.filter(\.value.isDeclining).keys.compactMap { link(of: $0) }.sorted().flatMap { id in
             update(id) { $0.end(.linkLost) }
         }
     }
 
-    /// The application has made a peer's reliable messages up to this one safe: they are acknowledged.
+    /// The application has stored a peer's reliable messages up to this one. They are acknowledged.
     public mutating func accept(upTo message: ReceivedMessage) -> [Action] {
         guard message.messageClass == .reliable,
             let accepted = conversations[message.conversation]?.accept(upTo: message.number, of: message.epoch),
