@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides whom a node takes in, by whatever bearer. There is no prompt: everybody who fits is welcome.
+/// Decides which peers a node admits, on any bearer. There is no prompt: all that fit are admitted.
 public struct Admission: Sendable {
-    /// Who is kept out. What sends people away remembers them, and says so here.
+    /// Banned peers. The application stores the bans and sets them here.
     var banned: Set<Peer.ID> = []
-    /// Those whose live links were replaced by newer ones, since when, and how often.
+    /// Peers whose live links were replaced by newer ones, since when, and how often.
     private var replaced: [Peer.ID: (since: MeshInstant, count: Int)] = [:]
 
-    /// What a responder answers.
+    /// The answer of a responder.
     public enum Answer: Hashable, Sendable {
-        /// Welcome. An older link of the same peer is dead even if it does not know yet, and goes.
+        /// Admit the peer. An older link of the same peer is dead, even if it does not know yet, and ends.
         case admit
-        /// No, and why.
+        /// Refuse the peer, for this reason.
         case refuse(RefusalReason)
     }
 
-    /// An admission that has sent nobody away.
+    /// An admission without bans.
     public init() {}
 
-    /// A live link of an initiator's is replaced by a newer one.
+    /// A live link of an initiator is replaced by a newer one.
     mutating func replace(_ peer: Peer.ID, now: MeshInstant) {
         replaced = replaced.filter { now < $1.since + Limits.replacementTime }
         let before = replaced[peer] ?? (now, 0)
-        // From there on the time is that for which both are kept out.
+        // From then on this is the start of the time in which both are refused.
         let isLast = before.count + 1 == Limits.replacements
         replaced[peer] = (isLast ? now : before.since, before.count + 1)
     }
@@ -33,13 +33,13 @@ public struct Admission: Sendable {
         return count >= Limits.replacements && now < since + Limits.replacementTime
     }
 
-    /// Whether a link that has so many guests in circuits, of all that there are, may have another one.
+    /// Whether a link with this many guests in circuits, of all guests in circuits, may have one more.
     static func hasShare(carrierWith guests: Int, ofAll all: Int) -> Bool {
         guests < Limits.circuitShare * (Limits.circuitGuests - all)
     }
 
-    /// Answers a peer that is known for sure. `connected` are those that its bearer has linked already, `limit` is how many
-    /// that may be.
+    /// The answer to a peer with a proved identity. `connected` are the peers that its bearer has linked already, and
+    /// `limit` is the maximum of those.
     public func answer(
         _ peer: Peer.ID, local: Peer.ID, connected: some Collection<Peer.ID>, limit: Int = Limits.guests,
         now: MeshInstant = .zero

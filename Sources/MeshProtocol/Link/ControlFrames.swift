@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A link's own frames that wait to leave. A peer can provoke pongs and acknowledgements without end, so of these only the
-/// newest waits; of notes on the air, of routes and of what is known of the state only the newest counts; of the others there are a handful in a link's life.
+/// A link's own frames to send. A peer can cause any number of pongs and acknowledgements, so only the newest of each
+/// waits. Of notes on the air, routes and known states only the newest counts. A link has few of the others.
 struct ControlFrames: Sendable {
     /// The answer to an initiator: the first frame of a link's first record.
     private var answers: [Frame] = []
@@ -14,16 +14,16 @@ struct ControlFrames: Sendable {
     private var state: [StateName]?
     private var makeRoom = false
 
-    /// The answer, where it waits.
+    /// The answer, if it waits.
     var answer: Frame? { answers.first }
 
-    /// How many wait.
+    /// Number of waiting frames.
     var count: Int {
         answers.count + finalFrames.count + [ping, pong, acknowledgement].count { $0 != nil }
             + (note == nil ? 0 : 1) + (route == nil ? 0 : 1) + (state == nil ? 0 : 1) + (makeRoom ? 1 : 0)
     }
 
-    /// Whether none does.
+    /// Whether no frame waits.
     var isEmpty: Bool {
         ping == nil && pong == nil && acknowledgement == nil && answers.isEmpty && finalFrames.isEmpty && note == nil
             && route == nil && state == nil && !makeRoom
@@ -43,7 +43,7 @@ struct ControlFrames: Sendable {
         }
     }
 
-    /// Takes out what leaves next, where it has at most this many bytes.
+    /// Removes and returns the next frame, if it fits this many bytes.
     mutating func next(fitting room: Int) -> Frame? {
         if let frame = answers.first { return take(frame, room) { $0.answers.removeFirst() } }
         if let number = acknowledgement { return take(.acknowledgement(number), room) { $0.acknowledgement = nil } }

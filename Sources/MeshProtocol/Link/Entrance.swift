@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a stranger reaches a node. Limits for strangers count for each entrance, so strangers at a broker do not affect
-/// the air.
+/// How a stranger reaches a node. Limits for strangers count for each entrance separately, so strangers at a broker do
+/// not affect Bluetooth.
 public enum Entrance: Hashable, Sendable, CaseIterable {
-    /// Bluetooth, also through relays there.
+    /// Bluetooth, including relays on it.
     case air
     /// Wi-Fi or Ethernet.
     case network
-    /// An MQTT broker: strangers from everywhere.
+    /// An MQTT broker, which strangers from anywhere can reach.
     case broker
     /// The node's page.
     case page
 
-    /// The entrance of what comes over a bearer; the air's where that is not known.
+    /// The entrance of a bearer. `air` if the bearer is unknown.
     public init(_ bearer: Bearer?) {
         self =
             switch bearer {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A point in a node's time: what has passed since an origin that only its clock knows. It never goes back.
+/// A point in a node's time: the time since an origin that only its clock knows. It never goes back.
 public typealias MeshInstant = Duration
 
-/// Which side of a link a node is. It says nothing about what the application above makes of it: a host may dial.
+/// A node's side of a link. It says nothing about the application's roles: a host may dial.
 public enum LinkRole: UInt8, Hashable, Sendable, Codable {
     /// It has dialled.
     case initiator = 0
@@ -13,54 +13,54 @@ public enum LinkRole: UInt8, Hashable, Sendable, Codable {
 
 /// Why a link has ended.
 public enum LinkEnd: Hashable, Sendable {
-    /// We left, and said so.
+    /// This side left with a goodbye.
     case left
-    /// The other side left, and said so.
+    /// The other side left with a goodbye.
     case goodbye(GoodbyeReason = .unspecified)
-    /// The responder did not admit the initiator, or sent it away.
+    /// The responder did not admit the initiator, or removed it.
     case refused(RefusalReason)
-    /// The same peer came in by a newer link.
+    /// The same peer has a newer link.
     case replaced
-    /// The responder has too many handshakes under way.
+    /// The responder has too many open handshakes.
     case busy
-    /// The channel broke: out of reach, or the other program died.
+    /// The channel broke: out of range, or the other program died.
     case linkLost
-    /// The channel stands, but nobody answers on it.
+    /// The channel is open, but the peer does not answer.
     case silent
-    /// The channel opened, but nobody finished the handshake.
+    /// The channel opened, but the handshake was not finished in time.
     case handshakeTimeout
-    /// The circuit that it was in is over, by a relay's word.
+    /// A relay has reported the end of the link's circuit.
     case circuit(CircuitEnd)
-    /// The other side broke the protocol.
+    /// The other side has violated the protocol.
     case misbehaved(Misbehaviour)
 }
 
-/// How a peer breaks the protocol.
+/// A violation of the protocol.
 public enum Misbehaviour: Hashable, Sendable, CaseIterable {
-    /// Something else than the handshake packet that is due, or one that is not authentic: damaged, replayed, forged.
+    /// Not the expected handshake packet, or one that is not authentic: damaged, replayed or forged.
     case badHandshake
-    /// Another key than the one that this identifier, or the advertised head of it, stands for.
+    /// The peer's key does not match its identifier, or the advertised head of it.
     case changedIdentity
-    /// The responder's sealed hello has critical flags that its advertisement did not have: somebody took them out.
+    /// The responder's sealed hello has critical flags that its advertisement lacked, so an attacker has removed them.
     case strippedAdvertisement
-    /// An SDU that is no record of this link: in the clear, damaged, replayed or from somebody else.
+    /// An SDU that is not a record of this link: unencrypted, damaged, replayed or from another sender.
     case forgedRecord
-    /// A frame or a message that lacks what its type needs.
+    /// A frame or message without the data that its type needs.
     case malformedFrame
-    /// A good frame at the wrong time or from the wrong side.
+    /// A valid frame at the wrong time or from the wrong side.
     case unexpectedFrame
-    /// A fragment that overlaps, leaves something out, or goes beyond its end or `Limits.messageBytes`.
+    /// A fragment that overlaps, leaves a gap, or exceeds its end or `Limits.messageBytes`.
     case badFragment
-    /// A reliable message while one before it is missing.
+    /// A reliable message while an earlier one is missing.
     case missingMessage
-    /// An acknowledgement of what was never sent.
+    /// An acknowledgement of messages that were never sent.
     case impossibleAcknowledgement
-    /// An update of the state, passed on by a relay, that the host has not signed.
+    /// A state update from a relay that the host has not signed.
     case forgedState
-    /// A share that is no element of the group, or with which everybody would agree.
+    /// A share that is not an element of the group, or one with which every secret would agree.
     case badProof
-    /// The responder has not proved that it knows what this initiator was told to ask for.
+    /// The responder has not proved that it knows this initiator's secret.
     case unprovenHost
-    /// A channel that takes SDUs of less than `Limits.leastSDUBytes`.
+    /// A channel that accepts only SDUs below `Limits.leastSDUBytes`.
     case smallChannel
 }

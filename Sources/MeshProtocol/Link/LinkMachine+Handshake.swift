@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The handshake (`docs/protocol.md`, "Handshake"): an unknown responder's in three packets, a known one's in two, and one without an
-/// agreement of keys for who was linked just now.
+/// The handshake (`docs/protocol.md`, "Handshake"). It has three packets with an unknown responder, and two with a
+/// known one. A peer that was linked just before resumes without a key agreement.
 extension LinkMachine {
-    /// The channel has opened. An initiator that knows the responder's key introduces itself at once.
+    /// The channel has opened. An initiator that knows the responder's key sends its hello at once.
     mutating func opened(as hello: Hello?) -> [Action] {
         guard role == .initiator else { return [] }
         if let rejoin = keys.rejoin, let hello { return comeBack(with: rejoin, as: hello) }
@@ -19,7 +19,7 @@ extension LinkMachine {
         return send(.knownHello(major: ProtocolVersion.major, noise: noise[...]))
     }
 
-    /// The initiator introduces itself to the responder that it has identified.
+    /// The initiator sends its hello to the responder that it has identified.
     mutating func present(as hello: Hello) -> [Action] {
         guard case .presenting(var handshake) = phase,
             let noise = handshake.write(payload: Self.payload(.appStart(hello))),
@@ -54,7 +54,7 @@ extension LinkMachine {
         case (.identifying(let handshake), .unknownFinish(let noise)): return finish(handshake, noise)
         case (.greeting(let handshake), .unknownReply(let noise)): return identified(handshake, noise)
         case (.recognising(let handshake), .knownReply(let noise)): return recognised(handshake, noise, now: now)
-        // Who has the head of a known responder and not its key is another responder, or nobody's friend.
+        // A responder with the head of a known one but another key is a different responder or an attacker.
         case (.recognising, .clearRefusal(_, .unknownKey)): return end(.misbehaved(.changedIdentity))
         case (.greeting, .clearRefusal(_, .version)), (.recognising, .clearRefusal(_, .version)),
             (.rejoining, .clearRefusal(_, .version)):
@@ -68,7 +68,7 @@ extension LinkMachine {
 
     // MARK: The initiator's side
 
-    /// This side has kept something of its last handshake with the responder, and says who it is with that.
+    /// This side has a secret of its last handshake with the responder, and resumes with it.
     private mutating func comeBack(with rejoin: Rejoin, as hello: Hello) -> [Action] {
         var (channel, hash) = rejoin.secret.keys(ofAttempt: rejoin.attempt, as: .initiator)
         let record = channel.seal(Self.payload(.appStart(hello.brief)))
@@ -79,7 +79,7 @@ extension LinkMachine {
                 major: ProtocolVersion.major, rejoin.secret.id, attempt: rejoin.attempt, record: record[...]))
     }
 
-    /// Whether the answer may still be that the responder has kept nothing.
+    /// Whether the responder may still answer that it has no stored secret.
     var isRejoining: Bool { if case .rejoining = phase { true } else { false } }
 
     private mutating func greet() -> [Action] {
@@ -124,7 +124,7 @@ extension LinkMachine {
         return end(.refused(.version), afterFinalFrame: true)
     }
 
-    /// An initiator has come back; nil where nothing is kept of it, and it has to begin as others do.
+    /// An initiator resumes. Nil if nothing is stored of it, so it must start with a normal handshake.
     mutating func rejoin(_ rejoined: Rejoined?) -> [Action] {
         guard case .listening(again: false) = phase else { return [] }
         guard let rejoined else {
@@ -177,7 +177,7 @@ extension LinkMachine {
     private mutating func introduce(_ initiator: Initiator, key: [UInt8]) -> [Action] {
         remoteKey = key
         phase = .admitting(initiator)
-        // Who needs something to be known that this version does not know is told so.
+        // An initiator that requires an unknown feature gets this answer.
         if initiator.hello.unknownPart != nil { return refuse(.version) }
         return [.introduced(initiator.id, initiator.hello)]
     }
@@ -190,7 +190,7 @@ extension LinkMachine {
         return send(.knownReply(noise: noise[...]))
     }
 
-    /// The initiator is proved: messages flow.
+    /// The initiator is proved, and messages flow.
     mutating func connect(_ initiator: Initiator) -> [Action] {
         connect(to: initiator.id, initiator.hello)
     }

@@ -1,73 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Joining (`docs/protocol.md`, "Challenges", "Admission"): what is said between the keys and the first message, and how
-/// far that has got. The initiator has introduced itself, and the responder takes it in, or does not.
+/// Joining (`docs/protocol.md`, "Challenges", "Admission"): the steps between the key agreement and the first message.
+/// The initiator has sent its hello, and the responder admits or refuses it.
 extension LinkMachine {
     /// Indirect, since a handshake is large and a link lives long.
     indirect enum Phase: Sendable {
-        /// Initiator: `unknownHello` is out. To `answering`, or to the end.
+        /// Initiator: `unknownHello` is sent. To `answering`, or to the end.
         case greeting(NoiseHandshake)
-        /// Initiator: the responder is identified, `present` is due. To `answering`.
+        /// Initiator: the responder is identified, and `present` is due. To `answering`.
         case presenting(NoiseHandshake)
-        /// Initiator: `knownHello` is out. To `connected` or the end.
+        /// Initiator: `knownHello` is sent. To `connected` or the end.
         case recognising(NoiseHandshake)
-        /// Initiator: `rejoinHello` is out. To `connected`, `recognising` or the end.
+        /// Initiator: `rejoinHello` is sent. To `connected`, `recognising` or the end.
         case rejoining(Hello)
-        /// Initiator: everything is said, and the responder's answer is due. To `connected` or the end.
+        /// Initiator: all packets are sent, and the responder's answer is due. To `connected` or the end.
         case answering(Peer.ID)
-        /// Responder: the initiator's first packet is due, perhaps again since nothing is kept of it. To `identifying`, `admitting` or the
-        /// end.
+        /// Responder: the initiator's first packet is due, or due again because nothing is stored of it. To
+        /// `identifying`, `admitting` or the end.
         case listening(again: Bool)
-        /// Responder: `unknownReply` is out. To `admitting` or the end.
+        /// Responder: `unknownReply` is sent. To `admitting` or the end.
         case identifying(NoiseHandshake)
         /// Responder: `admit` or `refuse` is due. To `confirming`, `connected` or the end.
         case admitting(Initiator)
-        /// Responder: the answer is out; only the initiator's first record proves that its hello was no replay, and has not come
-        /// late. To `connected`.
+        /// Responder: the answer is sent. Only the initiator's first record proves that its hello was not a replay and
+        /// is not late. To `connected`.
         case confirming(Initiator)
-        /// Responder: a `challenge` is out, and a `proof` is due. To `connected` or the end.
+        /// Responder: a `challenge` is sent, and a `proof` is due. To `connected` or the end.
         case proving(Initiator, ProofStep)
         case connected(Peer)
         case ended
     }
 
-    /// An initiator that a responder knows the key of, and what it said.
+    /// An initiator with a proved key, and its hello.
     struct Initiator: Sendable {
         var id: Peer.ID
         var hello: Hello
-        /// The handshake that the answer belongs into, where it is not finished.
+        /// The handshake of the answer, if it is not finished.
         var handshake: NoiseHandshake?
-        /// It has come back, and what it said may have been kept back on the way.
+        /// The initiator resumes, and its hello may have been delayed on the route.
         var mayBeLate = false
     }
 
-    /// What a link needs to know of its node, and of the node it dials.
+    /// The data that a link needs of its node, and of the node that it dials.
     struct Keys: Sendable {
         var local: Identity
         var prologue: [UInt8]
         /// A new private key for every link.
         var ephemeral: [UInt8]
-        /// The identifier, or the head of it, of the responder that was dialled. Nil for responders.
+        /// The identifier of the dialled responder, or its head. Nil for responders.
         var expected: Peer.ID?
-        /// The key of the responder that was dialled, where it is known.
+        /// The key of the dialled responder, if it is known.
         var expectedKey: [UInt8]?
-        /// What is kept of the last handshake with the responder that was dialled.
+        /// The stored secret of the last handshake with the dialled responder.
         var rejoin: Rejoin?
-        /// Something of this handshake is kept.
+        /// Whether a secret of this handshake is stored.
         var mayRejoin = false
-        /// Those who were joined before and may be the responder that was dialled: nobody else is then.
+        /// Peers that were joined before and may be the dialled responder. If there are any, no other peer is accepted.
         var joined: [Peer.ID] = []
-        /// The flags that the responder was heard to advertise. Nil for responders, and where nothing was heard.
+        /// The flags that the responder was heard to advertise. Nil for responders, and without a scan result.
         var heard: AdvertisedFlags?
-        /// What an initiator can prove: then it joins nobody who cannot prove that as well.
+        /// The initiator's secret. With it, the initiator joins only responders that can prove it as well.
         var secret: JoiningSecret?
-        /// The responders that have proved it before, and may be the one that was dialled.
+        /// The responders that have proved it before, and may be the dialled one.
         var proved: [Peer.ID] = []
     }
 
     // MARK: The responder's side
 
-    /// The responder takes the initiator in.
+    /// The responder admits the initiator.
     mutating func admit(as hello: Hello) -> [Action] {
         if case .proving(let initiator, .proved(let proof)) = phase { return admitProved(initiator, proof, as: hello) }
         guard case .admitting(let initiator) = phase else { return [] }
@@ -81,7 +81,7 @@ extension LinkMachine {
         return reply(to: initiator, with: .selfInfo(hello))
     }
 
-    /// The responder does not take the initiator in.
+    /// The responder refuses the initiator.
     mutating func refuse(_ reason: RefusalReason) -> [Action] {
         let initiator: Initiator
         switch phase {
@@ -98,7 +98,7 @@ extension LinkMachine {
 
     // MARK: The initiator's side
 
-    /// A frame has arrived before the link is up: the responder's answer, or something else.
+    /// A frame has arrived before the link is up: the responder's answer, or another frame.
     mutating func receivedWhileJoining(_ frame: Frame, now: MeshInstant) -> [Action] {
         switch (phase, frame) {
         case (.answering(let responder), .selfInfo(let hello)): accept(hello, of: responder, now: now)
@@ -111,7 +111,7 @@ extension LinkMachine {
         }
     }
 
-    /// The responder has answered: the initiator is in.
+    /// The responder has answered, so the initiator is admitted.
     private mutating func accept(_ hello: Hello, of responder: Peer.ID, now: MeshInstant) -> [Action] {
         let hello = keys.rejoin.map { hello.completed(with: $0) } ?? hello
         if hello.unknownPart != nil { return leave(with: .refused(.version)) }
@@ -119,14 +119,14 @@ extension LinkMachine {
             return end(.misbehaved(.strippedAdvertisement))
         }
         guard isProof(hello, of: responder) else { return end(.misbehaved(.unprovenHost)) }
-        // At once: a responder that knew us waits for a record to be sure that we are no replay, and are there. Who has come back says no
-        // more than that.
+        // At once: a responder that knew this side waits for a record, which proves that the hello is not a replay. A
+        // side that resumes sends nothing else.
         if keys.rejoin != nil { owesRecord = true } else { control.enqueue(.ping(liveness.ask(now: now))) }
         return connect(to: responder, hello) + [.wake]
     }
 }
 
 extension AdvertisedFlags.Critical {
-    /// Those that this version can meet.
+    /// The flags that this version supports.
     public static let known: Self = [.bond, .proof, .circuitsOnly]
 }

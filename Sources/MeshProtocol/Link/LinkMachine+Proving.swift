@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is proved before an initiator is let in (`docs/protocol.md`, "Challenges"): both sides know the same secret, and neither
-/// tells it to the other.
+/// The proof before an initiator is admitted (`docs/protocol.md`, "Challenges"): both sides know the same secret, and
+/// neither reveals it to the other.
 ///
 ///     initiator                                   responder
 ///     ◄──────────────────────────── challenge 1 ◄─ challenge()
@@ -10,22 +10,22 @@
 ///     proof 2 (its proof) ────────────────────────► proved ──► admit()
 ///     connected ◄──── selfInfo (its proof too) ◄─
 extension LinkMachine {
-    /// How far that has got. A share of the other side's costs arithmetic, and comes in a record: nobody who replays a packet has
-    /// this side do any.
+    /// The step of a proof. A share of the other side costs arithmetic and arrives in a record, so a replayed packet
+    /// causes none.
     enum ProofStep: Sendable {
         /// Responder: the initiator's share is due.
         case asked
-        /// Responder: the initiator's share is there, and the secret it is compared with is due.
+        /// Responder: the initiator's share has arrived, and the secret to compare is due.
         case claimed(RistrettoElement)
         /// Responder: the initiator's proof is due.
         case agreed(CPace.Agreement)
-        /// The right one has come, and this is the answer to it.
+        /// The right proof has arrived, and this is the answer to it.
         case proved(Hello.Proof)
     }
 
     // MARK: The responder's side
 
-    /// The responder asks for a proof.
+    /// The responder requests a proof.
     mutating func challenge() -> [Action] {
         guard case .admitting(var initiator) = phase else { return [] }
         let challenge = Frame.challenge(kind: Proof.kind, round: 1, data: [])
@@ -41,7 +41,7 @@ extension LinkMachine {
         return wake
     }
 
-    /// The responder compares what the initiator claims to know with this secret.
+    /// The responder compares the initiator's claim with this secret.
     mutating func agree(on secret: JoiningSecret) -> [Action] {
         guard case .proving(let initiator, .claimed(let share)) = phase, let remoteKey, let handshakeHash else {
             return []
@@ -55,7 +55,7 @@ extension LinkMachine {
         return [.wake]
     }
 
-    /// A frame of an initiator that has to prove something.
+    /// A frame of an initiator that must prove a secret.
     mutating func receivedWhileProving(_ frame: Frame, _ initiator: Initiator, _ step: ProofStep) -> [Action] {
         switch (step, frame) {
         case (.asked, .proof(Proof.kind, 1, let data)):
@@ -75,7 +75,7 @@ extension LinkMachine {
         }
     }
 
-    /// The responder takes an initiator in that has proved what it was asked for.
+    /// The responder admits an initiator that has given the requested proof.
     mutating func admitProved(_ initiator: Initiator, _ proof: Hello.Proof, as hello: Hello) -> [Action] {
         var hello = hello
         hello.proof = proof
@@ -86,7 +86,7 @@ extension LinkMachine {
 
     // MARK: The initiator's side
 
-    /// The responder wants something proved.
+    /// The responder requests a proof.
     mutating func challenged(by responder: Peer.ID, kind: UInt8, round: UInt8, _ data: [UInt8]) -> [Action] {
         guard kind == Proof.kind, let secret = keys.secret, secret.host.map({ $0 == responder }) != false else {
             return leave(with: .refused(.challenge))
@@ -112,15 +112,16 @@ extension LinkMachine {
         }
     }
 
-    /// The initiator's tag leaves. From now on the responder can check one guess.
+    /// The initiator's tag is sent. From now on the responder can check one guess.
     mutating func prove() -> [Action] {
         guard case .answering = phase, let agreement = ownRun?.agreement else { return [] }
         control.enqueue(.proof(kind: Proof.kind, round: 2, data: agreement.initiatorProof))
         return [.wake]
     }
 
-    /// Whether the responder is one that this initiator may join: it has proved what this side was told, on this link or on an
-    /// earlier one, or its key is the one that this side was told. Whatever it advertises, and whether it has asked or not.
+    /// Whether this initiator may join the responder. The responder has proved this side's secret on this link or an
+    /// earlier one, or its key is the expected one. This does not depend on its advertisement, nor on whether it has
+    /// requested a proof.
     mutating func isProof(_ hello: Hello, of responder: Peer.ID) -> Bool {
         guard let secret = keys.secret else { return true }
         if let (_, agreement) = ownRun {

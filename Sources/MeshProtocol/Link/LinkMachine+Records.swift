@@ -59,7 +59,8 @@ extension LinkMachine {
         }
     }
 
-    /// A unit is whole. One that came in fragments has to be of their lane's class, or it would get around the other's.
+    /// A unit is complete. A fragmented unit must have the class of its lane, or it would bypass the other lane's
+    /// order.
     private mutating func received(_ bytes: ArraySlice<UInt8>, in lane: MessageClass? = nil) -> [Action] {
         guard let unit = MessageUnit(bytes) else { return end(.misbehaved(.malformedFrame)) }
         guard lane ?? unit.messageClass == unit.messageClass else { return end(.misbehaved(.badFragment)) }
@@ -76,30 +77,30 @@ extension LinkMachine {
 
     // MARK: Sending
 
-    /// What leaves next.
+    /// The next SDU to send.
     struct Outgoing: Sendable {
         var sdu: [UInt8]
-        /// The state update that was given last has left with it, to its last byte.
+        /// It contains the last bytes of the last state update.
         var latestHasLeft = false
     }
 
-    /// The next SDU, of at most this many bytes: a handshake packet, or a record with as much in it as fits, since
-    /// every SDU costs a credit and airtime of its own. The link's own frames come first, then what is reliable, then what
-    /// passes through circuits, so that a vote never waits behind a snapshot. But where circuits have left no room for the state in one
-    /// record, it goes before them in the next: it is for all who ask in circuits for what it would tell them. `circuits` gives frames
-    /// of at most so many bytes.
+    /// The next SDU, of at most this many bytes: a handshake packet, or a record that is as full as possible, since
+    /// every SDU costs a credit and airtime. The link's own frames come first, then reliable messages, then circuits,
+    /// so that a vote never waits behind a snapshot. If the circuits have left no room for the state in one record, the
+    /// state precedes them in the next, since it contains what the nodes behind request in circuits. `circuits` returns
+    /// frames of at most a given size.
     mutating func nextSDU(
         limit: Int, reliable: () -> MessageUnit? = { nil }, circuits: (Int) -> Frame? = { _ in nil },
         latest: () -> MessageUnit? = { nil }
     ) -> Outgoing? {
         if !packets.isEmpty { return Outgoing(sdu: packets.removeFirst()) }
         guard sealed != nil else { return nil }
-        // Asked until there is nothing more, and most of what leaves is short: no room is made beforehand.
+        // The caller asks until nothing is left, and most SDUs are short, so no room is reserved.
         var plaintext = WireWriter()
         let room = limit - NoiseCipher.tagBytes
         while let frame = control.next(fitting: room - plaintext.bytes.count) { frame.write(into: &plaintext) }
         var latestHasLeft = false
-        // Nothing goes before the answer.
+        // Nothing precedes the answer.
         if connectedPeer != nil, control.answer == nil {
             fill(&plaintext, to: room, lane: .reliable, next: reliable)
             if latestGoesFirst { latestHasLeft = fill(&plaintext, to: room, lane: .latest, next: latest) }
@@ -124,7 +125,7 @@ extension LinkMachine {
         var finished = false
         while true {
             if lanes[lane] == nil {
-                // A unit that is begun too late in a record would make a header of its own for a few bytes.
+                // A unit that begins too late in a record would need another header for a few bytes.
                 guard room - plaintext.bytes.count >= Self.worthBeginning, let unit = unit() else { return finished }
                 lanes[lane] = Fragmenter(unit.bytes, lane: lane)
             }

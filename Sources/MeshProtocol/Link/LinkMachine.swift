@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides everything about one link between two nodes: handshake, admission, records, liveness, goodbye.
+/// Decides everything about one link between two nodes: handshake, admission, records, liveness and goodbye.
 ///
-/// Events go in, actions come out. Bytes to send are pulled with `nextSDU`, so that what leaves is decided when there
-/// is room for it. Time and keys are arguments. What outlives the link is in `Conversation`; `MeshCore` joins the two.
+/// Events go in, actions come out. The owner calls `nextSDU` for bytes to send, so they are chosen when there is room
+/// for them. Time and keys are arguments. `Conversation` has the state that outlives the link, and `MeshCore` connects
+/// the two.
 ///
 ///     initiator                                         responder
 ///     opened ──► knownHello(appStart) ────────────► identified, introduced ──► (admission)
@@ -19,24 +20,26 @@
 ///     present() ──► unknownFinish(appStart) ─────► introduced ──► (admission)
 ///     connected ◄────────────── record(selfInfo) ◄─ admit(), connected
 struct LinkMachine: Sendable {
-    /// What is to be done.
+    /// An action for the owner.
     enum Action: Hashable, Sendable {
-        /// There is something to send: `nextSDU`.
+        /// There are data to send: call `nextSDU`.
         case wake
         /// The responder's identity is proved: answer with `present`. Initiators only.
         case identified(Peer.ID)
-        /// The initiator claims that this side has kept something of its last handshake: answer with `rejoin`. Responders only.
+        /// The initiator claims that this side has a secret of its last handshake: answer with `rejoin`. Responders
+        /// only.
         case returning(RejoinID, attempt: UInt64, record: [UInt8])
-        /// The initiator is proved and has introduced itself: answer with `admit`, `challenge` or `refuse`. Responders only.
+        /// The initiator is proved and has sent its hello: answer with `admit`, `challenge` or `refuse`. Responders
+        /// only.
         case introduced(Peer.ID, Hello)
-        /// The initiator claims to know the secret of this invitation, or the PIN where that is empty: answer with `agree` or
-        /// `refuse`. Responders only.
+        /// The initiator claims to know the secret of this invitation, or the PIN if it is empty: answer with `agree`
+        /// or `refuse`. Responders only.
         case claimed(Peer.ID, invitation: [UInt8])
-        /// It has proved that it does: answer with `admit` or `refuse`.
+        /// The initiator has proved the claim: answer with `admit` or `refuse`.
         case proved(Peer.ID, Hello)
-        /// It has not: answer with `refuse`.
+        /// The initiator's proof is wrong: answer with `refuse`.
         case provedWrong(Peer.ID, Hello)
-        /// The tag of this side may leave: answer with `prove` or `leave`. Initiators only.
+        /// This side's tag may be sent: answer with `prove` or `leave`. Initiators only.
         case readyToProve
         /// The link is up, with this peer.
         case connected(Peer, Hello)
@@ -44,23 +47,23 @@ struct LinkMachine: Sendable {
         case received(MessageUnit)
         /// The peer has everything up to this number.
         case acknowledged(UInt64)
-        /// A ping was answered after this time.
+        /// The round-trip time of a ping.
         case roundTrip(Duration)
-        /// The peer has asked whether this side is there, which does not ask as often by itself.
+        /// The peer has pinged this side, which itself pings less often.
         case asked
-        /// What the peer's radio knows of this link.
+        /// A note of the peer's radio about this link.
         case heed(AirNote)
-        /// Something about a circuit on this link.
+        /// A frame about a circuit on this link.
         case circuit(Frame)
-        /// Where circuits through the responder lead has changed.
+        /// The route of circuits through the responder has changed.
         case route(Route?)
-        /// What the peer knows of the state.
+        /// The states that the peer knows.
         case state([StateName])
-        /// The responder asks this side to go behind a relay.
+        /// The responder asks this side to move behind a relay.
         case askedForRoom
-        /// Read no more before this time.
+        /// Read nothing before this time.
         case holdReading(until: MeshInstant)
-        /// Close the channel, after what `nextSDU` still has where `afterFinalFrame` says so. Nothing follows.
+        /// Close the channel, with `afterFinalFrame` only after `nextSDU` returns nothing. No further data follow.
         case close(LinkEnd, afterFinalFrame: Bool)
     }
 
@@ -69,45 +72,45 @@ struct LinkMachine: Sendable {
     var phase: Phase
     var handshakeDeadline: MeshInstant
 
-    /// The peer, once messages have flown.
+    /// The peer, once messages flow.
     var peer: Peer?
     /// The peer's public key, once it is proved.
     var remoteKey: [UInt8]?
-    /// A hash of everything that was said in the handshake, once it is done.
+    /// The hash of the handshake, once it is finished.
     var handshakeHash: [UInt8]?
-    /// What may be kept of the handshake, once it is done.
+    /// The secret of the handshake to store, once it is finished.
     var rejoinSecret: RejoinSecret?
-    /// A record leaves next, also where nothing is in it.
+    /// A record must be sent next, even an empty one.
     var owesRecord = false
-    /// A responder that agrees on keys with nobody at present.
+    /// This responder accepts no key agreements at present.
     var isBusy = false
-    /// A responder that has room for those it knows only.
+    /// This responder has room for known peers only.
     var takesKnownOnly = false
-    /// An initiator's own run of a proof, and what it has agreed on.
+    /// An initiator's own run of a proof, and its result.
     var ownRun: (run: CPace, agreement: CPace.Agreement?)?
-    /// Both sides have proved to know the same secret, on this link.
+    /// Both sides have proved that they know the same secret, on this link.
     var isProved = false
     /// The two ciphers, once there are keys.
     var sealed: SealedChannel?
-    /// Handshake packets that wait to leave, before any record.
+    /// Handshake packets to send, before any record.
     var packets: [[UInt8]] = []
     var control = ControlFrames()
     var lanes: [MessageClass: Fragmenter] = [:]
-    /// Circuits have filled the last record: what is of class latest goes before them in the next.
+    /// Circuits have filled the last record, so messages of class latest precede them in the next.
     var latestGoesFirst = false
-    /// Records that have left behind the answer to a hello that may be a replay.
+    /// Records that were sent after the answer to a hello that may be a replay.
     var earlyRecords = 0
-    /// The state that went with the answer has left, before the link was up.
+    /// The state of the answer was sent before the link was up.
     var hasWelcomeLeft = false
     var reassemblers: [MessageClass: Reassembler] = [.reliable: Reassembler(), .latest: Reassembler()]
-    /// Since when a unit is being put together.
+    /// Since when a unit is incomplete.
     var unfinishedSince: MeshInstant?
     var liveness: Liveness
     var rate: RateLimit
-    /// Frames and records that have come before the link was up.
+    /// Frames and records that arrived before the link was up.
     var framesBeforeAnswer = 0
 
-    /// A link whose channel has just opened.
+    /// A link on a new channel.
     init(role: LinkRole, keys: Keys, handshakeTime: Duration = Limits.answerTimeout, now: MeshInstant) {
         self.role = role
         self.keys = keys
@@ -125,10 +128,10 @@ struct LinkMachine: Sendable {
     /// Whether messages flow.
     var isConnected: Bool { if case .connected = phase { true } else { false } }
 
-    /// Whether the peer has answered everything that it was asked.
+    /// Whether the peer has answered all pings.
     var isAnswering: Bool { isConnected && liveness.isAnswered }
 
-    /// Whether the handshake is still under way.
+    /// Whether the handshake is unfinished.
     var isHalfOpen: Bool {
         switch phase {
         case .connected, .ended: false
@@ -136,22 +139,22 @@ struct LinkMachine: Sendable {
         }
     }
 
-    /// Whether the first packet of an initiator is due that this side has to know.
+    /// Whether this side waits for the first packet of an initiator that must be known.
     var awaitsKnown: Bool { if case .listening = phase { takesKnownOnly } else { false } }
 
-    /// Bytes of units that are being put together.
+    /// Bytes of incomplete units.
     var unfinishedBytes: Int { reassemblers.values.reduce(0) { $0 + $1.byteCount } }
 
     var hasEnded: Bool {
         if case .ended = phase { true } else { false }
     }
 
-    /// Bytes of the smallest SDU that holds what leaves next, where that cannot be cut: a packet, or the answer.
+    /// Bytes of the smallest SDU that fits the next packet or the answer, neither of which can be split.
     var leastRoom: Int {
         packets.first?.count ?? control.answer.map { $0.byteCount + NoiseCipher.tagBytes } ?? 0
     }
 
-    /// Whether nothing of its own can have to leave.
+    /// Whether the link itself has nothing to send.
     var hasNothing: Bool { packets.isEmpty && lanes.isEmpty && control.isEmpty && !owesRecord }
 
     /// When `tick` is due.
@@ -163,7 +166,7 @@ struct LinkMachine: Sendable {
         }
     }
 
-    /// Decides something. In place: a link's buffers are not copied.
+    /// Runs a decision in place, so that a link's buffers are not copied.
     mutating func apply(_ decide: (inout LinkMachine) -> [Action]) -> [Action] { decide(&self) }
 
     // MARK: Events
@@ -172,7 +175,7 @@ struct LinkMachine: Sendable {
     mutating func received(_ sdu: [UInt8], now: MeshInstant) -> [Action] {
         guard !hasEnded else { return [] }
         liveness.heard()
-        // Who is not known any more is told so in the clear, where an answer was to be sealed.
+        // An initiator that is no longer known gets an unencrypted answer instead of a sealed one.
         let isPacket = sealed == nil || isRejoining && sdu.count < NoiseCipher.tagBytes
         return isPacket ? receivedPacket(sdu[...], now: now) : receivedRecord(sdu[...], now: now)
     }
@@ -187,7 +190,7 @@ struct LinkMachine: Sendable {
     }
 
     private mutating func keepAlive(now: MeshInstant) -> [Action] {
-        // Looked at with every ping, which is soon enough.
+        // Checked with every ping, which is often enough.
         if role == .responder, let unfinishedSince, now >= unfinishedSince + Limits.unitTimeout {
             return end(.misbehaved(.badFragment))
         }
@@ -200,7 +203,7 @@ struct LinkMachine: Sendable {
         }
     }
 
-    /// Nothing was read from the channel up to now because this side did not read: the other side was not silent.
+    /// Nothing was read from the channel until now because this side did not read. So the other side was not silent.
     mutating func heardNothingByChoice(now: MeshInstant) {
         liveness.excuse(now: now)
     }
@@ -208,7 +211,8 @@ struct LinkMachine: Sendable {
     /// This side leaves.
     mutating func leave(saying reason: GoodbyeReason = .unspecified) -> [Action] {
         if hasEnded { return [] }
-        // Who has no keys yet, or keys that the other side may not have, can say nothing that would be believed.
+        // Without keys, or with keys that the other side may not have, this side cannot send a goodbye that the peer
+        // can verify.
         return sealed == nil || isRejoining ? end(.left) : leave(with: .left, saying: reason)
     }
 
@@ -218,25 +222,26 @@ struct LinkMachine: Sendable {
         return self.end(end, afterFinalFrame: true)
     }
 
-    /// The responder sends an initiator away that it had taken in.
+    /// The responder removes an initiator that it had admitted.
     mutating func sendAway(_ reason: RefusalReason) -> [Action] {
         guard case .connected = phase else { return [] }
         control.enqueue(.refusal(reason))
         return end(.refused(reason), afterFinalFrame: true)
     }
 
-    /// The channel has failed or was closed under us.
+    /// The channel has failed or was closed.
     mutating func channelClosed() -> [Action] {
         hasEnded ? [] : end(.linkLost)
     }
 
-    /// The link is over for another reason than its own.
+    /// The link ends for a reason outside of it.
     mutating func end(_ reason: LinkEnd, afterFinalFrame: Bool = false) -> [Action] {
         phase = .ended
         return (afterFinalFrame ? [.wake] : []) + [.close(reason, afterFinalFrame: afterFinalFrame)]
     }
 
-    /// Gives a state update to the answer that has just been made: it leaves right behind it. Whether there was one.
+    /// Adds a state update to the answer that was just made, to be sent right after it. Returns whether there was an
+    /// answer.
     mutating func welcome(with unit: MessageUnit) -> Bool {
         switch phase {
         case .confirming, .connected: break
@@ -247,35 +252,36 @@ struct LinkMachine: Sendable {
         return true
     }
 
-    /// Asks at once whether the peer is there: something waits for its answer.
+    /// Pings the peer at once, because a message waits for its answer.
     mutating func doubt(now: MeshInstant) -> [Action] {
         guard case .connected = phase else { return [] }
         control.enqueue(.ping(liveness.doubt(now: now)))
         return [.wake]
     }
 
-    /// Tells an initiator where circuits lead.
+    /// Sends the route of circuits to an initiator.
     mutating func tell(_ route: Route?) -> [Action] {
         guard case .connected = phase else { return [] }
         control.enqueue(.route(route))
         return [.wake]
     }
 
-    /// Tells the peer which states of the host's are the last that this side has, the newest first, or on which one follows what it gets.
+    /// Reports to the peer the last states of the host that this side has, the newest first, or the state from which
+    /// its updates continue.
     mutating func tell(_ names: [StateName]) -> [Action] {
         guard case .connected = phase, !names.isEmpty else { return [] }
         control.enqueue(.state(names))
         return [.wake]
     }
 
-    /// Asks an initiator that relays nothing to go behind a relay, where it hears one.
+    /// Asks an initiator that is not a relay to move behind a relay, if it hears one.
     mutating func askForRoom() -> [Action] {
         guard case .connected = phase else { return [] }
         control.enqueue(.makeRoom)
         return [.wake]
     }
 
-    /// Tells the peer what this side's radio knows of the link.
+    /// Sends the peer this side's radio note about the link.
     mutating func note(_ note: AirNote) -> [Action] {
         guard case .connected = phase else { return [] }
         control.enqueue(.air(note))

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides whether anybody is still there, where the link layer says nothing: a ping each second, and what silence
-/// after it means.
+/// Detects a lost peer if the link layer reports nothing: it sends a ping every second, and decides what silence after
+/// it means.
 ///
-/// Each side says in its hello how long it may be silent (`Hello.silence`); two seconds where it says nothing.
+/// Each side reports in its hello how long it may be silent (`Hello.silence`). The default is two seconds.
 ///
-/// A node is woken as seldom as can be: a responder pings all its links in the same moment, and an initiator's ping goes with
-/// its answer to the responder's. So a second of a quiet link takes three SDUs and not four, and of a host's sixteen links it
-/// takes one alarm.
+/// It wakes a node as rarely as possible. A responder pings all its links at the same time, and an initiator sends its
+/// ping together with its answer to the responder's. So a second of a quiet link takes three SDUs instead of four, and
+/// a host needs one alarm for its sixteen links.
 ///
-/// Where the round trip is nobody's concern (`isAsked`), an initiator that is asked does not ask by itself: that it is asked shows that
-/// the other side is there, and its answer shows that it is. So a quiet second of a link to a relay takes two SDUs. Now and then it asks
-/// all the same, for the round trip that its report shows. An initiator that is not asked any more asks when it always did.
+/// If no one needs the round trip (`isAsked`), an initiator that is pinged sends no pings itself: the ping shows that
+/// the other side is there, and the answer shows that this side is. So a second of a quiet link to a relay takes two
+/// SDUs. From time to time it pings anyway, for the round trip in its report. An initiator that is no longer pinged
+/// sends its pings at the usual times.
 ///
-/// Pings go on while earlier ones wait: on a crowded link an answer may take seconds, and each ping is a sign of life
-/// for the other side. Only an unanswered ping makes silence mean something: who was not asked need not answer.
+/// Pings continue while earlier ones wait. On a crowded link an answer may take seconds, and each ping shows the other
+/// side that this one is alive. Silence counts only after an unanswered ping, since without a ping the peer need not
+/// send anything.
 struct Liveness: Sendable {
     enum Verdict: Hashable, Sendable {
         case nothing
@@ -27,19 +29,19 @@ struct Liveness: Sendable {
         var sentAt: MeshInstant
     }
 
-    /// When the first ping left since something was heard.
+    /// When the first ping was sent since the last received data.
     private var askedAt: MeshInstant?
     private var nextPing: MeshInstant
     private var number: UInt64 = 0
     private var open: [Ping] = []
     /// How long the peer may be silent after a ping.
     private var silence = Limits.pongTimeout
-    /// The ping that has to be answered soon, since something waits for the peer.
+    /// The ping that must be answered soon, since a message waits for the peer.
     private var doubt: UInt64?
     private let role: LinkRole
-    /// An initiator that the other side asks leaves it at that.
+    /// An initiator that the other side pings sends few pings itself.
     var isAsked = false
-    /// When the last ping left.
+    /// When the last ping was sent.
     private var lastPing: MeshInstant
 
     init(_ role: LinkRole, now: MeshInstant) {
@@ -52,40 +54,42 @@ struct Liveness: Sendable {
         askedAt.map { min(nextPing, $0 + bearable) } ?? nextPing
     }
 
-    /// Whether something has arrived since the last ping.
+    /// Whether data have arrived since the last ping.
     var isAnswered: Bool { askedAt == nil }
 
     private var bearable: Duration { doubt == nil ? silence : min(Limits.circuitDoubt, silence) }
 
-    /// Something has arrived. It does not say that anything arrives there, where that is in doubt: a relay may pass on what comes
-    /// from the peer, and drop what goes to it.
+    /// Data have arrived. If a message waits, this does not prove that data reach the peer: a relay may forward the
+    /// peer's data and drop this side's.
     mutating func heard() { if doubt == nil { askedAt = nil } }
 
-    /// We did not listen.
+    /// This side did not read.
     mutating func excuse(now: MeshInstant) {
         askedAt = nil
         nextPing = pingAfter(now)
     }
 
-    /// The peer has said how long it may be silent. What sleeps for long is not woken each second.
+    /// The peer has reported how long it may be silent. A peer that sleeps for long is not woken every second.
     mutating func bear(silence: Duration) {
         self.silence = min(max(silence, Limits.pongTimeout), Limits.longestSilence)
     }
 
-    /// The link is up, and its peer has said how long it may be silent: it has just been heard, and is asked when that says so.
+    /// The link is up, and the peer has reported how long it may be silent. It was just heard, so the first ping is due
+    /// later.
     mutating func begin(now: MeshInstant) { nextPing = pingAfter(now) }
 
     private var interval: Duration { max(Limits.pingInterval, silence / 2) }
 
-    /// When the ping after one at this time is due. An initiator gives the responder's a quarter of the time to come first.
+    /// When the ping after one at this time is due. An initiator waits a quarter longer, so that the responder's ping
+    /// comes first.
     private func pingAfter(_ now: MeshInstant) -> MeshInstant {
         guard role == .responder else { return now + interval + interval / 4 }
-        // The next of the moments in which all links of this interval are asked.
+        // The next of the times at which all links with this interval are pinged.
         let next = interval * (now / interval).rounded(.down) + interval
         return next > now ? next : next + interval
     }
 
-    /// The peer's ping has come: one of this side leaves with the answer where it is soon due.
+    /// The peer's ping has arrived. Returns the number of a ping to send with the answer, if one is due soon.
     mutating func follow(now: MeshInstant) -> UInt64? {
         guard role == .initiator, nextPing - now <= interval * 3 / 4 else { return nil }
         guard isAsked, doubt == nil, now - lastPing < interval * Limits.pingsPerRoundTrip else { return ask(now: now) }
@@ -98,16 +102,16 @@ struct Liveness: Sendable {
         return now >= nextPing ? .ping(ask(now: now)) : .nothing
     }
 
-    /// A ping leaves now, and silence after it soon means something.
+    /// A ping is sent now, and silence after it counts soon.
     mutating func doubt(now: MeshInstant) -> UInt64 {
-        // Who is asked again meanwhile has no more time than it had.
+        // A further call does not extend the time.
         if doubt == nil { askedAt = nil }
         let number = ask(now: now)
         doubt = doubt ?? number
         return number
     }
 
-    /// A ping leaves now.
+    /// A ping is sent now.
     mutating func ask(now: MeshInstant) -> UInt64 {
         (nextPing, lastPing) = (pingAfter(now), now)
         askedAt = askedAt ?? now
@@ -117,7 +121,7 @@ struct Liveness: Sendable {
         return number
     }
 
-    /// A pong has come: the round trip, where it answers a ping of ours.
+    /// A pong has arrived. Returns the round trip if it answers a ping of this side.
     mutating func answered(_ number: UInt64, now: MeshInstant) -> Duration? {
         guard let index = open.firstIndex(where: { $0.number == number }) else { return nil }
         if let doubt, number >= doubt { (self.doubt, askedAt) = (nil, nil) }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A token bucket: how much may come, and when more.
+/// A token bucket: how many events are allowed, and when the next one is.
 public struct RateLimit: Hashable, Sendable {
     private let pause: Duration
     private let burst: Int
-    /// When everything that has come would have come at the even rate.
+    /// When all accepted events would have come at the even rate.
     private var paidUntil: MeshInstant
 
-    /// A bucket that is full.
+    /// A full bucket.
     public init(perSecond: Int, burst: Int, now: MeshInstant) {
         pause = .seconds(1) / perSecond
         self.burst = burst
         paidUntil = now
     }
 
-    /// Takes one where it fits. What does not fit is not counted: a flood does not keep the next ones out for longer.
+    /// Takes a token if there is one. A refused event does not count, so a flood does not delay later events further.
     public mutating func allows(now: MeshInstant) -> Bool {
         var after = self
         guard after.take(1, now: now) == nil else { return false }
@@ -22,16 +22,16 @@ public struct RateLimit: Hashable, Sendable {
         return true
     }
 
-    /// Gives one back that has cost nothing.
+    /// Returns a token whose event had no cost.
     mutating func giveBack() { paidUntil -= pause }
 
-    /// When the next one fits: at once where it does already.
+    /// When the next token is available. `now` if there is one.
     public func opens(now: MeshInstant) -> MeshInstant {
         let fits = paidUntil + pause - pause * burst
         return max(fits, now)
     }
 
-    /// Something has come this often. The time until which no more may come, where it was too much.
+    /// This many events have happened. Returns the time until which no more are allowed, if they were too many.
     mutating func take(_ count: Int, now: MeshInstant) -> MeshInstant? {
         paidUntil = max(paidUntil, now) + pause * count
         let allowed = now + pause * burst

@@ -2,20 +2,20 @@
 
 import Crypto
 
-/// Finds what two nodes have kept of the handshake that they had (`docs/protocol.md`, "Rejoining").
+/// Identifies the stored secret of an earlier handshake of two nodes (`docs/protocol.md`, "Rejoining").
 public struct RejoinID: Hashable, Sendable {
     /// Eight bytes.
     public let value: UInt64
 
-    /// What was kept under this number.
+    /// The secret with this number.
     public init(value: UInt64) { self.value = value }
 }
 
-/// A secret that two nodes keep of a handshake in a circuit: with it they are linked again without another agreement of keys. It gives
-/// each attempt keys of its own, so that nothing is ever sealed with the keys of another link.
+/// A secret that two nodes store from a handshake in a circuit, to link again without a key agreement. Each attempt
+/// gets its own keys, so no data are ever encrypted with the keys of another link.
 struct RejoinSecret: Sendable {
     private let secret: SymmetricKey
-    /// What the other side finds it by. It tells nothing of the secret.
+    /// The identifier by which the other side finds it. It reveals nothing of the secret.
     let id: RejoinID
 
     init(_ handshake: NoiseHandshake) { self.init(handshake.exportSecret()) }
@@ -26,7 +26,7 @@ struct RejoinSecret: Sendable {
         id = RejoinID(value: bytes.withUnsafeBytes { $0.reduce(0) { $0 << 8 | UInt64($1) } })
     }
 
-    /// The ciphers of an attempt, and what stands for its handshake's hash.
+    /// The ciphers of an attempt, and the replacement for its handshake's hash.
     func keys(ofAttempt attempt: UInt64, as role: LinkRole) -> (channel: SealedChannel, hash: [UInt8]) {
         var info = WireWriter()
         info.integer(attempt)
@@ -53,18 +53,18 @@ struct RejoinSecret: Sendable {
     }
 }
 
-/// What one side has kept of a handshake, as a link needs it that begins with it.
+/// The stored data of one side that a link needs to resume.
 struct Rejoin: Sendable {
     var secret: RejoinSecret
-    /// Counts from 1. None is used twice.
+    /// Counts from 1. No number is used twice.
     var attempt: UInt64
-    /// The other side's key, and what its hello said that does not change.
+    /// The other side's key, and the constant parts of its hello.
     var publicKey: [UInt8]
     var name: String
     var signingKey: [UInt8]?
 }
 
-/// What a node has kept of its handshakes in circuits: for each conversation that of the last. It lives in memory alone.
+/// The stored secrets of a node's handshakes in circuits: the last one for each conversation. They are only in memory.
 struct RejoinTable: Sendable {
     private struct Entry: Sendable {
         var rejoin: Rejoin
@@ -73,12 +73,12 @@ struct RejoinTable: Sendable {
 
     private var entries: [ConversationKey: Entry] = [:]
     private var keys: [RejoinID: ConversationKey] = [:]
-    /// When the first of them is over, or before.
+    /// The end of the first of them, or an earlier time.
     private var nextEnd: MeshInstant?
 
     var count: Int { entries.count }
 
-    /// Keeps what a handshake has given, in place of the last.
+    /// Stores the secret of a handshake, and replaces the last one.
     mutating func keep(_ rejoin: Rejoin, for key: ConversationKey, now: MeshInstant) {
         forget(key)
         if entries.count >= Limits.rejoins { forgetOldest() }
@@ -88,7 +88,7 @@ struct RejoinTable: Sendable {
         nextEnd = nextEnd ?? until
     }
 
-    /// Forgets what is over, whether somebody asks for it or not: what is not there tells nothing of what was said.
+    /// Removes expired secrets, whether they are requested or not: a removed secret reveals no messages.
     mutating func forgetOld(now: MeshInstant) {
         guard let nextEnd, now >= nextEnd else { return }
         for (key, entry) in entries where now >= entry.until { forget(key) }
@@ -105,7 +105,7 @@ struct RejoinTable: Sendable {
         if let oldest { forget(oldest.key) }
     }
 
-    /// The initiator's next attempt in a conversation; nil where it has to agree on keys.
+    /// The initiator's next attempt in a conversation. Nil if it needs a key agreement.
     mutating func next(_ key: ConversationKey, now: MeshInstant) -> Rejoin? {
         guard let entry = entries[key], now < entry.until else {
             forget(key)
@@ -115,8 +115,8 @@ struct RejoinTable: Sendable {
         return entries[key]?.rejoin
     }
 
-    /// Opens what an initiator has sent that the responder has kept this of. Nil where it does not open, or the attempt is not later than
-    /// all that were taken: then it is a replay, and keys that were used may not be used again.
+    /// Decrypts an initiator's record with the responder's stored secret. Nil if that fails, or if the attempt is not
+    /// later than all accepted ones: it is then a replay, and used keys must not be used again.
     mutating func open(
         _ id: RejoinID, attempt: UInt64, _ record: ArraySlice<UInt8>, now: MeshInstant
     ) -> Rejoined? {
@@ -130,7 +130,7 @@ struct RejoinTable: Sendable {
     }
 }
 
-/// An initiator that a responder knows by what it has kept, and what it says.
+/// An initiator that a responder identifies by its stored secret, and its hello.
 struct Rejoined: Sendable {
     var peer: Peer.ID
     var kept: Rejoin
@@ -144,14 +144,14 @@ extension RejoinID {
 }
 
 extension Hello {
-    /// Without what the other side has kept.
+    /// The hello without the parts that the other side has stored.
     var brief: Hello {
         var brief = self
         (brief.name, brief.signingKey, brief.rejoins) = ("", nil, false)
         return brief
     }
 
-    /// With what was kept of the sender.
+    /// The hello with the stored parts of its sender.
     func completed(with kept: Rejoin) -> Hello {
         var hello = self
         (hello.name, hello.signingKey) = (kept.name, kept.signingKey)

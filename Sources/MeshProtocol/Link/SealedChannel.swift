@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The two ciphers of a link whose handshake is done: one SDU is one sealed record (`docs/protocol.md`, "Records").
+/// The two ciphers of a link after its handshake. One SDU is one encrypted record (`docs/protocol.md`, "Records").
 struct SealedChannel: Sendable {
     private var outgoing: NoiseCipher
     private var incoming: NoiseCipher
@@ -18,7 +18,7 @@ struct SealedChannel: Sendable {
         outgoing.seal(plaintext)
     }
 
-    /// The plaintext, or nil where the record is not the next one of this link.
+    /// The plaintext. Nil if the record is not the next one of this link.
     mutating func open(_ record: ArraySlice<UInt8>) -> [UInt8]? {
         incoming.open(record)
     }
