@@ -6,13 +6,14 @@ import Crypto
 /// One direction of a secured link: ChaCha20-Poly1305 with a key and a counter that is never sent (the Noise Protocol
 /// Framework, revision 34, 5.1 "CipherState" and 12.3 "ChaChaPoly").
 ///
-/// Both sides count, so what was sealed opens once and in its order: a replay, a gap and a change all fail alike.
+/// Both sides count, so a ciphertext can be decrypted only once and in order. A replay, a gap and a change all fail in
+/// the same way.
 public struct NoiseCipher: Sendable {
-    /// Bytes that sealing adds at the end.
+    /// Bytes that encryption adds at the end.
     public static let tagBytes = Int(CSODIUM_TAG_BYTES)
 
-    /// After this many messages the key becomes another one, on both sides (11.3, "Rekey"): who gets hold of a key
-    /// cannot read what came before.
+    /// Number of messages after which both sides replace the key (11.3, "Rekey"). An attacker with a key cannot read
+    /// earlier messages.
     static let messagesPerKey: UInt64 = 1 << 16
 
     private var key: SymmetricKey
@@ -24,25 +25,25 @@ public struct NoiseCipher: Sendable {
         self.key = key
     }
 
-    /// libsodium has looked at the processor, once.
+    /// Lets libsodium detect the processor's features, once.
     private static let hasStarted = csodium_start() == 0
 
-    /// Encrypts the plaintext and appends the tag, which vouches for the `authenticating` bytes too. They do not
-    /// travel.
+    /// Encrypts the plaintext and appends the tag, which also authenticates the `authenticating` bytes. Those are not
+    /// sent.
     public mutating func seal(_ plaintext: [UInt8], authenticating: [UInt8] = []) -> [UInt8] {
-        // Noise keeps the last value of the counter for itself.
+        // Noise reserves the last value of the counter.
         precondition(counter < .max, "a link ends long before its counter does")
         let sealed = sealed(plaintext, authenticating: authenticating, counter: counter)
         count()
         return sealed
     }
 
-    /// The plaintext, or nil where the bytes are not what the other side sealed next. Nothing has changed then: what
-    /// it did seal next still opens.
+    /// The plaintext. Nil if the bytes are not the next ciphertext of the other side. In this case the state is
+    /// unchanged, and the right one can still be decrypted.
     public mutating func open(_ sealed: ArraySlice<UInt8>, authenticating: [UInt8] = []) -> [UInt8]? {
         guard sealed.count >= Self.tagBytes, counter < .max else { return nil }
         var isAuthentic = false
-        // Room for one byte at least: an array of none is one that all threads share, and this initializer writes to it.
+        // Capacity of at least one byte: all threads share the empty array, and this initializer writes to it.
         let capacity = max(1, sealed.count - Self.tagBytes)
         let plaintext = [UInt8](unsafeUninitializedCapacity: capacity) { plaintext, count in
             isAuthentic = withBytes(of: sealed) { sealed, key in
@@ -68,7 +69,7 @@ public struct NoiseCipher: Sendable {
         }
     }
 
-    /// What is sealed or opened, and the key, where they are.
+    /// Calls `body` with pointers to the bytes and the key, without a copy.
     private func withBytes<Result>(
         of bytes: ArraySlice<UInt8>, _ body: (UnsafeBufferPointer<UInt8>, UnsafePointer<UInt8>) -> Result
     ) -> Result {
@@ -87,7 +88,7 @@ public struct NoiseCipher: Sendable {
         if counter.isMultiple(of: Self.messagesPerKey) { rekey() }
     }
 
-    /// Noise's REKEY (4.2): the first 32 bytes that the key makes of 32 zeros with the last nonce there is.
+    /// Noise's REKEY (4.2): the first 32 bytes of the encryption of 32 zeros with the key and the highest nonce.
     mutating func rekey() {
         let zeros = [UInt8](repeating: 0, count: Int(CSODIUM_KEY_BYTES))
         key = SymmetricKey(data: sealed(zeros, authenticating: [], counter: .max).prefix(zeros.count))

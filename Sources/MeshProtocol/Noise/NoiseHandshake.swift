@@ -2,25 +2,25 @@
 
 import Crypto
 
-/// A handshake of the Noise Protocol Framework (revision 34, 5.3 "HandshakeState"): two nodes prove their static keys to
-/// each other and agree on the keys of their link.
+/// A handshake of the Noise Protocol Framework (revision 34, 5.3 "HandshakeState"): two nodes prove their static keys
+/// to each other and agree on the keys of their link.
 ///
-/// It is pure: it draws no random bytes, so its owner brings the ephemeral key, a fresh one for every handshake.
-/// The initiator writes first, then both take turns until `isComplete`; `split` then gives the link's ciphers.
+/// It draws no random bytes, so its owner provides the ephemeral key, a new one for every handshake. The initiator
+/// writes first, then both take turns until `isComplete`. `split` then returns the link's ciphers.
 ///
-/// What a peer sends can only end a handshake. It is over with the first message that is not authentic, and gives
-/// nothing but nil from then on. Before `isComplete` a payload is only as good as its place in the pattern: the first of
-/// XX is neither secret nor authentic, and the first of IK can be a replay.
+/// A peer's message can only end a handshake. The first message that is not authentic ends it, and all later calls
+/// return nil. Before `isComplete` a payload is only as trustworthy as its position in the pattern: the first payload
+/// of XX is neither secret nor authentic, and the first of IK can be a replay.
 public struct NoiseHandshake: Sendable {
-    /// Who knows whose static key before, and what is sent in which message.
+    /// Which static keys are known in advance, and what each message contains.
     public enum Pattern: Hashable, Sendable {
-        /// Neither knows the other: three messages, `Noise_XX_25519_ChaChaPoly_SHA256`.
+        /// Neither side knows the other: three messages, `Noise_XX_25519_ChaChaPoly_SHA256`.
         case xx
         /// The initiator knows the responder: two messages, `Noise_IK_25519_ChaChaPoly_SHA256`.
         case ik
     }
 
-    /// Who began.
+    /// The side of a handshake.
     public enum Role: Hashable, Sendable {
         /// It writes the first message.
         case initiator
@@ -38,8 +38,9 @@ public struct NoiseHandshake: Sendable {
     private var messagesDone = 0
     private var isOver = false
 
-    /// A handshake before its first message, or nil where a key is no valid key: each has 32 bytes, and `remoteStatic`
-    /// is the public key that the initiator of IK knows, and nobody else. Only equal prologues, byte for byte, shake hands.
+    /// A handshake before its first message. Nil if a key is invalid. Each key has 32 bytes. `remoteStatic` is the
+    /// public key that only the initiator of IK knows. The handshake fails unless both prologues are equal, byte for
+    /// byte.
     public init?(
         _ pattern: Pattern, as role: Role, prologue: [UInt8], staticKey: [UInt8], ephemeralKey: [UInt8],
         remoteStatic: [UInt8]? = nil
@@ -64,38 +65,39 @@ public struct NoiseHandshake: Sendable {
         }
     }
 
-    /// The other side's public static key, 32 bytes. It is nil until a message has brought it, whole and authentic.
+    /// The other side's public static key, 32 bytes. Nil until a message has delivered it, complete and authentic.
     public var remoteStatic: [UInt8]? { remoteStaticKey?.bytes }
 
-    /// Whether every message was written and read.
+    /// Whether all messages were written and read.
     public var isComplete: Bool { !isOver && messagesDone == pattern.messages.count }
 
-    /// A hash of everything that was sent and agreed on: when complete, the same on both sides and on no other link.
+    /// A hash of everything that was sent and agreed. When complete, it is the same on both sides, and different on
+    /// every other link.
     public var handshakeHash: [UInt8] { symmetric.hash }
 
-    /// The next message, with a payload. It is nil if the handshake is over, which it also is when the other side's key
-    /// is a point of low order, with which there is nothing to agree on. Writing out of turn is a trap.
+    /// The next message, with a payload. Nil if the handshake has ended, which also happens if the other side's key is
+    /// a point of low order, with which no agreement is possible. Do not call it out of turn; this traps.
     public mutating func write(payload: [UInt8]) -> [UInt8]? {
         guard !isOver else { return nil }
         precondition(isTurn(of: role), "the other side writes the next message, or nobody does")
         return step { $0.message(payload: payload) }
     }
 
-    /// The payload of the other side's next message, or nil where that is not authentic or too short, and the
-    /// handshake is over. A message out of turn gives nil too, and changes nothing.
+    /// The payload of the other side's next message. Nil if the message is not authentic or too short, which ends the
+    /// handshake. A message out of turn also gives nil, and changes nothing.
     public mutating func read(_ message: ArraySlice<UInt8>) -> [UInt8]? {
         guard !isOver, isTurn(of: role.other) else { return nil }
         return step { $0.payload(of: message) }
     }
 
-    /// The ciphers of the two directions, when complete. They begin at zero with each call: one call a handshake.
+    /// The ciphers of the two directions, when complete. They begin at zero with each call, so call it once.
     public func split() -> (initiatorToResponder: NoiseCipher, responderToInitiator: NoiseCipher) {
         precondition(isComplete, "a handshake has its keys when it is complete")
         return symmetric.split()
     }
 
-    /// A secret that only the two sides know and no record is sealed with, when complete: the third output of the HKDF that gives the
-    /// ciphers their keys (4.3).
+    /// A secret that only the two sides know and that encrypts no record, when complete: the third output of the HKDF
+    /// that gives the ciphers their keys (4.3).
     func exportSecret() -> SymmetricKey {
         precondition(isComplete, "a handshake has its keys when it is complete")
         return symmetric.exportSecret()
@@ -107,7 +109,7 @@ extension NoiseHandshake {
         messagesDone < pattern.messages.count && writer == (messagesDone.isMultiple(of: 2) ? .initiator : .responder)
     }
 
-    /// One message, whole or not at all: what a refused message brought along is not kept.
+    /// Handles one message completely or not at all: a refused message leaves no data behind.
     private mutating func step(_ body: (inout NoiseHandshake) -> [UInt8]?) -> [UInt8]? {
         var next = self
         guard let bytes = body(&next) else {
@@ -153,16 +155,17 @@ extension NoiseHandshake {
         return symmetric.decryptAndHash(rest)
     }
 
-    /// Mixes in what a token's two keys agree on. It is false for a point of low order, which agrees on zero with every
-    /// key: Noise leaves it to us to refuse that (12.1), and a static key that nobody needs to hold proves nothing.
+    /// Mixes in the agreement of a token's two keys. False for a point of low order, which gives zero with every key.
+    /// Noise leaves it to the implementation to refuse that (12.1). A static key that no side needs to know proves
+    /// nothing.
     private mutating func mixAgreement(_ token: NoiseToken) -> Bool {
         let ownKey = token.usesStatic(of: role) ? staticKey : ephemeralKey
         guard let remoteKey = token.usesStatic(of: role.other) ? remoteStaticKey : remoteEphemeralKey,
             let secret = try? ownKey.sharedSecretFromKeyAgreement(with: remoteKey)
         else { return false }
         return secret.withUnsafeBytes { bytes in
-            // swift-crypto, as CryptoKit does, gives out the zeros as if they were a secret. All bytes are looked at, so
-            // that the time this takes tells nothing about one.
+            // swift-crypto, like CryptoKit, returns the zeros as if they were a secret. This checks all bytes, so that
+            // its time reveals nothing about a secret.
             guard bytes.reduce(0, |) != 0 else { return false }
             symmetric.mixKey(bytes)
             return true
@@ -172,8 +175,8 @@ extension NoiseHandshake {
     private static let keyBytes = 32
 }
 
-/// What a message is made of, by Noise's names (7.1). Of two letters the first says which key the initiator brings to an
-/// agreement and the second which the responder does: `e` an ephemeral one, `s` a static one.
+/// A part of a message, by Noise's names (7.1). In a pair, the first letter is the initiator's key in an agreement and
+/// the second the responder's: `e` for an ephemeral one, `s` for a static one.
 private enum NoiseToken {
     case e
     case s
@@ -182,7 +185,7 @@ private enum NoiseToken {
     case se
     case ss
 
-    /// Whether a side brings its static key to this agreement.
+    /// Whether a side uses its static key in this agreement.
     func usesStatic(of role: NoiseHandshake.Role) -> Bool {
         switch self {
         case .e, .s, .ee: false
@@ -201,7 +204,7 @@ extension NoiseHandshake.Pattern {
         }
     }
 
-    /// The messages, the initiator's first (7.5). Of IK the responder's static key is known before.
+    /// The messages, the initiator's first (7.5). In IK the responder's static key is known in advance.
     fileprivate var messages: [[NoiseToken]] {
         switch self {
         case .xx: [[.e], [.e, .ee, .s, .es], [.s, .se]]

@@ -2,22 +2,22 @@
 
 import Crypto
 
-/// What both sides of a handshake know so far, in two values: a hash of everything that was sent, and a key that every
-/// agreement went into (the Noise Protocol Framework, revision 34, 5.2 "SymmetricState", with SHA-256).
+/// The common state of a handshake: a hash of everything that was sent, and a key that includes every agreement (the
+/// Noise Protocol Framework, revision 34, 5.2 "SymmetricState", with SHA-256).
 struct NoiseSymmetricState: Sendable {
     private(set) var hash: [UInt8]
     private var chainingKey: SymmetricKey
-    /// None before the first agreement: until then things are sent in the clear.
+    /// Nil before the first agreement. Until then data are sent unencrypted.
     private var cipher: NoiseCipher?
 
-    /// Begins with the protocol's name, which is as long as a hash here: Noise takes it as it is then.
+    /// Begins with the protocol's name. It has the length of a hash, so Noise uses it unchanged.
     init(protocolName: String) {
         hash = Array(protocolName.utf8)
         precondition(hash.count == SHA256.byteCount, "a name of another length would have to be padded or hashed")
         chainingKey = SymmetricKey(data: hash)
     }
 
-    /// Bytes that `encryptAndHash` adds, and `decryptAndHash` takes away, at this point.
+    /// Bytes that `encryptAndHash` adds, and `decryptAndHash` removes, at this point.
     var tagBytes: Int { cipher == nil ? 0 : NoiseCipher.tagBytes }
 
     mutating func mixKey(_ secret: UnsafeRawBufferPointer) {
@@ -39,7 +39,7 @@ struct NoiseSymmetricState: Sendable {
         return sealed
     }
 
-    /// The plaintext, or nil where the bytes are not authentic.
+    /// The plaintext. Nil if the bytes are not authentic.
     mutating func decryptAndHash(_ sealed: ArraySlice<UInt8>) -> [UInt8]? {
         guard let plaintext = cipher == nil ? Array(sealed) : cipher?.open(sealed, authenticating: hash) else {
             return nil
@@ -54,7 +54,7 @@ struct NoiseSymmetricState: Sendable {
         return (NoiseCipher(key: keys.first), NoiseCipher(key: keys.second))
     }
 
-    /// A secret beside the keys of the two directions: of the HKDF that gives these, the third output.
+    /// A secret in addition to the keys of the two directions: the third output of the HKDF that gives these keys.
     func exportSecret() -> SymmetricKey {
         let (extracted, _, second) = outputs(from: UnsafeRawBufferPointer(start: nil, count: 0))
         return Self.code(using: extracted) { code in
@@ -68,8 +68,9 @@ struct NoiseSymmetricState: Sendable {
         return (first, second)
     }
 
-    /// Noise's HKDF with two outputs (4.3) and what they are made of, which is RFC 5869's with the chaining key for salt and no information. It is
-    /// built of HMAC here so that no key is ever in an array: a `SymmetricKey` is wiped when it is let go.
+    /// Noise's HKDF with two outputs (4.3) and the key that they are derived from. It equals RFC 5869's HKDF with the
+    /// chaining key as the salt and without information. It is built from HMAC here, so that no key is ever in an
+    /// array: a `SymmetricKey` is wiped when it is released.
     private func outputs(
         from secret: UnsafeRawBufferPointer
     ) -> (extracted: SymmetricKey, first: SymmetricKey, second: SymmetricKey) {

@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What has to be known to be let in, and how often somebody may guess it. Who has proved it once is known by its key
-/// (`MeshCore.Remembered`) and is not asked again.
+/// The secrets that a new peer must prove, and the number of guesses. A peer that has proved a secret once is known by
+/// its key (`MeshCore.Remembered`) and need not prove it again.
 public struct Door: Hashable, Sendable {
-    /// The PIN; nil where everybody is welcome.
+    /// The PIN. Nil admits all peers.
     public var pin: JoiningSecret?
-    /// The invitations that are good, the oldest first.
+    /// The valid invitations, the oldest first.
     public private(set) var invitations: [GivenInvitation]
     private var guesses = GuessLimit()
-    /// What the clock of the day says at the node's time zero, in seconds since 1970.
+    /// The wall clock at the node's time zero, in seconds since 1970.
     private var wallClockSeconds: Int64
-    /// When the invitations of this run end, in node time: the wall clock may be set.
+    /// When the invitations of this run end, in node time, since the wall clock may be set.
     private var ends: [[UInt8]: MeshInstant] = [:]
-    /// Those that were over by the clock, which may be set back.
+    /// Invitations that had expired by the clock, which may be set back.
     private var over: [GivenInvitation] = []
 
-    /// An open door, or one with a PIN; with the invitations of earlier runs.
+    /// A door with or without a PIN, and with the invitations of earlier runs.
     public init(pin: JoiningSecret? = nil, invitations: [GivenInvitation] = [], wallClockSeconds: UInt32 = 0) {
         self.pin = pin
         self.invitations = Array(invitations.suffix(Limits.invitations))
         self.wallClockSeconds = Int64(wallClockSeconds)
     }
 
-    /// Whether somebody new has to prove something.
+    /// Whether a new peer must prove a secret.
     public var isLocked: Bool { pin != nil }
 
-    /// The time of day, in seconds since 1970.
+    /// The wall clock, in seconds since 1970.
     public func wallClock(now: MeshInstant) -> UInt32 {
         UInt32(clamping: wallClockSeconds + Int64(now / .seconds(1)))
     }
 
-    /// The clock of the day says this now. False where that is what was known. What was given for a time in this run lasts that long, and what
-    /// earlier runs have given ends when they have said.
+    /// Sets the wall clock. Returns false if it is unchanged. An invitation of this run lasts for its time in any case.
+    /// An invitation of an earlier run ends at its stored time.
     public mutating func clockSays(_ seconds: UInt32, now: MeshInstant) -> Bool {
         guard abs(Int64(seconds) - Int64(wallClock(now: now))) >= Limits.clockStep else { return false }
         wallClockSeconds = Int64(seconds) - Int64(now / .seconds(1))
@@ -44,14 +44,14 @@ public struct Door: Hashable, Sendable {
         return true
     }
 
-    /// Whether one more may begin to prove something: who has an invitation guesses nothing.
+    /// Whether one more peer may begin a proof. A peer with an invitation does not guess.
     func hasRoom(at entrance: Entrance, now: MeshInstant) -> Bool {
         !invitations.isEmpty || mayGuess(at: entrance, now: now)
     }
 
     // MARK: Invitations
 
-    /// Gives an invitation that is good for so many seconds. Nil where as many are good as may be.
+    /// Creates an invitation that is valid for this many seconds. Nil if there are too many valid ones.
     public mutating func invite(
         _ name: [UInt8], _ secret: [UInt8], seconds: UInt32, isOnce: Bool, now: MeshInstant
     ) -> GivenInvitation? {
@@ -65,7 +65,7 @@ public struct Door: Hashable, Sendable {
         return given
     }
 
-    /// None that was given is good any more. Returns how many were.
+    /// Revokes all invitations. Returns how many were valid.
     public mutating func takeBackInvitations() -> Int {
         defer { (invitations, over) = ([], []) }
         return invitations.count
@@ -87,7 +87,7 @@ public struct Door: Hashable, Sendable {
         }
     }
 
-    /// Somebody comes in by an invitation. False where somebody else has used it meanwhile.
+    /// A peer is admitted by an invitation. False if another peer has used it in the meantime.
     mutating func use(invitation name: [UInt8], now: MeshInstant) -> Bool {
         dropOutdated(now: now)
         guard let place = invitations.firstIndex(where: { $0.name == name }) else { return false }
@@ -104,8 +104,8 @@ public struct Door: Hashable, Sendable {
 
     // MARK: Guesses
 
-    /// Judges what somebody claims to know that says so in the clear, on a link that its bearer vouches for. Nil where it is
-    /// right; an invitation is used by `use`.
+    /// Checks a claim that is sent unencrypted, on a link that its bearer vouches for. Nil if it is right. `use` then
+    /// uses an invitation.
     mutating func judge(_ claim: JoiningSecret, at entrance: Entrance, now: MeshInstant) -> RefusalReason? {
         guard claim.invitation.isEmpty else {
             let secret = secret(ofInvitation: claim.invitation, now: now)
@@ -120,8 +120,8 @@ public struct Door: Hashable, Sendable {
         return nil
     }
 
-    /// Whether a proof of the PIN may be compared now. Asked again for each proof that arrives: many may be under way at once, and
-    /// one that is never finished takes nothing from the others.
+    /// Whether a proof of the PIN may be checked now. Called again for each proof that arrives. Many proofs may be open
+    /// at once, and an unfinished one does not count against the others.
     func mayGuess(at entrance: Entrance, now: MeshInstant) -> Bool {
         guesses.hasRoom(at: entrance, now: now)
     }
@@ -130,9 +130,9 @@ public struct Door: Hashable, Sendable {
     mutating func wasWrong(now: MeshInstant) { guesses.wasWrong(now: now) }
 }
 
-/// How often the secret of a door may be guessed, for all together, since identities cost nothing: a bucket of `Limits.guesses` that
-/// gets one back each `Limits.guessInterval`. No pace gives a guesser more than that. The last ones are reserved for strangers on the
-/// air, so guessers elsewhere do not keep guests out of the car.
+/// Limits the guesses of a door's secret for all peers together, since identities cost nothing: a bucket of
+/// `Limits.guesses` that gets one back each `Limits.guessInterval`. No other timing gives an attacker more guesses. The
+/// last ones are reserved for strangers over Bluetooth, so guessers elsewhere do not keep guests out of the car.
 struct GuessLimit: Hashable, Sendable {
     /// When all guesses are back.
     private var full = MeshInstant.zero

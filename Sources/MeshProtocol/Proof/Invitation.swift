@@ -2,16 +2,16 @@
 
 import Crypto
 
-/// What a host gives somebody who is to be let in without a PIN (`docs/protocol.md`, "Invitations"): which host it is, and what
-/// has to be proved there. It is a text, and may be part of a link.
+/// An invitation of a host for a guest without a PIN (`docs/protocol.md`, "Invitations"): the host, and the secret to
+/// prove there. It is a text, and may be part of a link.
 public struct Invitation: Hashable, Sendable {
-    /// The host, and no other.
+    /// The only host for which it is valid.
     public var host: Peer.ID
     /// The host's service.
     public var service: ServiceType
-    /// Tells it from the host's other invitations: `Limits.invitationBytes`.
+    /// Distinguishes it from the host's other invitations: `Limits.invitationBytes`.
     public var name: [UInt8]
-    /// What is proved: `Limits.invitationSecretBytes`.
+    /// The secret to prove: `Limits.invitationSecretBytes`.
     public var secret: [UInt8]
 
     private static let version: UInt8 = 1
@@ -24,10 +24,10 @@ public struct Invitation: Hashable, Sendable {
         (self.host, self.service, self.name, self.secret) = (host, service, name, secret)
     }
 
-    /// Whether a text was meant to be an invitation, whole or not.
+    /// Whether a text was meant to be an invitation, complete or not.
     public static func isMeant(by text: String) -> Bool { text.contains(prefix) || text.contains(parameter) }
 
-    /// Reads the text of an invitation, or a link with one; nil where it is none, or not whole.
+    /// Reads the text of an invitation, or a link with one. Nil if it is not a complete invitation.
     public init?(text: String) {
         // A terminal or a message may have broken the text into lines: each piece more is tried.
         let pieces = Self.pieces(of: text)
@@ -61,22 +61,22 @@ public struct Invitation: Hashable, Sendable {
         self.service = service
     }
 
-    /// As it stands in a link, behind `invitation=`.
+    /// The form in a link, after `invitation=`.
     public var code: String {
         let bytes = [Self.version] + (Hex.bytes(host) ?? []) + name + secret + Array(service.text.utf8)
         return Base64URL.text(bytes + Self.check(bytes[...]))
     }
 
-    /// As a person passes it on.
+    /// The form that people pass on.
     public var text: String { Self.prefix + code }
 
-    /// The same as a link to the page of its host, which is at this address.
+    /// A link to the host's page at this address.
     public func link(at page: String) -> String { page + "/join?" + Self.parameter + code }
 
-    /// What its owner proves at the host.
+    /// The secret that its owner proves at the host.
     public var joiningSecret: JoiningSecret { JoiningSecret(invitation: name, bytes: secret, host: host) }
 
-    /// Where a text is cut off or mistyped, that shows here and not as a refusal in the car.
+    /// A checksum that detects an incomplete or mistyped text here, instead of a refusal in the car.
     private static func check(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         Array(SHA256.hash(data: bytes).prefix(checkBytes))
     }
@@ -90,15 +90,15 @@ public struct Invitation: Hashable, Sendable {
     }
 }
 
-/// An invitation that a host has given and that is still good.
+/// A valid invitation of a host.
 public struct GivenInvitation: Hashable, Sendable {
     /// See `Invitation.name`.
     public var name: [UInt8]
     /// See `Invitation.secret`.
     public var secret: [UInt8]
-    /// Until when it is good, in seconds since 1970 by the host's clock.
+    /// The end of its validity, in seconds since 1970 by the host's clock.
     public var until: UInt32
-    /// Whether one guest may use it, and then nobody.
+    /// Whether only one guest may use it.
     public var isOnce: Bool
 
     /// An invitation.

@@ -2,13 +2,14 @@
 
 import Crypto
 
-/// What a node that joins has been told, by a person or with a picture, and proves to know (`docs/protocol.md`, "Challenges").
+/// A secret that a person or a QR code has given to a joining node, and that the node proves (`docs/protocol.md`,
+/// "Challenges").
 public struct JoiningSecret: Hashable, Sendable {
-    /// Names the invitation that it belongs to, `Limits.invitationBytes`; empty for a PIN.
+    /// Identifies its invitation, `Limits.invitationBytes`. Empty for a PIN.
     public var invitation: [UInt8]
     /// The secret itself: a PIN's digits, or random bytes.
     public var bytes: [UInt8]
-    /// The host that it is for, where that is known: nobody else is asked, and its key says who it is.
+    /// The host of the secret, if it is known. The node joins no other, and recognises it by its key.
     public var host: Peer.ID?
 
     /// A PIN: `Limits.pinDigits` digits. Nil for anything else.
@@ -17,14 +18,14 @@ public struct JoiningSecret: Hashable, Sendable {
         (invitation, bytes) = ([], Array(pin.utf8))
     }
 
-    /// A PIN that a random number from 0 chooses.
+    /// The PIN for a random number from 0.
     public init(random number: UInt32) {
         let digits = String(number % 1_000_000)
         let zeros = String(repeating: "0", count: Limits.pinDigits - digits.count)
         (invitation, bytes) = ([], Array((zeros + digits).utf8))
     }
 
-    /// A PIN's digits; nil for an invitation.
+    /// A PIN's digits. Nil for an invitation.
     public var pin: String? { invitation.isEmpty ? String(decoding: bytes, as: UTF8.self) : nil }
 
     /// An invitation's secret.
@@ -33,19 +34,19 @@ public struct JoiningSecret: Hashable, Sendable {
     }
 }
 
-/// What is proved on a link, in numbers.
+/// Constants and calculation of a proof on a link.
 enum Proof {
-    /// The kind of the challenges.
+    /// The kind of its challenges.
     static let kind: UInt8 = 1
 
-    /// A run on one link: it is bound to both keys, and to everything that was said in its handshake.
+    /// A run on one link. It is bound to both keys and to the whole handshake.
     static func run(
         _ side: CPace.Side, _ secret: JoiningSecret, initiator: [UInt8], responder: [UInt8], handshakeHash: [UInt8],
         ephemeral: [UInt8]
     ) -> CPace? {
         let channel = CPace.lengthed([Array("RoadMesh".utf8), initiator, responder, secret.invitation])
-        // The link's own random key, for another purpose: it is drawn for this link alone, and nothing else of it is ever sent than
-        // its public key.
+        // Derived from the link's own random key for another purpose. That key is used for this link alone, and only
+        // its public key is ever sent.
         let random = HKDF<SHA512>.deriveKey(
             inputKeyMaterial: SymmetricKey(data: ephemeral), info: Array("RoadMesh proof".utf8), outputByteCount: 64)
         let scalar = RistrettoElement.Scalar(uniform: random.withUnsafeBytes { Array($0) })

@@ -2,22 +2,22 @@
 
 import CSodium
 
-/// The group ristretto255 (RFC 9496): all arithmetic that a PIN needs, and the only file that knows whose it is.
+/// The group ristretto255 (RFC 9496): all arithmetic of a proof. Only this file knows which library computes it.
 ///
-/// Elements are kept encoded, 32 bytes each. What a peer sends need not be one: `multiplied` says so.
+/// Elements are stored encoded, 32 bytes each. A peer's bytes may not be an element; `multiplied` checks this.
 struct RistrettoElement: Hashable, Sendable {
-    /// Its canonical encoding, as far as it is one.
+    /// Its canonical encoding, if it is an element.
     let bytes: [UInt8]
 
     static let byteCount = Int(CSODIUM_ELEMENT_BYTES)
 
-    /// What a peer has sent. Nil where it has another length.
+    /// The bytes of a peer. Nil with another length.
     init?(encoded bytes: some Collection<UInt8>) {
         guard bytes.count == Self.byteCount else { return nil }
         self.bytes = Array(bytes)
     }
 
-    /// The element that 64 uniform bytes stand for, such as a hash.
+    /// The element for 64 uniform bytes, such as a hash.
     init(uniform: [UInt8]) {
         precondition(uniform.count == CSODIUM_UNIFORM_BYTES, "an element is derived from 64 bytes")
         var element = [UInt8](repeating: 0, count: Self.byteCount)
@@ -25,18 +25,18 @@ struct RistrettoElement: Hashable, Sendable {
         bytes = element
     }
 
-    /// The element times a scalar. Nil where this is no element, or the product is the identity.
+    /// The element times a scalar. Nil if this is not an element, or the product is the identity.
     func multiplied(by scalar: Scalar) -> RistrettoElement? {
         var product = [UInt8](repeating: 0, count: Self.byteCount)
         guard csodium_multiply(&product, scalar.bytes, bytes) == 0 else { return nil }
         return RistrettoElement(encoded: product)
     }
 
-    /// A number by the order of the group.
+    /// A number modulo the order of the group.
     struct Scalar: Sendable {
         let bytes: [UInt8]
 
-        /// A scalar of 64 uniform bytes.
+        /// A scalar from 64 uniform bytes.
         init(uniform: [UInt8]) {
             precondition(uniform.count == CSODIUM_UNIFORM_BYTES, "a scalar is reduced from 64 bytes")
             var scalar = [UInt8](repeating: 0, count: Int(CSODIUM_SCALAR_BYTES))
@@ -44,7 +44,7 @@ struct RistrettoElement: Hashable, Sendable {
             bytes = scalar
         }
 
-        /// A scalar of its 32 bytes, least significant first.
+        /// A scalar from its 32 bytes, least significant first.
         init?(encoded bytes: [UInt8]) {
             guard bytes.count == CSODIUM_SCALAR_BYTES else { return nil }
             self.bytes = bytes
@@ -52,7 +52,7 @@ struct RistrettoElement: Hashable, Sendable {
     }
 }
 
-/// Whether two proofs are the same, in a time that does not tell where they differ.
+/// Whether two proofs are equal, in constant time.
 func isSameProof(_ one: [UInt8], _ other: [UInt8]) -> Bool {
     one.count == other.count && csodium_equal(one, other, UInt(one.count)) == 1
 }

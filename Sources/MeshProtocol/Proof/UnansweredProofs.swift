@@ -2,11 +2,12 @@
 
 import Crypto
 
-/// Runs of one secret in which this node has sent its tag and got no valid one back: the other side could check one guess in each.
+/// Number of runs with one secret in which this node has sent its tag and got no valid one back. In each of them the
+/// other side could check one guess.
 public struct UnansweredProof: Hashable, Sendable {
-    /// The secret, as a hash with this node's key: a stored one does not show the PIN.
+    /// A hash of the secret with this node's key, so that the stored value does not reveal the PIN.
     public var secret: [UInt8]
-    /// How many there were.
+    /// Number of these runs.
     public var count: Int
 
     /// A row, as a store has read it.
@@ -15,28 +16,28 @@ public struct UnansweredProof: Hashable, Sendable {
 
 /// Counts how often hosts could check a guess of this node's PIN, over all hosts and restarts.
 ///
-/// An initiator's tag leaves first, so its receiver can compare it with one guess, and close the link. A host with
-/// the right PIN answers with its own tag, and the count ends.
+/// An initiator sends its tag first, so the receiver can compare it with one guess and close the link. A host with the
+/// right PIN answers with its own tag, which resets the count.
 public struct UnansweredProofs: Hashable, Sendable {
-    /// The secret that was used last stands last.
+    /// The last used secret is last.
     public private(set) var rows: [UnansweredProof]
 
-    /// What was counted before.
+    /// The stored counts.
     public init(_ rows: [UnansweredProof] = []) { self.rows = Array(rows.suffix(Limits.countedSecrets)) }
 
-    /// Whether this node may send a tag once more without a person's word.
+    /// Whether this node may send another tag without a person's permission.
     func hasRoom(for secret: [UInt8]) -> Bool { count(of: secret) < Limits.unansweredProofs }
 
-    /// A tag leaves.
+    /// A tag is sent.
     mutating func left(_ secret: [UInt8]) { set(secret, min(count(of: secret) + 1, Limits.unansweredProofs)) }
 
-    /// The host has proved that it knows the secret. Whether anything was counted.
+    /// The host has proved that it knows the secret. Returns whether there was a count.
     mutating func answered(_ secret: [UInt8]) -> Bool {
         defer { rows.removeAll { $0.secret == secret } }
         return count(of: secret) > 0
     }
 
-    /// A person says that it may be tried once more. Whether that changes anything.
+    /// A person allows another attempt. Returns whether this changes anything.
     mutating func allowOne(_ secret: [UInt8]) -> Bool {
         guard !hasRoom(for: secret) else { return false }
         set(secret, Limits.unansweredProofs - 1)
@@ -53,7 +54,7 @@ public struct UnansweredProofs: Hashable, Sendable {
 }
 
 extension JoiningSecret {
-    /// Tells this secret from others in what is stored.
+    /// Identifies this secret in stored data.
     func hash(keyed identity: Identity) -> [UInt8] {
         let code = HMAC<SHA256>.authenticationCode(
             for: Array("RoadMesh unanswered".utf8) + bytes, using: SymmetricKey(data: identity.stored))
