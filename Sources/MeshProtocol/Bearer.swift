@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a link goes over, as programs are told.
+/// The kind of network that carries a link, as programs see it.
 public enum Bearer: String, Hashable, Sendable, CaseIterable, Codable {
-    /// A Bluetooth channel of packets, or of a stream.
+    /// A Bluetooth channel, of packets or as a stream.
     case l2cap
     /// Wi-Fi or Ethernet.
     case lan
-    /// An MQTT broker, wherever it is.
+    /// An MQTT broker, near or far.
     case broker
-    /// Sockets in a folder that stands for the air.
+    /// Sockets in a folder that represents the air.
     case virtual
 
-    /// Whether it is a network or a broker: its links take nothing of a node's radio, and their loss says nothing about that.
+    /// Whether it is a network or a broker. Its links use none of the radio's slots, and their loss says nothing about
+    /// the radio.
     public var isBesideRadio: Bool {
         switch self {
         case .lan, .broker: true

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Array {
-    /// How many elements at the beginning are the same in another list, and how many behind those at the end. Of a queue that one vote
-    /// has changed little is left between them.
+    /// Number of equal elements at the start of two lists, and of equal ones after that at their end. If one vote has
+    /// changed a queue, few elements are left in between.
     package func commonEnds(
         with other: [Element], by isSame: (Element, Element) -> Bool
     ) -> (start: Int, end: Int) {

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A link's health and what has passed through it.
+/// The condition of a link and its traffic.
 public struct LinkReport: Hashable, Sendable {
-    /// Signal strength in dBm, nil where the radio cannot tell.
+    /// Signal strength in dBm. Nil if the radio does not report it.
     public var rssi: Int?
-    /// The last answered ping's round trip.
+    /// Round trip of the last answered ping.
     public var roundTrip: Duration?
     /// Bytes in SDUs sent on this link.
     public var sentBytes: Int
     /// Bytes in SDUs received on this link.
     public var receivedBytes: Int
-    /// Messages to this peer that were sent again on a later link, since this node runs.
+    /// Messages to this peer that were sent again on a later link, since this node started.
     public var resent: Int
-    /// Messages of this peer that came again and were dropped, since this node runs.
+    /// Messages of this peer that arrived again and were dropped, since this node started.
     public var duplicates: Int
-    /// Messages that the peer has not acknowledged, or that have not left.
+    /// Messages that are unsent or unacknowledged.
     public var outbox: Int
-    /// What the link layer was asked for, and what it does; nil on a radio that has none.
+    /// What was requested of the link layer, and what it does. Nil on a bearer without a link layer.
     public var condition: LinkCondition?
-    /// What the link goes over; nil where its owner does not say.
+    /// The bearer of the link. Nil if its owner does not report it.
     public var bearer: Bearer?
-    /// Relays between the two.
+    /// Number of relays between the two nodes.
     public var relays = 0
-    /// The relay that the guest of the two hangs on, by its identifier or the head of it; nil where there is none.
+    /// The relay next to the guest of the two, by its identifier or the head of it. Nil without a relay.
     public var via: Peer.ID?
-    /// Circuits on the link; nil where it is no link of a relay.
+    /// Number of circuits on the link. Nil if it is not a link of a relay.
     public var circuits: Int?
 
-    /// A report; what is not named is as on a link that has just opened.
+    /// A report. The defaults are those of a link that has just opened.
     public init(
         rssi: Int? = nil, roundTrip: Duration? = nil, sentBytes: Int = 0, receivedBytes: Int = 0, resent: Int = 0,
         duplicates: Int = 0, outbox: Int = 0, condition: LinkCondition? = nil
@@ -43,15 +43,15 @@ public struct LinkReport: Hashable, Sendable {
     }
 }
 
-/// What the two ends of a link can agree on. What is nil is not known, or was not asked for.
+/// Parameters that the two ends of a link can agree on. Nil means unknown, or not requested.
 public struct LinkParameters: Hashable, Sendable, Codable {
     /// `1M`, `2M` or `coded`.
     public var phy: String?
-    /// How often the two ends meet, in milliseconds.
+    /// The connection interval, in milliseconds.
     public var interval: Double?
-    /// The silence after which the link is given up, in milliseconds.
+    /// The silence after which the link is lost, in milliseconds.
     public var supervisionTimeout: Int?
-    /// Payload of a packet that is sent, in bytes.
+    /// Payload of a sent packet, in bytes.
     public var dataLength: Int?
 
     /// Parameters.
@@ -65,17 +65,18 @@ public struct LinkParameters: Hashable, Sendable, Codable {
     }
 }
 
-/// What an adapter uses where an advertisement or a dial names nothing else, and who has set it.
+/// The adapter's default parameters, and whether a node has set them.
 public struct AdapterTiming: Hashable, Sendable {
-    /// A node has set it, and gives the adapter back what it had; else the system has.
+    /// Whether a node has set them. The node restores the former values at its end. Otherwise the system has set them.
     public var isSetByNode: Bool
-    /// How often it advertises, in milliseconds: the least and the most.
+    /// The advertising interval in milliseconds, minimum and maximum.
     public var advertising: ClosedRange<Double>
-    /// How often the two ends of a link that it dials meet, in milliseconds: the least and the most.
+    /// The connection interval of dialled links in milliseconds, minimum and maximum.
     public var connection: ClosedRange<Double>
-    /// The silence after which such a link is given up, in milliseconds.
+    /// The silence after which such a link is lost, in milliseconds.
     public var supervisionTimeout: Int
-    /// The least that a guest's dial of this node has taken since the radio runs, as guests say: nil before the first says it.
+    /// The shortest dial time that guests have reported for this node since the radio started. Nil before the first
+    /// report.
     public var foundWithin: DialTime?
 
     /// A timing.
@@ -91,15 +92,15 @@ public struct AdapterTiming: Hashable, Sendable {
     }
 }
 
-/// What a link layer was asked for, and what it does.
+/// What was requested of a link layer, and what it does.
 public struct LinkCondition: Hashable, Sendable {
-    /// What it does.
+    /// The current parameters.
     public var got: LinkParameters
-    /// What this side has asked for last.
+    /// The last requested parameters.
     public var asked: LinkParameters
-    /// What this process may not ask for, by the names of the parameters.
+    /// The names of the parameters that this process may not request.
     public var notPermitted: [String]
-    /// What the other side's radio should know.
+    /// A note for the other side's radio.
     public var note: AirNote?
 
     /// A condition.

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where an element of a list was in an older list.
+/// The origin of an element in an older list.
 @usableFromInline
 package enum ListOrigin: Hashable, Sendable {
-    /// At this place, and all others that stay are in the same order as before.
+    /// It was at this index, in the same order with all others that stay.
     case stays(from: Int)
-    /// At this place, and others have come before it or behind it.
+    /// It was at this index, and others have moved before or after it.
     case moves(from: Int)
-    /// Nowhere.
+    /// It was not in the list.
     case new
 }
 
 extension Array {
-    /// Where each element was in an older list: as many as can stay do. `key` finds an element again, `isSame` says whether it is
-    /// the same. The standard library's difference is for any collection, and took 3 % of a vote's processor time.
+    /// The origin of each element in an older list, with as many staying as possible. `key` identifies an element, and
+    /// `isSame` tests whether it is unchanged. The standard library's difference works on any collection, and took 3 %
+    /// of a vote's processor time.
     @inlinable
     package func origins<Key: Hashable>(
         in old: [Element], by key: (Element) -> Key, where isSame: (Element, Element) -> Bool
     ) -> [ListOrigin] {
         var places: [Key: Int] = [:]
         places.reserveCapacity(old.count)
-        // Of several with one key the first is found first, and then the next one.
+        // If several elements have the same key, the first one is found first, then the next one.
         var following = [Int](repeating: -1, count: old.count)
         for place in old.indices.reversed() {
             following[place] = places.updateValue(place, forKey: key(old[place])) ?? -1
@@ -41,10 +42,10 @@ extension Array {
 }
 
 extension ListOrigin {
-    /// Which of these places, -1 for none, stand in ascending order: as many as can.
+    /// Finds the longest ascending subsequence of these indexes. -1 means none.
     @usableFromInline
     package static func list(_ places: [Int]) -> [ListOrigin] {
-        // For each length the element that ends an ascending row of that length with the least place.
+        // For each length, the element that ends an ascending sequence of that length with the lowest index.
         var ends: [Int] = []
         var previous = [Int](repeating: -1, count: places.count)
         for (index, place) in places.enumerated() where place >= 0 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Gives out a sequence's elements one at a time, so that a stream over it holds none between its source and its
-/// listener. For sequences whose iterators share what they iterate over, as those of streams and channels do.
+/// Returns a sequence's elements one at a time, so that a stream over it buffers none between its source and its
+/// listener. Use it for sequences whose iterators share their elements, such as streams and channels.
 package actor PulledEvents<Iterator: AsyncIteratorProtocol>
 where Iterator.Element: Sendable, Iterator.Failure == Never {
     private var iterator: Iterator
 
-    /// Takes over a sequence. Nobody else listens to it.
+    /// Takes over a sequence that has no other listener.
     package init<Source: AsyncSequence & Sendable>(_ source: Source) where Source.AsyncIterator == Iterator {
         iterator = source.makeAsyncIterator()
     }

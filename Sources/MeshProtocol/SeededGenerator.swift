@@ -2,12 +2,12 @@
 
 /// Random numbers from a seed: SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators").
 ///
-/// The standard library's own ways of drawing from a range are not used: they may change, and a seed is to lead to the
-/// same run with every compiler.
+/// It does not use the standard library's random functions for ranges: they may change, and a seed must give the same
+/// run with every compiler.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// A generator; equal seeds give equal numbers.
+    /// A generator. Equal seeds give equal numbers.
     public init(seed: UInt64) {
         state = seed
     }
@@ -26,22 +26,22 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
         Int(next().multipliedFullWidth(by: UInt64(max(1, bound))).high)
     }
 
-    /// A number of a range.
+    /// A number in a range.
     public mutating func pick(_ range: ClosedRange<Int>) -> Int {
         range.lowerBound + below(range.count)
     }
 
-    /// One of these, or nil where there are none.
+    /// One of these elements. Nil if the array is empty.
     public mutating func pick<Element>(_ elements: [Element]) -> Element? {
         elements.isEmpty ? nil : elements[below(elements.count)]
     }
 
-    /// Whether something happens that happens so often in a hundred times.
+    /// True with this probability, in percent.
     public mutating func chance(_ percent: Int) -> Bool {
         below(100) < percent
     }
 
-    /// A time from a range of milliseconds, to the microsecond.
+    /// A time in a range of milliseconds, to the microsecond.
     public mutating func time(_ milliseconds: ClosedRange<Int>) -> Duration {
         .microseconds(pick(milliseconds.lowerBound * 1_000...milliseconds.upperBound * 1_000))
     }

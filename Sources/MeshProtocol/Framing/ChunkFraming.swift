@@ -2,22 +2,22 @@
 
 /// SDUs over packets that are too small for them: GATT's writes and notifications (`docs/protocol.md`, "Chunks").
 ///
-/// A chunk begins with one byte: whether it is the first and the last of its SDU, and its number, which grows by one with each chunk
-/// of a direction. The first has the SDU's length as well.
+/// A chunk begins with one byte: whether it is the first and the last of its SDU, and its number, which grows by one
+/// with each chunk of a direction. The first chunk also has the SDU's length.
 enum ChunkHeader {
     static let first: UInt8 = 0x80
     static let last: UInt8 = 0x40
-    /// The bits of the number, which begins with 0 again after it.
+    /// The bits of the number, which starts at 0 again after the highest.
     static let number: UInt8 = 0x3F
 
-    /// Bytes in front of the data.
+    /// Bytes before the data.
     static func bytes(isFirst: Bool) -> Int { isFirst ? 1 + StreamFraming.lengthBytes : 1 }
 }
 
-/// Cuts the SDUs of one direction into chunks.
+/// Splits the SDUs of one direction into chunks.
 public struct ChunkWriter: Sendable {
-    /// Bytes of the smallest packet there is: those of a GATT value where nothing else was negotiated (Core specification, Vol 3,
-    /// Part G, 5.2.1: an ATT MTU of 23).
+    /// Bytes of the smallest packet: those of a GATT value without a negotiated MTU (Core specification, Vol 3, Part G,
+    /// 5.2.1: an ATT MTU of 23).
     public static let leastPacketBytes = 20
 
     private var number: UInt8 = 0
@@ -25,10 +25,10 @@ public struct ChunkWriter: Sendable {
     /// A writer at the beginning of a link.
     public init() {}
 
-    /// Says that this side has closed the link, which GATT cannot.
+    /// Reports that this side has closed the link, which GATT cannot report.
     public var end: [UInt8] { [number] }
 
-    /// The chunks of an SDU of 1 to `Limits.sduBytes` bytes, each of at most `room` bytes, which are at least
+    /// The chunks of an SDU of 1 to `Limits.sduBytes` bytes. Each has at most `room` bytes, which must be at least
     /// `leastPacketBytes`.
     public mutating func chunks(of sdu: [UInt8], room: Int) -> [[UInt8]] {
         precondition((1...Limits.sduBytes).contains(sdu.count), "an SDU of \(sdu.count) bytes")
@@ -50,29 +50,31 @@ public struct ChunkWriter: Sendable {
     }
 }
 
-/// Puts the chunks of one direction together again. Anybody's chunks get here: what does not continue what was there ends the link.
+/// Reassembles the chunks of one direction. The sender is untrusted: a chunk that does not continue the last one ends
+/// the link.
 public struct ChunkReader: Sendable {
-    /// What a chunk leads to.
+    /// The result of a chunk.
     public enum Outcome: Hashable, Sendable {
-        /// The SDU is whole.
+        /// The SDU is complete.
         case sdu([UInt8])
-        /// More has to come.
+        /// The SDU is incomplete.
         case incomplete
         /// The other side has closed the link.
         case ended
-        /// The link ends.
+        /// The link must end.
         case broken(Fault)
     }
 
     /// Why a link ends.
     public enum Fault: Hashable, Sendable {
-        /// A chunk is missing, or came twice.
+        /// A chunk is missing, or arrived twice.
         case gap
-        /// No chunk, or one that is not at its place: without data, a second first one, more or less than the length says.
+        /// Not a chunk, or not the expected one: without data, a second first one, or with more or fewer bytes than the
+        /// length says.
         case malformed
-        /// An SDU that is longer than one may be, or has no bytes.
+        /// An SDU without bytes, or one that exceeds the maximum length.
         case length
-        /// The rest of an SDU did not come in time.
+        /// The rest of an SDU did not arrive in time.
         case late
     }
 
@@ -81,16 +83,16 @@ public struct ChunkReader: Sendable {
     private var number: UInt8 = 0
     private var fault: Fault?
     private var hasEnded = false
-    /// When the SDU that is under way has to be whole.
+    /// Deadline for the rest of the current SDU.
     public private(set) var deadline: MeshInstant?
 
     /// A reader at the beginning of a link.
     public init() {}
 
-    /// Bytes that wait to become an SDU.
+    /// Bytes of an incomplete SDU.
     public var byteCount: Int { sdu.count }
 
-    /// The next chunk. After `ended` and `broken` there is nothing else.
+    /// Handles the next chunk. After `ended` and `broken` the result stays the same.
     public mutating func add(_ chunk: some Collection<UInt8>, now: MeshInstant) -> Outcome {
         let outcome = fault.map { Outcome.broken($0) } ?? taken(Array(chunk)[...], now: now)
         switch outcome {
@@ -101,7 +103,7 @@ public struct ChunkReader: Sendable {
         return outcome
     }
 
-    /// Time has passed: whether the link ends, since the rest of an SDU is late.
+    /// Time has passed. Returns whether the link must end because the rest of an SDU is late.
     public mutating func isLate(now: MeshInstant) -> Bool {
         guard let deadline, now >= deadline else { return fault != nil }
         (sdu, self.deadline, fault) = ([], nil, .late)

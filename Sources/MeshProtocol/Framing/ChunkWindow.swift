@@ -1,44 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How many chunks are under way at a time, since GATT takes everything and tells nobody what has become of it
-/// (`docs/protocol.md`, "Chunks"): who takes chunks acknowledges them, and who sends them waits for that. One of each link.
+/// Limits the chunks in transit. GATT accepts everything and does not report delivery (`docs/protocol.md`, "Chunks").
+/// So the receiver acknowledges chunks, and the sender waits for this. Each link has one window.
 public struct ChunkWindow: Sendable {
-    /// What a value of the other side is.
+    /// The kind of a received value.
     public enum Arrival: Hashable, Sendable {
-        /// A chunk, to be read in its turn.
+        /// A chunk, to be read in order.
         case chunk
-        /// Some of this side's chunks have been taken.
+        /// An acknowledgement of some of this side's chunks.
         case acknowledgement
-        /// More than may be under way, anything behind the end, or an acknowledgement of what was not sent: the link ends.
+        /// Too many chunks in transit, data after the end, or an acknowledgement of unsent chunks. The link must end.
         case broken
     }
 
     static let acknowledgement: UInt8 = 0x40
     private static let kind: UInt8 = 0xC0
 
-    /// The number of the next chunk that leaves, and how many before it are not acknowledged.
+    /// The number of the next chunk to send, and how many before it are unacknowledged.
     private var next: UInt8 = 0
     private var underWay = 0
-    /// Of the other side's chunks: the number of the next that is taken, how many wait for that, and how many are to be acknowledged.
+    /// Of the other side's chunks: the number of the next to read, how many wait to be read, and how many must be
+    /// acknowledged.
     private var nextTaken: UInt8 = 0
     private var waiting = 0
     private var unacknowledged = 0
-    /// The other side has said that it is over.
+    /// The other side has reported the end.
     private var hasEnded = false
 
     /// A window at the beginning of a link.
     public init() {}
 
-    /// Whether a chunk may leave now.
+    /// Whether a chunk may be sent now.
     public var hasRoom: Bool { underWay < Limits.chunkWindow }
 
-    /// A chunk leaves.
+    /// A chunk is being sent.
     public mutating func sent() {
         underWay += 1
         next = (next + 1) & ChunkHeader.number
     }
 
-    /// That one has not left.
+    /// The last chunk was not sent.
     public mutating func unsent() {
         underWay -= 1
         next = (next &- 1) & ChunkHeader.number
@@ -47,9 +48,9 @@ public struct ChunkWindow: Sendable {
     /// A value has arrived.
     public mutating func arrived(_ value: [UInt8]) -> Arrival {
         guard value.count == 1, let header = value.first, header & Self.kind == Self.acknowledgement else {
-            // Else who ends a link again and again could fill the memory of who does not read.
+            // Without this check, a peer that ends a link again and again could fill the memory of a slow reader.
             guard !hasEnded else { return .broken }
-            // The end is told beside the others. What it means is for who reads.
+            // The end is not counted as a chunk. The reader handles it.
             hasEnded = value.count == 1
             guard !hasEnded else { return .chunk }
             waiting += 1
@@ -62,7 +63,7 @@ public struct ChunkWindow: Sendable {
         return .acknowledgement
     }
 
-    /// A chunk that had arrived has been taken. What is to be sent for it, if anything is.
+    /// A received chunk was read. Returns the acknowledgement to send, if one is due.
     public mutating func taken(_ value: [UInt8]) -> [UInt8]? {
         guard value.count != 1 else { return nil }
         waiting -= 1

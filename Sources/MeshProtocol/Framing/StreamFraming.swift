@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// SDUs over a stream of bytes: each behind its length (`docs/protocol.md`, "Streams"). For L2CAP channels that phones open, and
-/// for TCP.
+/// SDUs over a stream of bytes, each after its length (`docs/protocol.md`, "Streams"). Used for L2CAP channels that
+/// phones open, and for TCP.
 public enum StreamFraming {
-    /// Bytes of the length in front of an SDU.
+    /// Bytes of the length before an SDU.
     public static let lengthBytes = 2
 
-    /// An SDU with its length in front. It has 1 to `Limits.sduBytes` bytes.
+    /// An SDU with its length before it. It must have 1 to `Limits.sduBytes` bytes.
     public static func framed(_ sdu: [UInt8]) -> [UInt8] {
         precondition((1...Limits.sduBytes).contains(sdu.count), "an SDU of \(sdu.count) bytes")
         var writer = WireWriter(reserving: lengthBytes + sdu.count)
@@ -16,18 +16,18 @@ public enum StreamFraming {
     }
 }
 
-/// Takes SDUs out of a stream whose bytes come in pieces of any size.
+/// Extracts SDUs from a stream that arrives in pieces of any size.
 ///
-/// It keeps what belongs to the SDU that is under way, and at most one piece more: who reads takes all that is whole before the next
-/// piece. After `broken` the stream makes no sense any more, and its link ends.
+/// It keeps the bytes of the current SDU and at most one more piece: the caller reads all complete SDUs before the next
+/// piece. After `broken` the stream is invalid and its link must end.
 public struct StreamReader: Sendable {
-    /// What is next in the stream.
+    /// The next result of the stream.
     public enum Outcome: Hashable, Sendable {
-        /// A whole SDU.
+        /// A complete SDU.
         case sdu([UInt8])
-        /// More has to come.
+        /// The SDU is incomplete.
         case incomplete
-        /// A length of 0, or of more than an SDU may have.
+        /// A length of 0, or above the maximum.
         case broken
     }
 
@@ -35,20 +35,20 @@ public struct StreamReader: Sendable {
     private var isBroken = false
     private let longest: Int
 
-    /// A reader at the beginning of a stream. `longest` is what is taken, in bytes.
+    /// A reader at the beginning of a stream. `longest` is the largest accepted SDU, in bytes.
     public init(longest: Int = Limits.sduBytes) { self.longest = longest }
 
-    /// Bytes that wait to become an SDU.
+    /// Bytes of an incomplete SDU.
     public var byteCount: Int { waiting.count }
 
-    /// More of the stream.
+    /// Adds a piece of the stream.
     public mutating func append(_ piece: some Sequence<UInt8>) {
         guard !isBroken else { return }
-        // The slice would keep what was taken out of it.
+        // A slice would keep the bytes that were already read.
         waiting = Array(waiting + piece)[...]
     }
 
-    /// Takes the next SDU out.
+    /// Returns the next SDU.
     public mutating func next() -> Outcome {
         guard !isBroken else { return .broken }
         var reader = WireReader(waiting)

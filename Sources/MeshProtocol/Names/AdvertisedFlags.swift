@@ -1,61 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The flags of an advertisement (`docs/protocol.md`, "Advertisement"). On the air they are a hint that anybody can
-/// change; a responder repeats them under the seal of its answer.
+/// The flags of an advertisement (`docs/protocol.md`, "Advertisement"). Any sender can change them on the air, so they
+/// are a hint. A responder repeats them in its sealed answer.
 public struct AdvertisedFlags: Hashable, Sendable {
-    /// What somebody who dials has to know: who does not, does not dial.
+    /// Flags that an initiator must know. An initiator that does not know one must not dial.
     public var critical: Critical
-    /// What somebody may know.
+    /// Flags that an initiator may ignore.
     public var ignorable: Ignorable
 
-    /// Flags; none where nothing is said.
+    /// Flags; by default none.
     public init(critical: Critical = [], ignorable: Ignorable = []) {
         self.critical = critical
         self.ignorable = ignorable
     }
 
-    /// What somebody who dials has to know. An advertisement has room for four.
+    /// Flags that an initiator must know. An advertisement has room for four.
     public struct Critical: OptionSet, Hashable, Sendable {
         /// The flags as bits.
         public let rawValue: UInt8
 
-        /// Flags of bits, known or not.
+        /// Flags from bits, known or not.
         public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// The responder takes only nodes that it is bonded with.
+        /// The responder accepts only bonded nodes.
         public static let bond = Self(rawValue: 1)
-        /// Something has to be proved, such as a PIN: a challenge will come.
+        /// The responder requires a proof, such as a PIN, and will send a challenge.
         public static let proof = Self(rawValue: 2)
-        /// No host is here: this node takes circuits to one.
+        /// This node is not a host, but accepts circuits to one.
         public static let circuitsOnly = Self(rawValue: 4)
     }
 
-    /// What somebody may know.
+    /// Flags that an initiator may ignore.
     public struct Ignorable: OptionSet, Hashable, Sendable {
         /// The flags as bits.
         public let rawValue: UInt8
 
-        /// Flags of bits, known or not.
+        /// Flags from bits, known or not.
         public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// It takes circuits.
+        /// It accepts circuits.
         public static let relays = Self(rawValue: 1)
-        /// It can be linked through GATT as well.
+        /// It also accepts links through GATT.
         public static let gatt = Self(rawValue: 2)
         /// It has no room at present.
         public static let noRoom = Self(rawValue: 4)
-        /// Its last places are for nodes that relay. Who relays nothing, and hears another way to the same host, takes that.
+        /// It reserves its last slots for relays. A node that is not a relay uses another route to the same host if it
+        /// hears one.
         public static let placesForRelays = Self(rawValue: 8)
     }
 
-    /// These, and those that somebody else adds.
+    /// These flags, and those of another set.
     package func union(_ more: Self) -> Self {
         Self(critical: critical.union(more.critical), ignorable: ignorable.union(more.ignorable))
     }
 
-    /// Whether this version can dial who advertises them.
+    /// Whether this version can dial a node with these flags.
     public var areKnown: Bool { critical.isSubset(of: .known) }
 
-    /// Whether somebody has taken critical flags out of what was heard, on the way from who has these.
+    /// Whether an attacker has removed critical flags of a node from what was heard.
     func wereStripped(from heard: AdvertisedFlags) -> Bool { !critical.isSubset(of: heard.critical) }
 }

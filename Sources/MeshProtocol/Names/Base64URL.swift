@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bytes as text that may stand in an address: Base64 with its alphabet for addresses, without padding (RFC 4648, 5).
+/// Bytes as text for URLs: Base64 with the URL-safe alphabet, without padding (RFC 4648, 5).
 enum Base64URL {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
     private static let values = Dictionary(uniqueKeysWithValues: zip(alphabet, UInt32(0)...))
@@ -15,7 +15,7 @@ enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Nil where it is something else, or not as `text` writes it.
+    /// Nil for any other text, and for one that `text` would write differently.
     static func bytes(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         var (bits, count): (UInt32, UInt32) = (0, 0)
@@ -26,7 +26,7 @@ enum Base64URL {
             count -= 8
             bytes.append(UInt8(truncatingIfNeeded: bits >> count))
         }
-        // What is left over is less than a digit, and nothing.
+        // The rest must be less than a digit, and zero.
         return count < 6 && bits & ((1 << count) - 1) == 0 ? bytes : nil
     }
 }

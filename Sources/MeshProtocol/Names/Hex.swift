@@ -4,7 +4,7 @@
 public enum Hex {
     private static let digits = Array("0123456789abcdef".utf8)
 
-    /// Two lowercase digits a byte.
+    /// Two lowercase digits per byte.
     public static func text(_ bytes: some Sequence<UInt8>) -> String {
         var text: [UInt8] = []
         text.reserveCapacity(2 * bytes.underestimatedCount)
@@ -15,7 +15,7 @@ public enum Hex {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes of a text of digit pairs, or nil where it is something else.
+    /// The bytes of a text of digit pairs. Nil for any other text.
     public static func bytes(_ text: some StringProtocol) -> [UInt8]? {
         let digits = Array(text.utf8)
         guard digits.count.isMultiple(of: 2) else { return nil }

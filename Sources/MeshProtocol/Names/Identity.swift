@@ -2,7 +2,7 @@
 
 import Crypto
 
-/// A node's identity: a Curve25519 key that is made on the first start and kept.
+/// A node's identity: a Curve25519 key that is created at the first start and stored.
 public struct Identity: Sendable {
     private let key: Curve25519.KeyAgreement.PrivateKey
 
@@ -12,41 +12,42 @@ public struct Identity: Sendable {
     /// Bytes of an identifier.
     public static let idBytes = 16
 
-    /// Bytes of an identifier that an advertisement has room for: its head. A scan response has some more
-    /// (`docs/protocol.md`, "Advertisement").
+    /// Bytes of an identifier that fit an advertisement: its head. A scan response has more (`docs/protocol.md`,
+    /// "Advertisement").
     public static let headBytes = 4
 
-    /// Digits of a head: what people are shown, and compare.
+    /// Digits of a head, which people see and compare.
     public static let headDigits = 2 * headBytes
 
     /// The head of an identifier, or of a head.
     public static func head(of id: Peer.ID) -> Peer.ID {
-        // Digits are bytes, and characters take their time. A name that is no identifier may have any of these; what follows the last one
-        // may belong to it.
+        // This works on bytes, since characters are slow. A text that is not an identifier may contain other
+        // characters, and the last one kept may combine with what follows.
         let bytes = id.utf8.prefix(headDigits + 1)
         guard bytes.count > headDigits, bytes.allSatisfy({ $0 < 0x80 }) else { return String(id.prefix(headDigits)) }
         return String(decoding: bytes.dropLast(), as: UTF8.self)
     }
 
-    /// The digits of a text that can only mean an identifier, or its first digits: 8 to 32 hexadecimal digits, which are no name. Nil for any
-    /// other text.
+    /// The digits of a text that can only be an identifier or its beginning: 8 to 32 hexadecimal digits, which no name
+    /// may be. Nil for any other text.
     public static func digits(in text: some StringProtocol) -> Peer.ID? {
         let digits = text.lowercased()
         let isHex = digits.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
         return isHex && (headDigits...2 * idBytes).contains(digits.utf8.count) ? digits : nil
     }
 
-    /// Whether two identifiers, of which each may be cut to its first digits, may be the same one's.
+    /// Whether two identifiers may be equal. Each may be cut to its first digits.
     public static func mayBeSame(_ one: Peer.ID, _ other: Peer.ID) -> Bool {
         one.hasPrefix(other) || other.hasPrefix(one)
     }
 
-    /// A new identity. The one place of this module that draws random bytes, and only for a node's first start.
+    /// Creates an identity. This is the only place in this module that draws random bytes, and only for a node's first
+    /// start.
     public static func make() -> Identity {
         Identity(key: Curve25519.KeyAgreement.PrivateKey())
     }
 
-    /// An identity as it was stored, or nil where the bytes are no key.
+    /// A stored identity. Nil if the bytes are not a key.
     public init?(stored bytes: [UInt8]) {
         guard bytes.count == Self.storedBytes,
             let key = try? Curve25519.KeyAgreement.PrivateKey(rawRepresentation: bytes)
@@ -58,14 +59,14 @@ public struct Identity: Sendable {
         self.key = key
     }
 
-    /// The private key's 32 bytes. A secret: it goes into the state folder with mode 0600, and nowhere else.
+    /// The private key's 32 bytes. They are secret and are stored only in the state folder, with mode 0600.
     public var stored: [UInt8] { Array(key.rawRepresentation) }
 
     /// The public key's 32 bytes.
     public var publicKey: [UInt8] { Array(key.publicKey.rawRepresentation) }
 
-    /// What this node signs as a host (`docs/protocol.md`, "The state, once for each link"): a key of its own, which comes from
-    /// the identity, so that nothing more is stored.
+    /// The key with which this node signs as a host (`docs/protocol.md`, "The state, once for each link"). It is
+    /// derived from the identity, so that it need not be stored.
     var signingKey: Curve25519.Signing.PrivateKey? {
         let secret = HKDF<SHA256>.deriveKey(
             inputKeyMaterial: SymmetricKey(data: key.rawRepresentation), info: Array("RoadMesh state signing".utf8),

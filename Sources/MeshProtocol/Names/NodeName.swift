@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A node's name, checked: with something to see in it, on one line, and short enough for a head unit's screen.
+/// A checked name of a node: visible, on one line, and short enough for a head unit's screen.
 public struct NodeName: Hashable, Sendable {
     /// The name without white space around it.
     public let text: String
 
-    /// What is wrong with a name.
+    /// A fault of a name.
     public enum Problem: Error, Hashable, Sendable {
-        /// Nothing to see: white space, or characters that show nothing by themselves.
+        /// It shows nothing: only white space, or characters that are invisible alone.
         case empty
         /// More than `Limits.nameCharacters` characters or `Limits.nameBytes` bytes.
         case tooLong(characters: Int)
-        /// A control character, a line break, a mark that turns the direction of text or the like: a name is one line of text.
+        /// A control character, a line break, a mark that changes the direction of text, or similar. A name is one line
+        /// of text.
         case controlCharacter
-        /// 8 to 32 hexadecimal digits: it could be taken for an identifier.
+        /// 8 to 32 hexadecimal digits, which could be an identifier.
         case identifier
     }
 
@@ -30,33 +31,33 @@ public struct NodeName: Hashable, Sendable {
         self.text = trimmed
     }
 
-    /// A name made from what a peer says of itself: control characters and the like dropped, cut to the limits, never
-    /// without something to see, and never one that could be taken for an identifier.
+    /// A name from a peer's untrusted text: without control characters and the like, and cut to the limits. It is
+    /// always visible, and never looks like an identifier.
     public init(untrusted text: String) {
         let scalars = text.unicodeScalars.lazy.filter { !UntrustedText.isHidden($0) }
-        // The scalars are cut before they are made into characters: grapheme breaking is the costly part.
+        // Cut the scalars before they become characters, since grapheme breaking is slow.
         var kept = String(String.UnicodeScalarView(scalars.prefix(Limits.nameBytes)))
         kept = String(Self.trim(kept).prefix(Limits.nameCharacters))
         while kept.utf8.count > Limits.nameBytes { kept.removeLast() }
-        // A cut may leave white space at the end, which the next reader would drop.
+        // A cut may leave white space at the end, which the next reader would remove.
         kept = Self.trim(kept)
         self.text = UntrustedText.isVisible(kept) && !Self.looksLikeIdentifier(kept) ? kept : "?"
     }
 
-    /// The head of the name that fits a scan response (`Limits.advertisedNameBytes`), cut between characters, without the
-    /// space that a cut between words leaves: a receiver drops it.
+    /// The beginning of the name that fits a scan response (`Limits.advertisedNameBytes`). It is cut between
+    /// characters, and without a trailing space, which a receiver would remove.
     public var advertised: String { Self.trim(Self.head(of: text, bytes: Limits.advertisedNameBytes)) }
 
-    /// The same where a relay advertises its host's name, with less room (`Limits.relayedNameBytes`).
+    /// The same for a relay that advertises its host's name, with less room (`Limits.relayedNameBytes`).
     public var advertisedByRelay: String { Self.trim(Self.head(of: text, bytes: Limits.relayedNameBytes)) }
 
-    /// Whether a node that is heard with this much of a name may have this one.
+    /// Whether a node that advertises this name may have the full name.
     public func isPerhaps(heard name: String) -> Bool {
         name == text || [advertised, advertisedByRelay].contains { NodeName(untrusted: $0).text == name }
     }
 
-    /// The head of a text that has at most so many bytes of UTF-8: cut between characters, and within the first where not
-    /// even that one fits, as with an emoji of a family.
+    /// The beginning of a text with at most this many bytes of UTF-8. It is cut between characters, or within the first
+    /// if even that does not fit, as with an emoji of a family.
     package static func head(of text: String, bytes: Int) -> String {
         var head = text
         while head.utf8.count > bytes { head.removeLast() }
@@ -66,7 +67,7 @@ public struct NodeName: Hashable, Sendable {
         return String(scalars)
     }
 
-    /// Characters that show nothing do not make it another name.
+    /// Invisible characters do not make it a different name.
     private static func looksLikeIdentifier(_ text: String) -> Bool {
         let shown = text.unicodeScalars.filter { !$0.properties.isDefaultIgnorableCodePoint }
         return Identity.digits(in: String(String.UnicodeScalarView(shown))) != nil

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Any text in an address (RFC 3986, 2.1).
+/// Encodes any text for a URL (RFC 3986, 2.1).
 package enum PercentCoding {
-    /// A text as it stands in a path.
+    /// A text in the form for a path.
     package static func encoded(_ text: String) -> String {
         text.utf8.map { plain.contains($0) ? String(UnicodeScalar($0)) : "%" + Hex.text([$0]) }.joined()
     }
 
-    /// Bytes that may stand as they are.
+    /// Bytes that need no encoding.
     private static let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_".utf8)
 
-    /// The text of what stands in a path; nil where it is none.
+    /// The decoded text of a path. Nil if it is invalid.
     package static func decoded(_ text: some StringProtocol) -> String? {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]
@@ -27,7 +27,7 @@ package enum PercentCoding {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// A field of a query, as forms write it: a plus is a space.
+    /// A field of a query in the form of HTML forms, in which a plus is a space.
     package static func field(_ name: String, of query: String?) -> String? {
         for part in (query ?? "").split(separator: "&") where part.hasPrefix(name + "=") {
             return decoded(part.dropFirst(name.count + 1).map { $0 == "+" ? " " : String($0) }.joined())

@@ -2,28 +2,28 @@
 
 import Crypto
 
-/// The application a node speaks for: hosts and guests of one service type find one another, others do not see them.
+/// The application of a node. Hosts and guests of one service type find each other, others do not see them.
 ///
-/// At most 15 characters, lowercase letters, digits and hyphens, and a letter first.
+/// At most 15 characters: lowercase letters, digits and hyphens, with a letter first.
 public struct ServiceType: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The service type as text.
     public let text: String
 
-    /// Democracy DJ, the service type of `roadmesh` unless another is named.
+    /// Democracy DJ, the default service type of `roadmesh`.
     public static let democracyDJ = ServiceType(checked: "democracy-dj")
 
-    /// Devices that want to bond, whatever service they will speak afterwards.
+    /// Devices that want to bond, for any later service.
     public static let pairing = ServiceType(checked: "roadmesh-pair")
 
-    /// What is wrong with a service type.
+    /// A fault of a service type.
     public enum Problem: Error, Hashable, Sendable {
-        /// No character at all.
+        /// It is empty.
         case empty
         /// More than `Limits.serviceTypeCharacters` characters.
         case tooLong(characters: Int)
-        /// It starts with something else than a lowercase letter.
+        /// It does not start with a lowercase letter.
         case firstNotLetter
-        /// It has something else than lowercase letters, digits and hyphens.
+        /// It has a character other than lowercase letters, digits and hyphens.
         case forbiddenCharacter(Character)
     }
 
@@ -34,7 +34,7 @@ public struct ServiceType: Hashable, Sendable, Codable, CustomStringConvertible 
         for character in text {
             switch character {
             case "a"..."z", "0"..."9", "-":
-                // A range of characters lets composed letters in: an ASCII check keeps them out.
+                // A range of characters includes composed letters. The ASCII check excludes them.
                 guard character.isASCII else { throw .forbiddenCharacter(character) }
             default: throw .forbiddenCharacter(character)
             }
@@ -61,7 +61,7 @@ public struct ServiceType: Hashable, Sendable, Codable, CustomStringConvertible 
     /// The text itself.
     public var description: String { text }
 
-    /// What a host tells those who find it, before any link: the protocol's version.
+    /// The data of a host's advertisement, before any link: the protocol's version.
     public var discoveryInfo: [String: String] { ["version": String(ProtocolVersion.major)] }
 
     /// The 128-bit service UUID of the advertisement: UUIDv5 (RFC 9562, 5.5) of the service type in RoadMesh's
@@ -76,7 +76,7 @@ public struct ServiceType: Hashable, Sendable, Codable, CustomStringConvertible 
         return ServiceUUID(bytes: bytes)
     }
 
-    /// RoadMesh's namespace, drawn once: 6f1d3a52-8c0e-4b7a-9d15-2e54c1a7f0b3.
+    /// RoadMesh's namespace, drawn at random once: 6f1d3a52-8c0e-4b7a-9d15-2e54c1a7f0b3.
     private static let namespace: [UInt8] = [
         0x6F, 0x1D, 0x3A, 0x52, 0x8C, 0x0E, 0x4B, 0x7A, 0x9D, 0x15, 0x2E, 0x54, 0xC1, 0xA7, 0xF0, 0xB3,
     ]

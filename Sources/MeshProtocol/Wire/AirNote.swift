@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What one side's radio knows of a link and the other side's cannot (`docs/protocol.md`, "Air").
+/// Facts about a link that only one side's radio knows (`docs/protocol.md`, "Air").
 ///
-/// A hint: who gets one may do without it.
+/// A note is a hint, and the receiver may ignore it.
 public struct AirNote: Hashable, Sendable {
-    /// Connection intervals that no other link of the sender has. From responders: the initiator's controller sets them.
+    /// Connection intervals that no other link of the sender has. Sent by responders, since the initiator's controller
+    /// sets the intervals.
     public var intervals: LinkIntervals?
-    /// What the dial of this link has taken, from its beginning until the link was there. From initiators that had heard the
-    /// responder just before: meanwhile it was heard twice, so that its advertising interval is no longer.
+    /// Time of this link's dial, from its beginning until the link was up. Sent by initiators that had heard the
+    /// responder just before. The dial heard the responder twice, so the advertising interval is not longer than this.
     public var dialTime: DialTime?
 
     /// A note.
@@ -16,7 +17,7 @@ public struct AirNote: Hashable, Sendable {
         self.dialTime = dialTime
     }
 
-    /// Nothing to tell.
+    /// Whether the note is empty.
     public var isEmpty: Bool { self == AirNote() }
 
     fileprivate enum Part {
@@ -25,28 +26,28 @@ public struct AirNote: Hashable, Sendable {
     }
 }
 
-/// What a dial has taken until the link was there.
+/// Time of a dial until the link was up.
 public struct DialTime: Hashable, Sendable, Comparable {
     /// In milliseconds.
     public var milliseconds: Int
 
-    /// A time. What is less or more than `Limits.dialMilliseconds` counts as the least or the most of them.
+    /// A time, clamped to `Limits.dialMilliseconds`.
     public init(milliseconds: Int) {
         self.milliseconds = Limits.dialMilliseconds.clamping(milliseconds)
     }
 
-    /// The shorter one first.
+    /// A shorter time is less.
     public static func < (one: Self, other: Self) -> Bool { one.milliseconds < other.milliseconds }
 }
 
 /// The connection intervals of one link, in units of 1.25 ms (Core specification, Vol 4, Part E, 7.8.18).
 public struct LinkIntervals: Hashable, Sendable {
-    /// While data flows.
+    /// The interval while data flow.
     public var brisk: Int
-    /// While nothing is said.
+    /// The interval while the link is idle.
     public var calm: Int
 
-    /// A pair of intervals. What is less or more than `Limits.intervalUnits` counts as the least or the most of them.
+    /// A pair of intervals, clamped to `Limits.intervalUnits`.
     public init(brisk: Int, calm: Int) {
         self.brisk = Limits.intervalUnits.clamping(brisk)
         self.calm = Limits.intervalUnits.clamping(calm)
@@ -73,7 +74,7 @@ extension WireWriter {
 }
 
 extension WireReader {
-    /// Reads a note up to the end of its frame. Nil where a part is cut off or comes twice.
+    /// Reads a note up to the end of its frame. Nil if a part is cut off or occurs twice.
     mutating func airNote() -> AirNote? {
         var note = AirNote()
         var seen: Set<UInt8> = []

@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Asks for a circuit: a link through relays to a host (`docs/protocol.md`, "Circuits").
+/// Requests a circuit: a link through relays to a host (`docs/protocol.md`, "Circuits").
 public struct CircuitOpen: Hashable, Sendable {
-    /// The circuit's number on this link. Who opens it chooses: even ones are the initiator's, odd ones the
-    /// responder's.
+    /// The circuit's number on this link. The side that opens it chooses: even numbers are the initiator's, odd ones
+    /// the responder's.
     public var circuit: UInt64
-    /// Where it is to lead.
+    /// The host at its end.
     public var host: Peer.ID
-    /// How many relays may still pass it on.
+    /// Number of further relays that may forward it.
     public var hopsLeft: UInt8
-    /// Largest SDU that the opener takes through it, in bytes.
+    /// Largest SDU that the opener accepts in it, in bytes.
     public var innerMTU: Int
-    /// The heads of the relays that it has passed, so that none passes it twice.
+    /// The heads of the relays that it has passed, so that it passes none of them twice.
     public var passed: [Peer.ID]
 }
 
-/// Why a circuit is over. None of these is the host's word: what the host says is sealed, inside.
+/// Why a circuit has ended. None of these comes from the host: its messages are sealed inside the circuit.
 public enum CircuitEnd: UInt8, Hashable, Sendable, CaseIterable {
     /// A reason that this version does not know.
     case unspecified = 0
-    /// This node relays nothing.
+    /// This node is not a relay.
     case noRelay = 1
-    /// The relay has no way to this host at present.
+    /// The relay has no route to this host at present.
     case noHost = 2
-    /// It has passed as many relays as it may.
+    /// It has passed the maximum number of relays.
     case tooFar = 3
     /// It has passed this relay before.
     case loop = 4
-    /// The relay has as many circuits as it takes.
+    /// The relay has its maximum of circuits.
     case noRoom = 5
-    /// The link behind the relay is over, or its other end has closed the circuit.
+    /// The link behind the relay has ended, or its other end has closed the circuit.
     case ended = 6
-    /// More was sent than there were credits, or than an SDU may have.
+    /// More SDUs were sent than there were credits, or an SDU was too large.
     case misused = 7
 }
 
-/// Where circuits through a relay lead (`docs/protocol.md`, "Route").
+/// The route of circuits through a relay (`docs/protocol.md`, "Route").
 public struct Route: Hashable, Sendable {
     /// The host at their end.
     public var host: Peer.ID
@@ -50,7 +50,7 @@ public struct Route: Hashable, Sendable {
 }
 
 extension WireWriter {
-    /// Nowhere is no hops, and no host.
+    /// Without a route, the frame has 0 hops and no host.
     mutating func route(_ route: Route?) {
         byte(route?.hops ?? 0)
         if let route { append(Hex.bytes(route.host) ?? []) }
@@ -68,8 +68,8 @@ extension WireWriter {
 }
 
 extension WireReader {
-    /// Nil where it is cut off; nil in it where it leads nowhere, or further than a circuit goes: who says so would be given time
-    /// for each hop.
+    /// Nil if it is cut off. An inner nil if there is no route, or if it is longer than a circuit may be: a node that
+    /// claims such a route would get additional time for each hop.
     mutating func route() -> Route?? {
         guard let hops = byte() else { return nil }
         guard hops > 0 else { return .some(nil) }

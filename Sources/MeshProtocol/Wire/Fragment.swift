@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A part of a message that is larger than a record's room (`docs/protocol.md`, "Fragments").
+/// A part of a message that does not fit a record (`docs/protocol.md`, "Fragments").
 public struct Fragment: Hashable, Sendable {
-    /// Where a fragment's data belongs.
+    /// The position of a fragment's data.
     public enum Position: Hashable, Sendable {
-        /// At the beginning of a unit of this many bytes.
+        /// The beginning of a unit of this many bytes.
         case first(total: Int)
-        /// After this many bytes of the unit that is under way.
+        /// After this many bytes of the current unit.
         case next(offset: Int)
     }
 
-    /// The lane: units of one class follow one another, those of the other come in between.
+    /// The lane. Units of one class follow each other; those of the other class may come in between.
     public var lane: MessageClass
-    /// Where the data belongs.
+    /// The position of the data.
     public var position: Position
     /// Some of the unit's bytes.
     public var data: ArraySlice<UInt8>
@@ -36,7 +36,7 @@ public struct Fragment: Hashable, Sendable {
     /// Bytes of the fragment's body.
     var byteCount: Int { Self.overhead(of: position) + data.count }
 
-    /// Bytes of the body that are not data.
+    /// Bytes of the body without the data.
     static func overhead(of position: Position) -> Int { 1 + WireWriter.varintBytes(number(of: position)) }
 
     private static func number(of position: Position) -> UInt64 {
@@ -55,13 +55,13 @@ public struct Fragment: Hashable, Sendable {
     }
 }
 
-/// Cuts one unit into fragments.
+/// Splits one unit into fragments.
 struct Fragmenter: Sendable {
     private let lane: MessageClass
     private let unit: [UInt8]
     private var sent = 0
 
-    /// Less data than this in one fragment is not worth its header: the rest of the record stays empty.
+    /// Fewer bytes of data are not worth a fragment's header. The rest of the record stays empty.
     private static let leastData = 16
 
     init(_ unit: [UInt8], lane: MessageClass) {
@@ -69,8 +69,8 @@ struct Fragmenter: Sendable {
         self.lane = lane
     }
 
-    /// The next frame of at most this many bytes: the whole unit where it fits, else a fragment; nil where the room is
-    /// too small for either.
+    /// The next frame of at most this many bytes: the complete unit if it fits, else a fragment. Nil if there is no
+    /// room for either.
     mutating func next(fitting room: Int) -> Frame? {
         if sent == 0, Frame.headerBytes(body: unit.count) + unit.count <= room {
             sent = unit.count
@@ -87,22 +87,22 @@ struct Fragmenter: Sendable {
     var isDone: Bool { sent == unit.count }
 }
 
-/// Puts the fragments of one lane together again. Only an authenticated peer's fragments get here.
+/// Reassembles the fragments of one lane. They come from an authenticated peer.
 struct Reassembler: Sendable {
     private var unit: [UInt8] = []
     private var total = 0
 
-    /// What a fragment leads to.
+    /// The result of a fragment.
     enum Outcome: Hashable, Sendable {
-        /// More has to come.
+        /// The unit is incomplete.
         case incomplete
-        /// The unit is whole.
+        /// The unit is complete.
         case complete([UInt8])
-        /// It does not continue what is there, or goes beyond its end or the limit.
+        /// It does not continue the current unit, or exceeds the unit's end or the limit.
         case broken
     }
 
-    /// Bytes of the unit that are here.
+    /// Received bytes of the unit.
     var byteCount: Int { unit.count }
 
     mutating func add(_ fragment: Fragment) -> Outcome {

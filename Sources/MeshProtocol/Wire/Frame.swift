@@ -1,47 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What two nodes say to one another in a record (`docs/protocol.md`, "Frames").
+/// A frame of a record between two nodes (`docs/protocol.md`, "Frames").
 public enum Frame: Hashable, Sendable {
-    /// The initiator introduces itself.
+    /// The initiator's hello.
     case appStart(Hello)
-    /// The responder introduces itself: the initiator is in.
+    /// The responder's hello, which admits the initiator.
     case selfInfo(Hello)
-    /// The initiator is not in, or not any more, and why.
+    /// The initiator is refused or removed, for this reason.
     case refusal(RefusalReason)
-    /// The responder wants something proved before it answers: the place of an admission step, such as a PIN. One may
-    /// follow another, each with a `round` of its own.
+    /// The responder requires a proof before it answers: a step of admission, such as a PIN. One may follow another,
+    /// each with its own `round`.
     case challenge(kind: UInt8, round: UInt8, data: [UInt8])
     /// The initiator's answer to a challenge.
     case proof(kind: UInt8, round: UInt8, data: [UInt8])
-    /// The sender leaves, says so, and may say what becomes of its session.
+    /// The sender leaves, and may report the state of its session.
     case goodbye(GoodbyeReason = .unspecified)
-    /// Asks for a `pong` with the same number.
+    /// Requests a `pong` with the same number.
     case ping(UInt64)
     /// Answers a `ping`.
     case pong(UInt64)
-    /// Every reliable message up to this number is safe with the sender.
+    /// The sender has stored every reliable message up to this number.
     case acknowledgement(UInt64)
-    /// A message, whole: the bytes of a `MessageUnit`.
+    /// A complete message: the bytes of a `MessageUnit`.
     case message(ArraySlice<UInt8>)
     /// A part of a message.
     case fragment(Fragment)
-    /// Asks for a circuit.
+    /// Requests a circuit.
     case circuitOpen(CircuitOpen)
     /// An SDU of a circuit's inner link.
     case circuitData(circuit: UInt64, sdu: [UInt8])
-    /// As many more SDUs are taken through a circuit; with the first, of at most this many bytes.
+    /// The sender accepts this many more SDUs in a circuit. The first frame also has the maximum size of an SDU.
     case circuitCredit(circuit: UInt64, credits: UInt64, sendMTU: Int? = nil)
-    /// A circuit is over, or was never there.
+    /// A circuit has ended, or does not exist.
     case circuitClose(circuit: UInt64, CircuitEnd)
-    /// What the sender's radio knows of this link and the receiver's cannot.
+    /// Facts about this link that only the sender's radio knows.
     case air(AirNote)
-    /// Where circuits through the sender lead; nil for nowhere at present.
+    /// The route of circuits through the sender. Nil without a route.
     case route(Route?)
-    /// The last states of the host's that the sender has, the newest first, at least one; or, of the node behind which it stands, one: what
-    /// follows on that is sent.
+    /// The last states of the host that the sender has, the newest first, at least one. From the parent of a node it is
+    /// one: the state from which its updates continue.
     case state([StateName])
-    /// The sender's last places are for nodes that relay, and it has none left: the receiver, which relays nothing, is to go behind
-    /// a relay where it hears one, and stays otherwise.
+    /// The sender reserves its last slots for relays and has no others left. The receiver, which is not a relay, should
+    /// move behind a relay if it hears one, and stays otherwise.
     case makeRoom
 
     private enum Kind: UInt8 {
@@ -67,46 +67,46 @@ public enum Frame: Hashable, Sendable {
     }
 }
 
-/// Why a responder does not take an initiator in.
+/// Why a responder does not admit an initiator.
 public enum RefusalReason: UInt8, Error, Hashable, Sendable, Codable, CaseIterable {
     /// A reason that this version does not know.
     case unspecified = 0
-    /// `Limits.guests` are there already.
+    /// `Limits.guests` guests are already connected.
     case full = 1
-    /// The responder speaks another version of the protocol.
+    /// The responder has another version of the protocol.
     case version = 2
-    /// The responder has sent this initiator away.
+    /// The responder has banned this initiator.
     case banned = 3
     /// The responder is ending the session.
     case ended = 4
-    /// The responder wants something proved that this initiator does not know how to prove.
+    /// The responder requires a proof that this initiator cannot give.
     case challenge = 5
-    /// The responder takes only nodes that it is bonded with.
+    /// The responder accepts only bonded nodes.
     case bond = 6
     /// Two nodes have the initiator's identity, or it is the responder's own.
     case twin = 7
-    /// What the initiator has proved to know is something else than the responder knows: a wrong PIN.
+    /// The initiator's proof does not match the responder's secret: a wrong PIN.
     case wrongProof = 8
-    /// Too many have guessed of late. Later the responder asks again.
+    /// Too many wrong guesses were made recently. The responder allows further ones later.
     case tooManyGuesses = 9
-    /// The invitation is used up, or its time is over, or there was never such a one.
+    /// The invitation was used, has expired, or never existed.
     case invitation = 10
 }
 
-/// What becomes of the session of a node that leaves.
+/// The state of the session of a node that leaves.
 public enum GoodbyeReason: UInt8, Hashable, Sendable, CaseIterable {
-    /// It has not said, or says something that this version does not know.
+    /// The node has not reported it, or this version does not know the value.
     case unspecified = 0
-    /// It is kept, and goes on when the node runs again.
+    /// The session is stored, and continues when the node runs again.
     case stopped = 1
-    /// It is over, with all that was in it.
+    /// The session has ended.
     case ended = 2
 }
 
 // MARK: Writing
 
 extension Frame {
-    /// Bytes that the frame takes in a record.
+    /// Size of the frame in a record, in bytes.
     public var byteCount: Int {
         switch self {
         case .message(let unit): Self.headerBytes(body: unit.count) + unit.count
@@ -220,17 +220,17 @@ extension Frame {
 
 // MARK: Reading
 
-/// Takes a record's plaintext apart. It copies nothing and traps on nothing, whatever the bytes are.
+/// Parses a record's plaintext. It copies nothing and never traps, whatever the bytes are.
 public struct FrameReader: Sendable {
     private var reader: WireReader
 
-    /// What comes next in a record.
+    /// The next element of a record.
     public enum Next: Hashable, Sendable {
         /// A frame.
         case frame(Frame)
         /// A frame of a type that this version does not know.
         case skipped(type: UInt8)
-        /// A frame that lacks what its type needs. Nothing after it can be trusted.
+        /// A frame without the data that its type needs. The rest of the record cannot be trusted.
         case malformed(type: UInt8)
     }
 
@@ -254,7 +254,7 @@ public struct FrameReader: Sendable {
 }
 
 extension Frame {
-    /// How a body of this type is read; nil for a type that this version does not know.
+    /// The reader of a body of this type. Nil for a type that this version does not know.
     fileprivate static func kind(_ type: UInt8) -> ((ArraySlice<UInt8>) -> Frame?)? {
         Kind(rawValue: type).map { kind in { body in read(kind, WireReader(body)) } }
     }

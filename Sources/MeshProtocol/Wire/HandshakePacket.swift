@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What crosses a link before it is sealed: one packet is one SDU (`docs/protocol.md`, "Handshake").
+/// A packet before the link is encrypted. One packet is one SDU (`docs/protocol.md`, "Handshake").
 public enum HandshakePacket: Hashable, Sendable {
-    /// An initiator that does not know the responder's key begins.
+    /// The first packet of an initiator that does not know the responder's key.
     case unknownHello(major: UInt8, noise: ArraySlice<UInt8>)
-    /// The responder's answer to it: its key.
+    /// The responder's answer, with its key.
     case unknownReply(noise: ArraySlice<UInt8>)
     /// The initiator's key and hello.
     case unknownFinish(noise: ArraySlice<UInt8>)
-    /// An initiator that knows the responder's key begins, and introduces itself at once.
+    /// The first packet of an initiator that knows the responder's key, with its hello.
     case knownHello(major: UInt8, noise: ArraySlice<UInt8>)
-    /// The responder's answer to it, with its own hello.
+    /// The responder's answer, with its hello.
     case knownReply(noise: ArraySlice<UInt8>)
-    /// An initiator that was linked with the responder just now begins, by what both have kept of that.
+    /// The first packet of an initiator that resumes with the secret that both have stored from their last handshake.
     case rejoinHello(major: UInt8, RejoinID, attempt: UInt64, record: ArraySlice<UInt8>)
-    /// The responder does not go on. Nothing vouches for this packet.
+    /// The responder ends the handshake. This packet is not authenticated.
     case clearRefusal(major: UInt8, ClearRefusal)
 
-    /// Why a responder does not go on with a handshake.
+    /// Why a responder ends a handshake.
     public enum ClearRefusal: UInt8, Hashable, Sendable {
-        /// It speaks another major version.
+        /// It has another major version.
         case version = 2
-        /// It cannot read a known hello: it has another key than the initiator believes. Or it has kept nothing of who comes back.
+        /// It cannot decrypt a known hello, since it has another key than the initiator expects. Or it has no stored
+        /// secret of a peer that resumes.
         case unknownKey = 5
-        /// `Limits.halfOpenLinks` handshakes are under way.
+        /// There are `Limits.halfOpenLinks` open handshakes.
         case busy = 6
     }
 
-    /// What a handshake is made on.
+    /// The medium of a handshake.
     public enum Medium: UInt8, Hashable, Sendable {
         /// A channel between the two.
         case direct = 0
@@ -35,8 +36,8 @@ public enum HandshakePacket: Hashable, Sendable {
         case circuit = 1
     }
 
-    /// What both sides put under their handshake: only nodes of one version and one application shake hands, and a
-    /// handshake that was made for a channel is worth nothing in a circuit.
+    /// The prologue of both sides' handshake. Only nodes with the same version and application can complete it, and a
+    /// handshake for a channel is invalid in a circuit.
     public static func prologue(of service: ServiceType, on medium: Medium = .direct) -> [UInt8] {
         Array("RoadMesh".utf8) + [ProtocolVersion.major, medium.rawValue] + service.uuid.bytes
     }
@@ -51,7 +52,7 @@ public enum HandshakePacket: Hashable, Sendable {
         case rejoinHello = 7
     }
 
-    /// Reads a packet. Nil where it is none.
+    /// Reads a packet. Nil for other data.
     public init?(_ sdu: ArraySlice<UInt8>) {
         var reader = WireReader(sdu)
         guard let kind = reader.byte().flatMap(Kind.init(rawValue:)) else { return nil }

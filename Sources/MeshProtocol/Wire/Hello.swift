@@ -1,44 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a node introduces itself on a link, in `appStart` and `selfInfo` (`docs/protocol.md`, "Hello").
+/// A node's introduction on a link, in `appStart` and `selfInfo` (`docs/protocol.md`, "Hello").
 ///
-/// Who it is says the handshake: the identifier comes from the key that was proved in it.
+/// It does not contain the identifier, which comes from the key that the handshake has proved.
 public struct Hello: Hashable, Sendable {
-    /// The minor version of the protocol that it speaks. A newer one adds only what others may skip.
+    /// The sender's minor version of the protocol. A newer one adds only parts that others may ignore.
     public var minorVersion: UInt8
-    /// What the person calls the node. Made fit to be shown.
+    /// The person's name for the node, made safe to show.
     public var name: String
-    /// Where its side of the conversation stands.
+    /// The state of the sender's side of the conversation.
     public var resumption: Resumption
-    /// How long the sender may be silent although it was asked for an answer: a phone that sleeps needs more than a
-    /// head unit. Whole seconds, from `Limits.pongTimeout` to `Limits.longestSilence`.
+    /// How long the sender may be silent although it was pinged. A sleeping phone needs more time than a head unit.
+    /// Whole seconds, from `Limits.pongTimeout` to `Limits.longestSilence`.
     public var silence: Duration
-    /// The flags of the responder's advertisement. What was taken out of them on the air shows here.
+    /// The flags of the responder's advertisement. They reveal flags that an attacker has removed on the air.
     public var flags: AdvertisedFlags
-    /// Proves the responder, where a challenge of this kind has asked for that.
+    /// The responder's proof, if a challenge of this kind has requested it.
     public var proof: Proof?
-    /// What the host's state is signed with, where it is told to everybody at once.
+    /// The key that signs the host's state for all guests.
     public var signingKey: [UInt8]?
-    /// The sender takes circuits, and wants the state signed.
+    /// The sender accepts circuits and wants the signed state.
     public var relays = false
-    /// The sender keeps something of the handshake, for who comes back. A host's in a circuit.
+    /// The sender stores a secret of the handshake for peers that resume. For a host in a circuit.
     public var rejoins = false
-    /// Where circuits through the sender lead; nil within where that is nowhere at present, nil for who is the end of the way.
+    /// The route of circuits through the sender. An inner nil means that it has none at present, an outer nil that the
+    /// sender is the end of the route.
     public var route: Route??
-    /// The last state of the responder's that an initiator has.
+    /// The last state of the responder that an initiator has.
     public var shownState: StateName?
-    /// The first critical part that this version does not know. The link cannot go on then.
+    /// The first critical part that this version does not know. The link cannot continue with it.
     public var unknownPart: UInt8?
 
-    /// What a responder proves of itself with its answer.
+    /// A responder's proof in its answer.
     public struct Proof: Hashable, Sendable {
-        /// The kind of the challenges that it belongs to.
+        /// The kind of its challenges.
         public var kind: UInt8
         /// At most `Limits.proofBytes`.
         public var data: [UInt8]
     }
 
-    /// A hello in this code's version.
+    /// A hello of this version.
     public init(
         name: String, resumption: Resumption, minorVersion: UInt8 = ProtocolVersion.minor,
         silence: Duration = Limits.pongTimeout, flags: AdvertisedFlags = AdvertisedFlags()
@@ -50,7 +51,7 @@ public struct Hello: Hashable, Sendable {
         self.flags = flags
     }
 
-    /// The parts' types. From 128 on, a reader has to know them.
+    /// The parts' types. A reader must know those from 128 on.
     fileprivate enum Part {
         static let name: UInt8 = 1
         static let minorVersion: UInt8 = 2
@@ -68,18 +69,18 @@ public struct Hello: Hashable, Sendable {
     }
 }
 
-/// Where one side of a conversation stands, so that a new link goes on where the last one broke.
+/// The state of one side of a conversation, so that a new link continues where the last one broke.
 public struct Resumption: Hashable, Sendable {
-    /// Names the sender's numbering of its reliable messages to this peer. Not 0.
+    /// Identifies the sender's numbering of its reliable messages to this peer. Not 0.
     public var epoch: UInt32
-    /// The number of the first reliable message that the sender has not seen acknowledged.
+    /// The number of the sender's first unacknowledged reliable message.
     public var first: UInt64
-    /// The receiver's epoch as the sender last knew it, 0 where it knows none.
+    /// The receiver's last epoch that the sender knows, or 0.
     public var theirEpoch: UInt32
-    /// Everything of that epoch up to this number is safe with the sender.
+    /// The sender has stored everything of that epoch up to this number.
     public var delivered: UInt64
 
-    /// A standing.
+    /// A state of a conversation.
     public init(epoch: UInt32, first: UInt64, theirEpoch: UInt32, delivered: UInt64) {
         self.epoch = epoch
         self.first = first
@@ -88,16 +89,16 @@ public struct Resumption: Hashable, Sendable {
     }
 }
 
-/// Which protocol this code speaks (`docs/protocol.md`, "Versions").
+/// The protocol version of this code (`docs/protocol.md`, "Versions").
 public enum ProtocolVersion {
-    /// Advertised, sent in the clear, and part of the handshake: nodes of different major versions do not talk.
+    /// Advertised, sent unencrypted, and part of the handshake. Nodes of different major versions cannot connect.
     public static let major: UInt8 = 2
-    /// Sent in hellos: nodes of different minor versions skip what they do not know.
+    /// Sent in hellos. Nodes of different minor versions ignore what they do not know.
     public static let minor: UInt8 = 0
 }
 
 extension WireWriter {
-    /// The conversation is always there, the rest where it says something.
+    /// The conversation is always written, other parts only if they have a value.
     mutating func hello(_ hello: Hello) {
         part(Hello.Part.conversation) { part in
             part.integer(hello.resumption.epoch)
@@ -140,8 +141,8 @@ extension WireWriter {
 }
 
 extension WireReader {
-    /// Reads a hello up to the end of its frame. Nil where a part is cut off or comes twice, a value is out of its
-    /// limits, or the conversation is missing.
+    /// Reads a hello up to the end of its frame. Nil if a part is cut off or occurs twice, a value exceeds its limits,
+    /// or the conversation is missing.
     mutating func hello() -> Hello? {
         var read = HelloReader()
         while !isAtEnd {
@@ -153,7 +154,7 @@ extension WireReader {
     }
 }
 
-/// Puts a hello's parts together, which may come in any order.
+/// Collects a hello's parts, which may come in any order.
 private struct HelloReader {
     private var seen: Set<UInt8> = []
     private var name = ""
@@ -180,7 +181,7 @@ private struct HelloReader {
         return hello
     }
 
-    /// Whether a part is good. Bytes behind what it needs are not looked at.
+    /// Whether a part is valid. Bytes after the ones that it needs are ignored.
     mutating func take(_ type: UInt8, _ value: WireReader) -> Bool {
         guard seen.insert(type).inserted else { return false }
         var value = value

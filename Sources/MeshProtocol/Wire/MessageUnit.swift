@@ -2,42 +2,42 @@
 
 /// How a message waits for its link.
 public enum MessageClass: UInt8, Hashable, Sendable, Codable {
-    /// Every one counts, once and in order: a vote.
+    /// Every message counts, once and in order: a vote.
     case reliable = 0
-    /// Only the newest counts: a state update. It replaces one that has not begun to leave.
+    /// Only the newest message counts: a state update. It replaces an earlier one that was not sent yet.
     case latest = 1
 }
 
-/// An update that is for everybody: what it is to who keeps it, and the state that it leads to.
+/// An update for all guests: its kind, and the resulting state.
 public struct SharedState: Hashable, Sendable {
-    /// How it stands to what was before.
+    /// How it relates to earlier updates.
     public var sharing: MessageUnit.Sharing
-    /// What it leads to.
+    /// The resulting state.
     public var name: StateName
 
-    /// An update that leads to the state of this name.
+    /// An update that results in the state with this name.
     public init(_ sharing: MessageUnit.Sharing, to name: StateName) { (self.sharing, self.name) = (sharing, name) }
 }
 
-/// A message as it travels: which one, and the application's bytes (`docs/protocol.md`, "Messages").
+/// A message in transit: its class, its number and the application's bytes (`docs/protocol.md`, "Messages").
 public struct MessageUnit: Hashable, Sendable {
-    /// How it waits and whether it is sent again.
+    /// How it waits, and whether it is sent again.
     public var messageClass: MessageClass
     /// Its number in its class, from 1, in the sender's epoch.
     public var number: UInt64
     /// The application's bytes.
     public var body: ArraySlice<UInt8>
 
-    /// Where it is for everybody, signed by the host: what it is to who keeps it. Only of class latest.
+    /// The kind of a signed update for all guests. Nil for other messages. Only in class latest.
     public var sharing: Sharing?
 
-    /// What a signed update is to who passes it on (`docs/protocol.md`, "The state, once for each link").
+    /// The kind of a signed update, for relays (`docs/protocol.md`, "The state, once for each link").
     public enum Sharing: UInt8, Hashable, Sendable, CaseIterable {
-        /// It builds on what came before it.
+        /// It builds on the update before it.
         case change = 0b0010
-        /// It stands by itself.
+        /// It needs no earlier update.
         case whole = 0b0110
-        /// It stands by itself, and says nothing new to who has everything before it.
+        /// It needs no earlier update, and is useless for a node that has all before it.
         case checkpoint = 0b1110
     }
 
@@ -56,7 +56,7 @@ public struct MessageUnit: Hashable, Sendable {
         self.sharing = sharing
     }
 
-    /// The flags of a message of this class, as they travel.
+    /// The flags of a message of this class on the wire.
     static func flags(_ messageClass: MessageClass, _ sharing: Sharing?) -> UInt8 {
         (messageClass == .latest ? latestBit : 0) | (sharing?.rawValue ?? 0)
     }
@@ -75,7 +75,7 @@ public struct MessageUnit: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// Reads a unit. Nil where it is cut off.
+    /// Reads a unit. Nil if it is cut off.
     public init?(_ bytes: ArraySlice<UInt8>) {
         var reader = WireReader(bytes)
         guard let flags = reader.byte(), let number = reader.varint(),

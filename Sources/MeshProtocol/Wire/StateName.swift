@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Names a state of a host's, as its application does: two states of one name are the same (`docs/protocol.md`, "The state, once for each
-/// link"). Who comes back says which ones it has, and is sent what has followed.
+/// The application's name of a host's state. Two states with the same name are equal (`docs/protocol.md`, "The state,
+/// once for each link"). A guest that comes back reports the states that it has, and gets the later changes.
 public struct StateName: Hashable, Sendable {
     /// Eight bytes.
     public let value: UInt64
@@ -14,17 +14,17 @@ public struct StateName: Hashable, Sendable {
 }
 
 extension WireWriter {
-    /// A `state` frame's body: one name after the other.
+    /// A `state` frame's body: one name after another.
     mutating func stateNames(_ names: [StateName]) {
         for name in names { integer(name.value) }
     }
 }
 
 extension WireReader {
-    /// Nil where it is cut off.
+    /// Nil if it is cut off.
     mutating func stateName() -> StateName? { integer(UInt64.self).map { StateName(value: $0) } }
 
-    /// Reads a `state` frame's body. Nil where there is no name; what is beyond the number that is named is not looked at.
+    /// Reads a `state` frame's body. Nil if it has no name. Names beyond the maximum are ignored.
     mutating func stateNames() -> [StateName]? {
         var names: [StateName] = []
         while names.count < Limits.namedStates, let name = stateName() { names.append(name) }

@@ -22,7 +22,7 @@ struct WireWriter {
         }
     }
 
-    /// Seven bits a byte, the low ones first; the high bit says that more follow.
+    /// Seven bits per byte, the low ones first. The high bit means that more bytes follow.
     mutating func varint(_ value: UInt64) {
         var rest = value
         while rest >= 0x80 {
@@ -32,7 +32,7 @@ struct WireWriter {
         bytes.append(UInt8(rest))
     }
 
-    /// A text of at most 255 bytes after its length; the callers' limits see to that.
+    /// A text of at most 255 bytes after its length. The callers' limits ensure this.
     mutating func text(_ value: String) {
         let utf8 = value.utf8
         precondition(utf8.count <= 255, "a text field has at most 255 bytes")
@@ -46,8 +46,8 @@ struct WireWriter {
     }
 }
 
-/// Reads the fields of packets and frames. Every read is bounds checked and ends in nil, never in a trap. What it gives
-/// out are slices of what it was given: nothing is copied.
+/// Reads the fields of packets and frames. Every read checks the bounds and returns nil at an error; it never traps. It
+/// returns slices of its input, without copies.
 struct WireReader {
     private(set) var rest: ArraySlice<UInt8>
 
@@ -71,7 +71,7 @@ struct WireReader {
         bytes(Value.bitWidth / 8)?.reduce(into: Value(0)) { $0 = $0 << 8 | Value($1) }
     }
 
-    /// A varint of at most 64 bits, or nil where it is cut off or larger.
+    /// A varint of at most 64 bits. Nil if it is cut off or larger.
     mutating func varint() -> UInt64? {
         var value: UInt64 = 0
         for shift in stride(from: UInt64(0), to: 64, by: 7) {
@@ -84,7 +84,7 @@ struct WireReader {
         return nil
     }
 
-    /// A varint that is a count of bytes here: nothing of ours is longer than 32 bits tell.
+    /// A varint that is a count of bytes. No valid length exceeds 32 bits.
     mutating func count() -> Int? {
         varint().flatMap { $0 <= UInt64(UInt32.max) ? Int($0) : nil }
     }
