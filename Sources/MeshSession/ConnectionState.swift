@@ -2,17 +2,17 @@
 
 import MeshProtocol
 
-/// Where a connection stands.
+/// The state of a connection.
 public enum ConnectionState: Hashable, Sendable {
-    /// There is none.
+    /// The node is not connected.
     case disconnected
-    /// A host is looked for or dialled.
+    /// The node is looking for a host or dialling one.
     case connecting
-    /// The other side is there.
+    /// The other side is connected.
     case connected
-    /// The host was lost and is dialled again, for the nth time since. A session never says so of itself: it is what a
-    /// `ReconnectPolicy` makes of several.
+    /// The host was lost and is being dialled again; `attempt` counts the dials since. A single session never has this
+    /// state. A `ReconnectPolicy` derives it from several.
     case reconnecting(attempt: Int)
-    /// It did not work out.
+    /// The connection could not be made.
     case failed(MeshTransportError)
 }

@@ -2,13 +2,13 @@
 
 import MeshProtocol
 
-/// Hosts that are tried again later: they had no room, or were another one than they looked like.
+/// Hosts to try again later: they had no room, or were not the expected host.
 struct HeldHosts: Sendable {
     /// The first pause; it doubles with each try.
     static let firstHold: Duration = .seconds(5)
-    /// The longest pause: a place that comes free is found within a minute.
+    /// The longest pause. A free slot is found within a minute.
     static let longestHold: Duration = .seconds(60)
-    /// Hosts that are paused for: more than are in range at once.
+    /// Most hosts with a pause: more than are in range at once.
     static let limit = 16
 
     private struct Hold: Sendable {
@@ -21,10 +21,10 @@ struct HeldHosts: Sendable {
     /// By the heads of their identifiers.
     private var held: [Peer.ID: Hold] = [:]
 
-    /// When the first pause ends of a host that was heard during it.
+    /// The end of the first pause of a host that was heard during it.
     var deadline: MeshInstant? { held.values.filter { $0.heard != nil }.map(\.until).min() }
 
-    /// Begins a pause for a host. `jitter` is a random number from 0 to 1.
+    /// Starts a pause for a host. `jitter` is a random number from 0 to 1.
     mutating func hold(_ host: Peer.ID, now: MeshInstant, jitter: Double) {
         let head = Identity.head(of: host)
         if held[head] == nil, held.count == Self.limit, let soonest = held.min(by: { $0.value.until < $1.value.until })
@@ -37,7 +37,7 @@ struct HeldHosts: Sendable {
         held[head] = hold
     }
 
-    /// A host is heard. Whether it may be dialled.
+    /// A host is heard. Returns whether it may be dialled.
     mutating func isOver(for peer: Peer, now: MeshInstant) -> Bool {
         let head = Identity.head(of: peer.id)
         guard let hold = held[head], now < hold.until else { return true }
@@ -45,7 +45,7 @@ struct HeldHosts: Sendable {
         return false
     }
 
-    /// A host that was heard in its pause, which is over.
+    /// A host that was heard during its pause, which has ended.
     mutating func takeDue(now: MeshInstant) -> Peer? {
         guard let (head, hold) = held.first(where: { $1.heard != nil && now >= $1.until }) else { return nil }
         held[head]?.heard = nil

@@ -2,18 +2,20 @@
 
 import MeshProtocol
 
-/// The hosts that a guest has joined, by name and key: another key under one of these names is another host.
+/// The hosts that a guest has joined, by name and key. A host with one of these names and another key is a different
+/// host.
 public struct KnownHosts: Hashable, Sendable {
-    /// Hosts that are remembered: a year of buses. The one that was joined the longest ago goes for a new one.
+    /// Most hosts to remember: a year of buses. A new one replaces the one that was joined the longest ago.
     public static let limit = 64
 
-    /// Those, the longest ago joined first. The last one is the guest's own.
+    /// These hosts, the longest ago joined first. The last one is the guest's own.
     public private(set) var hosts: [Peer]
 
-    /// What an earlier run has left.
+    /// The hosts of earlier runs.
     public init(_ hosts: [Peer] = []) { self.hosts = Array(hosts.suffix(Self.limit)) }
 
-    /// A host was joined. The guest's own stays the last one, unless this one becomes it. Whether that changes anything.
+    /// A host was joined. The guest's own host stays the last one, unless this one becomes it. Returns whether anything
+    /// has changed.
     public mutating func joined(_ host: Peer, asOwn: Bool = true) -> Bool {
         let before = hosts
         let own = asOwn || hosts.last?.id == host.id ? nil : hosts.last
@@ -22,7 +24,7 @@ public struct KnownHosts: Hashable, Sendable {
         return hosts != before
     }
 
-    /// Forgets the hosts whose identifiers begin like this. Whether there were any.
+    /// Forgets the hosts with this head of an identifier. Returns whether there were any.
     public mutating func forget(withHead head: Peer.ID) -> Bool {
         let count = hosts.count
         hosts.removeAll { $0.id.hasPrefix(head) }
@@ -34,7 +36,7 @@ public struct KnownHosts: Hashable, Sendable {
         hosts.contains { Identity.head(of: $0.id) == Identity.head(of: host) }
     }
 
-    /// The host whose name somebody has who is not that host; nil for one that is known, or that has a name of its own.
+    /// The known host with the name of an unknown one. Nil if `heard` is known or its name is new.
     public func host(copiedBy heard: Peer) -> Peer? {
         guard !contains(heard.id) else { return nil }
         return hosts.last { Self.isName(heard.name, of: $0.name) }

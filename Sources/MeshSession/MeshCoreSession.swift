@@ -5,26 +5,26 @@ import MeshProtocol
 
 /// One conversation with one peer, over one transport.
 ///
-/// A session is started once, and when it is stopped or lost it is over: a new one over a new transport goes on where it
-/// broke, if it is given what this one `remembered`. It decides nothing: `MeshCore` does.
+/// A session is started once. When it is stopped or lost it has ended. A new session over a new transport continues
+/// where this one broke, if it gets what this one `remembered`. It decides nothing: `MeshCore` does.
 public actor MeshCoreSession {
-    /// How a session is set up.
+    /// The configuration of a session.
     public struct Configuration: Sendable {
-        /// The node's identity. A new one is somebody whom nobody knows.
+        /// The node's identity. A new one is unknown to all other nodes.
         public var identity: Identity
-        /// What the person calls this node.
+        /// The person's name for this node.
         public var name: String
         /// The application.
         public var service: ServiceType
-        /// The side of the link: who has dialled, or who was dialled.
+        /// The side of the link: initiator or responder.
         public var role: LinkRole
-        /// What an earlier session remembered, so that nothing is lost or counted twice.
+        /// The state that an earlier session remembered, so that no message is lost or counted twice.
         public var remembered: [ConversationKey: MeshCore.Remembered]
-        /// Whether a message counts as safe as soon as a listener has taken it. Where it has to be stored first, the
-        /// application calls `accept`.
+        /// Whether a message counts as stored as soon as a listener has read it. If it must be stored first, set this
+        /// to false and call `accept`.
         public var acceptsByItself: Bool
 
-        /// A configuration; what is not named has a value that works.
+        /// A configuration. All values have usable defaults.
         public init(
             identity: Identity = .make(), name: String = "RoadMesh", service: ServiceType = .democracyDJ,
             role: LinkRole = .initiator, remembered: [ConversationKey: MeshCore.Remembered] = [:],
@@ -42,7 +42,7 @@ public actor MeshCoreSession {
     private enum Phase {
         /// Before `start`.
         case idle
-        /// `start` is under way.
+        /// `start` is in progress.
         case starting
         /// Messages flow.
         case running
@@ -61,13 +61,13 @@ public actor MeshCoreSession {
     private var stateListeners: [Int: AsyncStream<ConnectionState>.Continuation] = [:]
     private var eventListeners: [Int: AsyncStream<MeshEvent>.Continuation] = [:]
     private var lastListener = 0
-    /// What has happened while nobody listened.
+    /// Events that arrived without a listener.
     private var unheard: [MeshEvent] = []
 
     /// The peer, once connected.
     public private(set) var peer: Peer?
 
-    /// A session over a transport that was not used yet.
+    /// A session over an unused transport.
     public init(transport: any MeshTransport, configuration: Configuration = Configuration()) {
         self.transport = transport
         self.configuration = configuration
@@ -79,7 +79,7 @@ public actor MeshCoreSession {
 
     // MARK: State and events
 
-    /// The current state at once and every change after it, for any number of listeners. It ends when the session is over.
+    /// The current state at once and every later change, for any number of listeners. The stream ends with the session.
     public nonisolated var connectionState: AsyncStream<ConnectionState> {
         let (stream, listener) = AsyncStream<ConnectionState>.makeStream(
             bufferingPolicy: .bufferingNewest(SessionLimits.sessionStates))
@@ -87,11 +87,11 @@ public actor MeshCoreSession {
         return stream
     }
 
-    /// What happens, for any number of listeners. It ends when the session is lost or stopped.
+    /// The events, for any number of listeners. The stream ends when the session is lost or stopped.
     ///
-    /// What comes before there is a listener waits for the first. A listener that falls behind by
-    /// `SessionLimits.sessionEvents` is cut off, and where it was the last the session ends: a message is rather late,
-    /// with the next session, than lost.
+    /// Events before the first listener wait for it. A listener that is `SessionLimits.sessionEvents` behind is cut
+    /// off. If it was the last one, the session ends: a message then arrives late, with the next session, instead of
+    /// being lost.
     public func events() -> AsyncStream<MeshEvent> {
         let (stream, listener) = AsyncStream<MeshEvent>.makeStream(
             bufferingPolicy: .bufferingOldest(SessionLimits.sessionEvents))
@@ -115,18 +115,18 @@ public actor MeshCoreSession {
     /// Whether messages can be sent and received.
     public var isRunning: Bool { phase == .running }
 
-    /// What a later session needs to go on where this one ends (`Configuration.remembered`).
+    /// The state that a later session needs to continue (`Configuration.remembered`).
     public var remembered: [ConversationKey: MeshCore.Remembered] {
         get async { await endpoint.remembered }
     }
 
     // MARK: Starting and stopping
 
-    /// Connects, introduces this node, waits for the other side's introduction, and begins to receive.
+    /// Connects, sends this node's hello, waits for the other side's hello, and begins to receive.
     ///
-    /// Throws `MeshTransportError.connectionFailed` where the transport cannot connect or the link breaks,
-    /// `MeshCoreError.timeout` where nobody answers on it, `.refused` where the host says no, and `.sessionOver` on a
-    /// session that was started or stopped before. The session is over then.
+    /// Throws `MeshTransportError.connectionFailed` if the transport cannot connect or the link breaks,
+    /// `MeshCoreError.timeout` if the peer does not answer, `.refused` if the host refuses this node, and
+    /// `.sessionOver` if the session was started or stopped before. The session has then ended.
     public func start() async throws {
         guard phase == .idle else { throw MeshCoreError.sessionOver }
         phase = .starting
@@ -160,12 +160,12 @@ public actor MeshCoreSession {
         }
     }
 
-    /// Says goodbye and closes the transport. Safe at any time, again, and from several tasks.
+    /// Says goodbye and closes the transport. You can call it at any time, again, and from several tasks.
     public func stop() async {
         finish(showing: .disconnected, MeshCoreError.sessionOver)
-        // Of a start that has failed as well: nobody waits for anything any more.
+        // This also applies after a failed start: nothing is pending any more.
         show(.disconnected)
-        // A link closes its transport when the goodbye is out; a dial is given up at once.
+        // A link closes its transport after the goodbye is sent. A dial is cancelled at once.
         if link == nil { await transport.close() }
         await endpoint.stop()
     }
@@ -176,7 +176,7 @@ public actor MeshCoreSession {
         await endpoint.stop()
     }
 
-    /// Why the session is over, for a `start` that has not returned yet.
+    /// Why the session has ended, for a `start` that has not returned yet.
     private var failure: (any Error)?
 
     private func finish(showing state: ConnectionState, _ error: any Error) {
@@ -194,10 +194,10 @@ public actor MeshCoreSession {
 
     // MARK: Messages
 
-    /// Sends a message. A reliable one that is not acknowledged when the session ends is remembered for the next.
+    /// Sends a message. A reliable one that is unacknowledged at the end of the session is remembered for the next.
     ///
-    /// Throws `MeshCoreError.notConnected` before there is a peer, `.sessionOver` when this session cannot carry it any more,
-    /// and `.outboxFull`.
+    /// Throws `MeshCoreError.notConnected` before there is a peer, `.sessionOver` if this session has ended, and
+    /// `.outboxFull`.
     public func send(_ body: [UInt8], as messageClass: MessageClass = .reliable) async throws {
         guard phase != .over else { throw MeshCoreError.sessionOver }
         guard let peer else { throw MeshCoreError.notConnected }
@@ -208,7 +208,8 @@ public actor MeshCoreSession {
         }
     }
 
-    /// Everything up to this message is safe: the other side need not send it again. Only where `acceptsByItself` is off.
+    /// Everything up to this message is stored, so the other side need not send it again. Only if `acceptsByItself` is
+    /// false.
     public func accept(_ message: ReceivedMessage) async {
         await endpoint.accept(upTo: message)
     }
@@ -226,7 +227,7 @@ public actor MeshCoreSession {
         case .link(_, .received(let message)): await deliver(message)
         case .link(_, .acknowledged(let number, _)): tell(.acknowledged(upTo: number))
         case .link(_, .ended(_, let end)), .link(_, .failed(_, _, let end)): await ended(end)
-        // A session is with the node at the other end of its transport: no relay, and nobody behind one.
+        // A session is with the node at the other end of its transport, not with a relay or a node behind it.
         case .link(_, .carrier), .link(_, .route), .link(_, .carrierEnded), .link(_, .askedForRoom): break
         case .link(_, .admitted), .link(_, .guessedWrong), .link(_, .invitationUsed), .link(_, .unansweredProofs),
             .link(_, .latestHasLeft),

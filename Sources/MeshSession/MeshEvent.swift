@@ -2,34 +2,34 @@
 
 import MeshProtocol
 
-/// What happens in a session.
+/// An event of a session.
 public enum MeshEvent: Hashable, Sendable {
-    /// The connection has become another: `.disconnected` is the last event of a session that is lost.
+    /// The connection state has changed. `.disconnected` is the last event of a lost session.
     case connectionStateChanged(ConnectionState)
     /// A message has arrived.
     case messageReceived(ReceivedMessage)
-    /// The other side has made every reliable message up to this number safe.
+    /// The other side has stored every reliable message up to this number.
     case acknowledged(upTo: UInt64)
-    /// What the link is like, about once a second.
+    /// The condition of the link, about once a second.
     case linkReport(LinkReport)
 }
 
-/// What a session cannot do.
+/// An error of a session.
 public enum MeshCoreError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The channel opened, but nobody introduced itself on it in time.
+    /// The channel opened, but the peer sent no hello in time.
     case timeout
-    /// The host said no.
+    /// The host has refused this node.
     case refused(RefusalReason)
-    /// The other side broke the protocol, or is not who it should be.
+    /// The other side has violated the protocol, or is not the expected peer.
     case misbehaved(Misbehaviour)
-    /// The session was started or stopped before: make a new one.
+    /// The session was started or stopped before: create a new one.
     case sessionOver
     /// There is no peer to send to.
     case notConnected
-    /// The other side takes nothing, and too much waits for it already.
+    /// The other side does not read, and too many messages wait for it.
     case outboxFull
 
-    /// What it means, and what to do.
+    /// The meaning of the error, and what to do.
     public var description: String {
         switch self {
         case .timeout: "Nobody answers on this link; make a new session to try again."
@@ -41,7 +41,7 @@ public enum MeshCoreError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Why a session could not be started, from the end of its link.
+    /// The error of a failed start, from the end of its link.
     static func ofStart(_ end: LinkEnd) -> any Error {
         switch end {
         case .handshakeTimeout, .silent: MeshCoreError.timeout

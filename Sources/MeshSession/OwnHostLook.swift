@@ -2,30 +2,30 @@
 
 import MeshProtocol
 
-/// Decides when a guest that is linked to another host than its own listens for its own. Listening takes time on the air.
+/// Decides when a guest that is linked to another host scans for its own. Scanning costs airtime.
 struct OwnHostLook: Sendable {
-    /// How long a look takes: two advertisements.
+    /// Length of a scan: two advertisements.
     static let length: Duration = .seconds(3)
-    /// The first rest: a head unit that was still starting is found soon. It doubles with each look that finds nothing.
+    /// The first pause: a head unit that was still starting is found soon. It doubles after each scan without a result.
     static let firstRest: Duration = .seconds(10)
-    /// The longest rest after such looks.
+    /// The longest pause after such scans.
     static let longestRest: Duration = .seconds(60)
-    /// The longest rest where the own host is heard again and again, and cannot be joined.
+    /// The longest pause if the own host is heard repeatedly, but cannot be joined.
     static let longestStay: Duration = .seconds(960)
 
-    /// Whether the guest listens.
+    /// Whether the guest scans.
     private(set) var isOn = false
-    /// When a look begins or ends.
+    /// When a scan begins or ends.
     private(set) var changesAt: MeshInstant = .zero
     private var rest = OwnHostLook.firstRest
 
-    /// The guest is linked to a host, its own or another one.
+    /// The guest is linked to its own host or another one.
     mutating func linked(isAway: Bool, now: MeshInstant) {
         if !isAway { rest = Self.firstRest }
         (isOn, changesAt) = (false, now + rest)
     }
 
-    /// Begins or ends a look where one is due. Whether it has.
+    /// Begins or ends a scan if one is due. Returns whether it did.
     mutating func tick(now: MeshInstant) -> Bool {
         guard changesAt <= now else { return false }
         isOn.toggle()
@@ -34,7 +34,7 @@ struct OwnHostLook: Sendable {
         return true
     }
 
-    /// The own host is heard. Returns whether the guest leaves for it: not while it rests.
+    /// The own host is heard. Returns whether the guest leaves for it: not during a pause.
     mutating func heard(now: MeshInstant) -> Bool {
         guard isOn || changesAt <= now else { return false }
         rest = min(max(rest * 2, Self.longestRest), Self.longestStay)

@@ -2,12 +2,12 @@
 
 import MeshProtocol
 
-/// Decides which host a guest joins and how it comes back to it: by hearing the host, not by waiting.
+/// Decides which host a guest joins and how it reconnects: when it hears the host, not after a delay.
 ///
-/// A dial stays pending through a gap, since that is the fastest way back there is; only dials that fail are spaced out,
+/// A dial stays pending through a gap, since that is the fastest way to reconnect. Only failed dials are spaced out,
 /// with jitter. Time and jitter are arguments.
 public struct ReconnectPolicy: Sendable {
-    /// What happens.
+    /// An event of the guest.
     public enum Event: Hashable, Sendable {
         /// The guest starts, or the person says Retry.
         case start
@@ -15,54 +15,54 @@ public struct ReconnectPolicy: Sendable {
         case heard(Peer)
         /// The link to a host is up.
         case linked(Peer)
-        /// The link to the host is gone without a goodbye.
+        /// The link to the host was lost without a goodbye.
         case linkLost
         /// The host has said goodbye.
         case hostEnded
         /// A dial ended without a link.
         case dialFailed
-        /// Somebody said no, and has proved this identifier. A word that nobody vouches for is `dialFailed`.
+        /// A host has refused this guest, and has proved this identifier. An unauthenticated refusal is `dialFailed`.
         case refused(RefusalReason, by: Peer.ID)
-        /// The person leaves. Only `start` leads on from there.
+        /// The person leaves. Only `start` continues from there.
         case leave
-        /// The person wants the host of this name or identifier, and no other.
+        /// The person wants the host with this name or identifier, and no other.
         case want(String)
         /// Time has passed: see `deadline`.
         case tick
     }
 
-    /// What is to be done.
+    /// An action for the guest.
     public enum Action: Hashable, Sendable {
-        /// Listen for hosts.
+        /// Scan for hosts.
         case browse
-        /// Stop to listen: dialling goes before.
+        /// Stop scanning, since dialling has priority.
         case stopBrowsing
         /// Dial this host.
         case invite(Peer.ID)
-        /// Give up the dial that is pending.
+        /// Cancel the pending dial.
         case cancelInvite(Peer.ID)
         /// Show this state.
         case show(ConnectionState)
-        /// The host has been away for too long. It is joined when it is heard again.
+        /// The host has been gone for too long. The guest joins it when it is heard again.
         case giveUp(Peer)
-        /// This host is in range, and the guest joins it only when its person says so.
+        /// This host is in range, and the guest joins it only when its person confirms.
         case offer(Peer)
-        /// Leave this host: the guest's own is heard.
+        /// Leave this host, since the guest's own is heard.
         case goHome(from: Peer)
     }
 
-    /// The guest goes back to choosing a host after this long without it.
+    /// The guest chooses a host again after this time without its host.
     public static let limit: Duration = .seconds(30)
-    /// The first pause after a failed dial; it doubles with each.
+    /// The first pause after a failed dial. It doubles with each failure.
     static let firstPause: Duration = .milliseconds(100)
-    /// The longest pause after a failed dial: a host that is back is not kept waiting longer.
+    /// The longest pause after a failed dial. A host that is back waits no longer than this.
     static let longestPause: Duration = .seconds(2)
-    /// How long a guest listens for its own host before it joins another known one: two advertisements.
+    /// Time that a guest scans for its own host before it joins another known one: two advertisements.
     static let ownFirst: Duration = .seconds(3)
-    /// How long a guest waits for a host that it has lost before it joins another known one: a second known car in a
-    /// convoy is not joined in a tunnel.
+    /// Time that a guest waits for a host that it has lost before it joins another known one. So it does not join a
+    /// second known car of a convoy in a tunnel.
     static let afterLoss: Duration = .seconds(300)
-    /// Hosts that wait for that, and hosts that were offered: more than are in range at once.
+    /// Most hosts that wait for that, and most offered hosts: more than are in range at once.
     static let others = 16
 
     private enum State: Hashable, Sendable {
@@ -86,40 +86,41 @@ public struct ReconnectPolicy: Sendable {
     }
 
     private var wanted: WantedHost
-    /// The hosts that were joined before: who has the name of one and another key is not joined by itself.
+    /// The hosts that were joined before. A host with one of their names and another key is not joined automatically.
     public var known: KnownHosts
     private var state = State.idle
     private var failures = 0
     private var pauseUntil: MeshInstant = .zero
-    /// A wanted host that was heard during the pause. It may not be reported again for a while.
+    /// A wanted host that was heard during the pause. The scan may not report it again for some time.
     private var heardInPause: Peer?
-    /// Hosts that said no, by what they have proved: they are not dialled again without a person's word.
+    /// Hosts that refused this guest, by their proved identifiers. They are not dialled again without a person's
+    /// command.
     private var refusers: Set<Peer.ID> = []
     private var held = HeldHosts()
-    /// A host has removed this guest: no other one is joined without a person's word.
+    /// A host has removed this guest. No other host is joined without a person's command.
     private var isBanned = false
-    /// Hosts other than the guest's own and the one that was lost wait until then.
+    /// Until this time, hosts other than the guest's own and the lost one must wait.
     private var othersFrom: MeshInstant = .zero
-    /// The host that the guest was linked to last.
+    /// The host that the guest was last linked to.
     private var lost: Peer?
     private var ownHostLook = OwnHostLook()
     /// Hosts that were heard before `othersFrom`. The scan may not report them again for some time.
     private var early: [Peer] = []
-    /// Hosts that the person was offered, by the heads of their identifiers.
+    /// Hosts that were offered to the person, by the heads of their identifiers.
     private var offered: Set<Peer.ID> = []
-    /// Whether a host that was never joined may be joined although others were.
+    /// Whether an unknown host may be joined although others are known.
     private let joinsAny: Bool
 
-    /// A policy for a guest that joins the host of this name or identifier. 8 to 32 hexadecimal digits are an identifier or its
-    /// first digits, and never a name. Where it is nil, a guest joins the hosts that it has joined before, and its own one
-    /// first: the last of them. It joins any host if it has joined none yet, or if `joinsAny` says so.
+    /// A policy for a guest that joins the host with this name or identifier. 8 to 32 hexadecimal digits are an
+    /// identifier or its beginning, and never a name. With nil, a guest joins the hosts that it has joined before, and
+    /// first its own: the last of them. If it has joined none yet, or with `joinsAny`, it joins any host.
     public init(wanted: String? = nil, known: KnownHosts = KnownHosts(), joinsAny: Bool = false) {
         self.wanted = WantedHost(wanted)
         self.known = known
         self.joinsAny = joinsAny
     }
 
-    /// The host that somebody is taken for who is another one; nil where this guest may join it by itself.
+    /// The known host with the same name as this different host. Nil if this guest may join it automatically.
     public func host(copiedBy peer: Peer) -> Peer? { wanted.isKey(of: peer) ? nil : known.host(copiedBy: peer) }
 
     /// The hosts in range that the typed name may mean, if these are several and none has exactly that name. The person is asked.
@@ -140,11 +141,11 @@ public struct ReconnectPolicy: Sendable {
         }
     }
 
-    /// Whether a host that has proved its identifier is one that this guest joins. What it is not is to be told to nobody as
-    /// the host: `linked` answers with the end of the link.
+    /// Whether this guest joins a host that has proved its identifier. If not, the caller must not report it as the
+    /// host: `linked` then ends the link.
     public func accepts(_ proved: Peer) -> Bool {
         switch state {
-        // It was the one, and it may have another name now.
+        // It is the right host, and may have another name now.
         case .connected(let host) where host.id == proved.id: true
         case .returning(let gap) where gap.host.id == proved.id: true
         default: wanted.isProved(by: proved) && host(copiedBy: proved) == nil
@@ -160,7 +161,7 @@ public struct ReconnectPolicy: Sendable {
         return [heardInPause == nil ? nil : pauseUntil, holdEnds, gapEnds, othersWait, look].compactMap(\.self).min()
     }
 
-    /// Takes an event. `jitter` is a random number from 0 to 1.
+    /// Decides the actions for an event. `jitter` is a random number from 0 to 1.
     public mutating func handle(_ event: Event, now: MeshInstant, jitter: Double) -> [Action] {
         switch (state, event) {
         case (_, .start): return start(now: now)
@@ -180,7 +181,7 @@ public struct ReconnectPolicy: Sendable {
         case (.joining, .linked(let peer)), (.returning, .linked(let peer)):
             connect(to: peer, now: now)
             return [.show(.connected)]
-        // The link was quicker than the person's second thoughts.
+        // The link came up before the person's new choice.
         case (.choosing, .linked(let peer)):
             connect(to: peer, now: now)
             return [.stopBrowsing, .show(.connected)]
@@ -202,7 +203,7 @@ public struct ReconnectPolicy: Sendable {
             pause(now: now, jitter: jitter)
             gap.isDialling = false
             state = .returning(gap)
-            // It may have come back under another address or PSM, so it has to be heard again.
+            // It may have come back with another address or PSM, so it must be heard again.
             return [.browse]
         case (.joining, .refused(let reason, let host)), (.connected, .refused(let reason, let host)),
             (.returning, .refused(let reason, let host)):
@@ -226,8 +227,8 @@ public struct ReconnectPolicy: Sendable {
         ownHostLook.linked(isAway: isAway, now: now)
     }
 
-    /// A host was joined. It becomes the guest's own if its person has named it, or if there was none. Whether that changes
-    /// anything.
+    /// A host was joined. It becomes the guest's own if the person has named it, or if there was none. Returns whether
+    /// anything has changed.
     public mutating func noteJoined(_ host: Peer) -> Bool { known.joined(host, asOwn: !wanted.isAny) }
 
     private mutating func choose(othersFrom time: MeshInstant, after lost: Peer? = nil) {
@@ -252,7 +253,7 @@ public struct ReconnectPolicy: Sendable {
         return !isOwn(host)
     }
 
-    /// Listens for the guest's own host now and then, for as long as it is away from it.
+    /// Scans for the guest's own host from time to time, while it is linked to another.
     private mutating func look(now: MeshInstant) -> [Action] {
         guard isAway, ownHostLook.tick(now: now) else { return [] }
         return [ownHostLook.isOn ? .browse : .stopBrowsing]
@@ -293,7 +294,7 @@ public struct ReconnectPolicy: Sendable {
             choose(othersFrom: now + Self.ownFirst)
             return [.cancelInvite(host.id), .browse]
         case .returning(var gap):
-            // Retry: what is pending may hang on something that has changed, so it is done again.
+            // Retry: the pending dial may depend on something that has changed, so it is made again.
             gap.isDialling = false
             state = .returning(gap)
             return [.cancelInvite(gap.host.id), .browse]
@@ -322,13 +323,13 @@ public struct ReconnectPolicy: Sendable {
         return [.stopBrowsing, .invite(wanted.key ?? peer.id)]
     }
 
-    /// Whether a host may be joined without a person's word.
+    /// Whether a host may be joined without a person's command.
     private func mayBeJoined(_ peer: Peer) -> Bool {
         guard wanted.isAny else { return true }
         return !isBanned && (known.hosts.isEmpty || joinsAny || known.contains(peer.id))
     }
 
-    /// Whether a host has to wait for no other one: it was named, is the guest's own, was lost, or none is known.
+    /// Whether a host may be joined at once: it was named, is the guest's own, was lost, or no host is known.
     private func mayBeJoinedNow(_ peer: Peer) -> Bool {
         guard mayBeJoined(peer) else { return false }
         return !wanted.isAny || known.hosts.isEmpty || isOwn(peer) || lost.map { isSame($0, peer) } == true
@@ -345,14 +346,14 @@ public struct ReconnectPolicy: Sendable {
         return [.offer(peer)]
     }
 
-    /// Somebody else with the same head does not speak for the host that is wanted.
+    /// A different host with the same head must not count as the wanted one.
     private func hasRefused(_ peer: Peer) -> Bool {
         if let key = wanted.key { return refusers.contains(key) }
         return refusers.contains { Identity.head(of: $0) == Identity.head(of: peer.id) }
     }
 
-    /// The link goes to somebody else than was wanted. Who it is shows behind the handshake only, so that it is tried again,
-    /// as the one that is wanted may be heard there as well, and less and less often.
+    /// The link leads to an unwanted host, which only the handshake shows. The dial is repeated less and less
+    /// often, since the wanted host may also be in range.
     private mutating func leaveStranger(_ peer: Peer, now: MeshInstant, jitter: Double) -> [Action] {
         let wasDialled = state != .choosing
         held.hold(peer.id, now: now, jitter: jitter)
@@ -375,8 +376,8 @@ public struct ReconnectPolicy: Sendable {
     private mutating func refused(
         by host: Peer.ID, _ reason: RefusalReason, now: MeshInstant, jitter: Double
     ) -> [Action] {
-        // A place may come free, guessers tire, and who is refused without a bond may come near, or bond; every other reason needs a
-        // person.
+        // These refusals may end without a person: a slot becomes free, guessers stop, or a guest without a bond comes
+        // into range or bonds. All others need a person.
         if reason == .banned { isBanned = true }
         if reason != .full, reason != .tooManyGuesses, reason != .bond {
             refusers.insert(host)

@@ -2,14 +2,14 @@
 
 import MeshProtocol
 
-/// Which host a guest joins.
+/// The host that a guest joins.
 enum WantedHost: Sendable {
     case any
-    /// The host of this whole identifier.
+    /// The host with this full identifier.
     case key(Peer.ID)
-    /// The host whose identifier begins with these digits.
+    /// The host with an identifier that begins with these digits.
     case digits(Peer.ID)
-    /// The host of this name.
+    /// The host with this name.
     case name(String)
 
     init(_ text: String?) {
@@ -25,13 +25,13 @@ enum WantedHost: Sendable {
         }
     }
 
-    /// Whether nobody was named.
+    /// Whether no host was named.
     var isAny: Bool { if case .any = self { true } else { false } }
 
-    /// The whole identifier, where that is what is wanted: to be proved by the handshake.
+    /// The full identifier of the wanted host, which the handshake must prove. Nil in other cases.
     var key: Peer.ID? { if case .key(let key) = self { key } else { nil } }
 
-    /// Whether this is a host that was named by its identifier, or the first digits of it.
+    /// Whether this host was named by its identifier, or its first digits.
     func isKey(of peer: Peer) -> Bool {
         switch self {
         case .any, .name: false
@@ -39,8 +39,8 @@ enum WantedHost: Sendable {
         }
     }
 
-    /// Whether it may be a host that is heard: an advertisement has room for the head of an identifier, a scan response for
-    /// the head of a name, and neither proves anything.
+    /// Whether a heard host may be the wanted one. An advertisement has room for the head of an identifier, a scan
+    /// response for the beginning of a name, and neither proves anything.
     func isPerhaps(_ heard: Peer) -> Bool {
         switch self {
         case .any: true

@@ -3,38 +3,38 @@
 import Logging
 import MeshProtocol
 
-/// What carries one link: its transport, and the tasks that read and write it.
+/// The transport of one link, and the tasks that read and write it.
 package struct LinkCarrier: Sendable {
     let transport: any MeshTransport
     let sendMTU: Int
     let signal: AsyncStream<Void>.Continuation
     var reader: Task<Void, Never>?
     var writer: Task<Void, Never>?
-    /// What the channel did not take at once: it leaves before anything else.
+    /// Data that the channel did not accept at once. They are sent before all others.
     var unsent: [UInt8]?
-    /// The writer waits for the channel, and sends all that there is.
+    /// The writer waits for the channel, and will send everything.
     var isWriting = false
 }
 
-/// An actor that reads and writes the transports of a node's links, for a struct that decides what is said on them.
+/// An actor that reads and writes the transports of a node's links, for a struct that decides what to send.
 package protocol LinkCarrying: Actor {
-    /// What carries each link. Only `LinkCarrying` changes it.
+    /// The carrier of each link. Only `LinkCarrying` changes it.
     var carriers: [MeshCore.LinkID: LinkCarrier] { get set }
-    /// For what nobody but who looks after a machine wants to know.
+    /// For messages that only the person who maintains a machine needs.
     var logger: Logger { get }
 
     /// An SDU has arrived.
     func received(_ sdu: [UInt8], on id: MeshCore.LinkID)
     /// Returns when the next SDU of a link may be read.
     func untilReadable(_ id: MeshCore.LinkID) async
-    /// The next SDU that leaves on a link, of at most this many bytes.
+    /// The next SDU to send on a link, of at most this many bytes.
     func nextSDU(for id: MeshCore.LinkID, limit: Int) -> [UInt8]?
-    /// A link's channel is closed: nothing of it is left.
+    /// A link's channel has closed. The link is removed.
     func channelClosed(_ id: MeshCore.LinkID)
 }
 
 extension LinkCarrying {
-    /// Takes over a transport that is connected, and carries its link until it ends. `begin` tells the struct that decides,
+    /// Takes over a connected transport, and carries its link until it ends. `begin` notifies the deciding struct
     /// before anything is read or written.
     package func carry(
         _ id: MeshCore.LinkID, over transport: any MeshTransport, sendMTU: Int, begin: () -> Void
@@ -46,11 +46,11 @@ extension LinkCarrying {
         carriers[id]?.reader = Task { await self.read(link: id) }
     }
 
-    /// A link has something to send.
+    /// A link has data to send.
     package func wake(_ id: MeshCore.LinkID) { carriers[id]?.signal.yield() }
 
-    /// A link has something to send, which leaves at once as far as its channel takes it: no task is woken for that. Not to be
-    /// called from `nextSDU`, or the next SDU overtakes the one that is made.
+    /// A link has data to send. They are sent at once as far as the channel accepts them, without waking a task. Do not
+    /// call this from `nextSDU`, or the next SDU would overtake the current one.
     package func flush(_ id: MeshCore.LinkID) {
         guard let carrier = carriers[id], !carrier.isWriting else { return }
         do {
@@ -61,22 +61,22 @@ extension LinkCarrying {
                 return wake(id)
             }
         } catch {
-            // The reader is told by the channel itself, and ends the link.
+            // The channel notifies the reader, which ends the link.
             Task { await carrier.transport.close() }
         }
     }
 
-    /// Closes a link's channel; with a final frame, when that had time to leave.
+    /// Closes a link's channel. With a final frame, it closes after time to send the frame.
     package func close(_ id: MeshCore.LinkID, afterFinalFrame: Bool) {
         guard let transport = carriers[id]?.transport else { return }
         Task {
-            // The other side closes when it has read the final frame. This is for one that does not.
+            // The other side closes after it has read the final frame. This is for a peer that does not.
             if afterFinalFrame { try? await Task.sleep(for: Limits.goodbyeTimeout) }
             await transport.close()
         }
     }
 
-    /// Returns when nothing is read or written any more. For an owner that has closed all links.
+    /// Returns when all reading and writing has ended. For an owner that has closed all links.
     package func untilAllAreClosed() async {
         for carrier in carriers.values {
             await carrier.reader?.value
@@ -84,7 +84,7 @@ extension LinkCarrying {
         }
     }
 
-    /// What the radio knows of a link.
+    /// The radio's facts about a link.
     package func condition(
         of id: MeshCore.LinkID
     ) async -> (rssi: Int?, condition: LinkCondition?) {
@@ -92,7 +92,7 @@ extension LinkCarrying {
         return (await transport.signalStrength(), await transport.linkCondition())
     }
 
-    /// The radio at the other end of a link says this of it.
+    /// Passes on a note of the radio at the other end of a link.
     package func heed(_ note: AirNote, on id: MeshCore.LinkID) {
         guard let transport = carriers[id]?.transport else { return }
         Task { await transport.heed(note) }
@@ -126,7 +126,7 @@ extension LinkCarrying {
                 carriers[id]?.isWriting = false
             }
         } catch {
-            // The reader is told by the channel itself, and ends the link.
+            // The channel notifies the reader, which ends the link.
             await carrier.transport.close()
         }
     }

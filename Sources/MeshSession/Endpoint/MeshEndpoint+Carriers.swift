@@ -2,14 +2,14 @@
 
 import MeshProtocol
 
-/// What an endpoint keeps of a link in addition to the protocol.
+/// An endpoint's state of a link in addition to the protocol's.
 struct EndpointLink {
     var report = LinkReport()
-    /// The listener has not taken this link's last events yet: we are the silent ones.
+    /// The listener has not read this link's last events yet, so this side is the silent one.
     var isHeldUp = false
-    /// The peer has sent too much: nothing is read before this time.
+    /// The peer has sent too much. Nothing is read before this time.
     var heldUntil: MeshInstant?
-    /// What the other side was told of the air.
+    /// The last note on the air that was sent to the other side.
     var noted: AirNote?
     var pausing: Task<Void, Never>?
     var timer: Task<Void, Never>?
@@ -33,7 +33,7 @@ extension MeshEndpoint: LinkCarrying {
         links.removeValue(forKey: id)?.timer?.cancel()
     }
 
-    /// Lets the listener catch up, and a peer that sends too much wait.
+    /// Waits until the listener has caught up, and delays a peer that sends too much.
     package func untilReadable(_ id: MeshCore.LinkID) async {
         links[id]?.isHeldUp = true
         await waitForRoom()
@@ -45,7 +45,7 @@ extension MeshEndpoint: LinkCarrying {
         links[id]?.isHeldUp = false
     }
 
-    /// Begins to watch a link's deadline, which has just become another one.
+    /// Starts to watch a link's deadline, which has changed.
     func watchDeadline(of id: MeshCore.LinkID) {
         links[id]?.timer?.cancel()
         links[id]?.timer = Task { await self.watch(link: id) }
@@ -55,7 +55,8 @@ extension MeshEndpoint: LinkCarrying {
         while let deadline = core.deadline(of: id) {
             try? await Task.sleep(until: origin + deadline, clock: .continuous)
             guard !Task.isCancelled else { return }
-            // While the listener holds this link up, its silence is ours. A handshake is never excused: it has a deadline.
+            // While the listener holds this link up, this side causes the silence. A handshake gets no extra time: it
+            // has a deadline.
             if links[id]?.isHeldUp == true, core.peer(on: id) != nil {
                 core.heardNothingByChoice(on: id, now: now)
             } else {

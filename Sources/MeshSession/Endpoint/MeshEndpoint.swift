@@ -3,10 +3,10 @@
 import Logging
 import MeshProtocol
 
-/// One node's end of all its links: it performs what `MeshCore` decides, over transports.
+/// One node's end of all its links. It performs the actions of `MeshCore` over transports.
 ///
-/// Each link has a reader, a writer and a timer. What they learn goes to the core, and what it decides comes out in one
-/// order, for one listener: one that does not read holds up the peers, not the memory.
+/// Each link has a reader, a writer and a timer. Their events go to the core. The results come out in one order, for
+/// one listener. A listener that does not read delays the peers, but does not use more memory.
 public actor MeshEndpoint {
     var core: MeshCore
     package let logger: Logger
@@ -15,15 +15,15 @@ public actor MeshEndpoint {
     var links: [MeshCore.LinkID: EndpointLink] = [:]
     private var lastLink: MeshCore.LinkID = 0
 
-    /// Unbounded by itself: the readers wait where its listener has not taken `SessionLimits.endpointEvents`.
+    /// The stream itself is unbounded: the readers wait when the listener has `SessionLimits.endpointEvents` to read.
     private let sink: AsyncStream<EndpointEvent>.Continuation
     private let pulled: PulledEvents<AsyncStream<EndpointEvent>.AsyncIterator>
-    /// Events that the listener has not taken yet.
+    /// Events that the listener has not read yet.
     private var outstanding = 0
     private var waitingForRoom: [CheckedContinuation<Void, Never>] = []
     private var isStopped = false
 
-    /// An endpoint for one node, which sends at once: its core does not hold messages until they are stored.
+    /// An endpoint for one node that sends at once: its core does not hold messages until they are stored.
     public init(core: MeshCore, logger: Logger = Logger(label: "roadmesh.endpoint")) {
         self.core = core
         self.logger = logger
@@ -32,7 +32,7 @@ public actor MeshEndpoint {
         pulled = PulledEvents(stream)
     }
 
-    /// Everything that happens on the links, in the order in which it was decided, for one listener.
+    /// All events of the links in the order of the decisions, for one listener.
     public nonisolated var events: AsyncStream<EndpointEvent> {
         AsyncStream { [pulled, weak self] in
             let event = await pulled.next()
@@ -41,7 +41,7 @@ public actor MeshEndpoint {
         }
     }
 
-    /// What has to outlive the process (`MeshCore.remembered`).
+    /// The state that must survive the process (`MeshCore.remembered`).
     public var remembered: [ConversationKey: MeshCore.Remembered] { core.remembered }
 
     /// The time of this endpoint's clock.
@@ -49,8 +49,8 @@ public actor MeshEndpoint {
 
     // MARK: Links
 
-    /// Takes over a transport that is connected, and runs its link until it ends. A guest that is not to be let in,
-    /// who it is, is told the `refusal`.
+    /// Takes over a connected transport, and runs its link until it ends. A guest that must not be admitted gets the
+    /// `refusal` after it has proved its identity.
     @discardableResult
     public func open(
         _ transport: any MeshTransport, as role: LinkRole, refusing refusal: RefusalReason? = nil
@@ -76,7 +76,7 @@ public actor MeshEndpoint {
         return id
     }
 
-    /// Gives a message to the conversation with a peer that was used last.
+    /// Adds a message to the conversation with a peer that was used last.
     public func send(_ body: [UInt8], as messageClass: MessageClass, to peer: Peer.ID) -> Conversation.Sending {
         guard let key = core.lastConversation(with: peer) else { return .noLink }
         let (sending, actions) = core.send(body, as: messageClass, to: key)
@@ -84,7 +84,7 @@ public actor MeshEndpoint {
         return sending
     }
 
-    /// The application has made a peer's reliable messages up to this one safe.
+    /// The application has stored a peer's reliable messages up to this one.
     public func accept(upTo message: ReceivedMessage) {
         perform(core.accept(upTo: message))
     }
@@ -92,7 +92,7 @@ public actor MeshEndpoint {
     /// Ends the link with a peer with a goodbye, or with a refusal.
     public func disconnect(_ peer: Peer.ID, refusing reason: RefusalReason? = nil) {
         if let reason {
-            // One person's thumb bounds this set, but a limit is a limit.
+            // A person adds these entries one by one, but the set still needs a limit.
             if reason == .banned, core.banned.count < Limits.conversations { core.banned.insert(peer) }
             perform(core.sendAway(peer, reason))
         } else if let id = core.link(to: peer) {
@@ -100,16 +100,16 @@ public actor MeshEndpoint {
         }
     }
 
-    /// Ends a link, whether it is up or not, with a goodbye where there is somebody to hear it.
+    /// Ends a link in any state, with a goodbye if the peer can get one.
     public func leave(_ id: MeshCore.LinkID) {
         perform(core.leave(id))
     }
 
-    /// Says goodbye to everybody, closes every link, and ends `events`. Safe to call again and from several tasks; each
-    /// call returns when everything has ended.
+    /// Says goodbye to all peers, closes all links, and ends `events`. You can call it again and from several tasks.
+    /// Each call returns when everything has ended.
     public func stop() async {
         isStopped = true
-        // First, so that nothing below waits for a listener that has gone.
+        // First, so that nothing below waits for a listener that is gone.
         sink.finish()
         makeRoom()
         for id in core.allLinks { perform(core.leave(id)) }
@@ -118,7 +118,7 @@ public actor MeshEndpoint {
 
     // MARK: What the core decides
 
-    /// Performs what the core has decided, in order and without a pause, so that nothing comes in between.
+    /// Performs the core's actions, in order and without suspending, so that no event comes in between.
     func perform(_ actions: [MeshCore.Action]) {
         for action in actions {
             switch action {
@@ -131,7 +131,7 @@ public actor MeshEndpoint {
                 close(id, afterFinalFrame: afterFinalFrame)
                 links[id]?.pausing?.cancel()
             case .forgot(let key): emit(.forgot(key))
-            // An endpoint takes no circuits.
+            // An endpoint accepts no circuits.
             case .circuitOffered, .circuitEnded: break
             }
         }
@@ -142,7 +142,7 @@ public actor MeshEndpoint {
         case .connected: watchDeadline(of: id)
         case .roundTrip(let time):
             links[id]?.report.roundTrip = time
-            // In a task of its own: asking the controller for the signal strength takes time, and reading goes on.
+            // In a separate task: the controller needs time for the signal strength, and reading must continue.
             Task { await self.report(id) }
             return
         case .ended(let peer, .misbehaved(let how)): log(how, "\(peer)")
@@ -153,7 +153,7 @@ public actor MeshEndpoint {
         emit(.link(id, event))
     }
 
-    /// Each kind once as a warning: who misbehaves does it often.
+    /// Logs each kind once as a warning, since a misbehaving peer repeats it.
     private func log(_ how: Misbehaviour, _ who: String) {
         let count = core.misbehaviours[how] ?? 0
         logger.log(level: count == 1 ? .warning : .debug, "\(who) broke the protocol: \(how) (\(count) so far)")
@@ -167,7 +167,7 @@ public actor MeshEndpoint {
         sink.yield(event)
     }
 
-    /// The listener has taken an event.
+    /// The listener has read an event.
     func taken() {
         outstanding -= 1
         if outstanding < SessionLimits.endpointEvents { makeRoom() }
@@ -186,18 +186,18 @@ public actor MeshEndpoint {
     }
 }
 
-/// What happens at an endpoint.
+/// An event of an endpoint.
 public enum EndpointEvent: Hashable, Sendable {
-    /// Something has happened on a link.
+    /// An event on a link.
     case link(MeshCore.LinkID, LinkEvent)
-    /// What a link is like, about once a second.
+    /// The condition of a link, about once a second.
     case report(MeshCore.LinkID, Peer, LinkReport)
-    /// A conversation is not remembered any more, to make room for another: what is stored of it can go.
+    /// A conversation was forgotten to make room for another. Its stored data can be deleted.
     case forgot(ConversationKey)
 }
 
 extension MeshCore.Entropy {
-    /// Entropy of the system's. The core itself draws none.
+    /// Entropy from the system. The core itself draws none.
     public static func random() -> MeshCore.Entropy {
         var generator = SystemRandomNumberGenerator()
         return MeshCore.Entropy((0..<byteCount).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
