@@ -6,22 +6,23 @@ import Dispatch
 import Glibc
 import NIOConcurrencyHelpers
 
-/// One connection to the system bus for avahi-daemon, on a thread of its own: the connection belongs to one thread, and may wait.
+/// A connection to the system bus for avahi-daemon, on its own thread: the connection belongs to one thread, which may
+/// block.
 final class AvahiBus: Sendable {
-    /// What the thread has to do next. A machine makes a few calls for each thing that happens.
+    /// The thread's next work. A machine makes a few calls for each event.
     private struct Orders {
         var calls: [AvahiCall] = []
         var isClosed = false
-        /// Nil once the thread has let go of it.
+        /// Nil once the thread has released it.
         var avahi: Avahi?
     }
 
-    /// `@unchecked` holds because all but `cavahi_wake`, which any thread may call, is done by the thread alone.
+    /// `@unchecked` is correct: only the thread uses it, except for `cavahi_wake`, which any thread may call.
     private struct Avahi: @unchecked Sendable {
         let pointer: OpaquePointer
     }
 
-    /// What is said, for one listener. It ends with the bus.
+    /// The events, for one listener. The stream ends with the bus.
     let events: AsyncStream<AvahiEvent>
     private let sink: AsyncStream<AvahiEvent>.Continuation
     private let orders = NIOLockedValueBox(Orders())
@@ -39,10 +40,10 @@ final class AvahiBus: Sendable {
         DispatchQueue(label: "roadmesh.avahi").async { self.serve() }
     }
 
-    /// Asks the daemon for something.
+    /// Calls the daemon.
     func call(_ call: AvahiCall) { order { $0.calls.append(call) } }
 
-    /// Ends the connection and the thread; the events end.
+    /// Ends the connection, the thread and the events.
     func close() { order { $0.isClosed = true } }
 
     private func order(_ change: (inout Orders) -> Void) {
@@ -97,7 +98,7 @@ final class AvahiBus: Sendable {
         }
     }
 
-    /// A call that could not be made has no answer of the daemon's.
+    /// A call that could not be made gets no answer from the daemon.
     private func refused(_ call: AvahiCall, _ status: Int32) {
         guard status < 0 else { return }
         let error = String(cString: strerror(-status))
@@ -121,7 +122,7 @@ final class AvahiBus: Sendable {
 }
 
 extension ServiceRecord {
-    /// The strings, each behind its length, as in DNS.
+    /// The strings, each after its length, as in DNS.
     fileprivate var lengthsAndStrings: [UInt8] {
         txt.flatMap { [UInt8(clamping: $0.count)] + $0.prefix(LANLimits.stringBytes) }
     }
@@ -158,7 +159,7 @@ extension AvahiEvent {
             domain: text(event.domain))
     }
 
-    /// A text of C's, which ends with a zero.
+    /// A C text, which ends with a zero.
     private static func text<Characters>(_ characters: Characters) -> String {
         withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }

@@ -2,7 +2,7 @@
 
 import BLETransport
 
-/// DNS-SD by avahi-daemon: it performs what `AvahiMachine` decides.
+/// DNS-SD with avahi-daemon. It performs the actions of `AvahiMachine`.
 actor AvahiDirectory: ServiceDirectory {
     nonisolated let events: AsyncStream<DirectoryEvent>
     private let sink: AsyncStream<DirectoryEvent>.Continuation
@@ -39,7 +39,7 @@ actor AvahiDirectory: ServiceDirectory {
         }
     }
 
-    /// Listens to one bus after the other: a bus that is restarted knows nothing of us.
+    /// Listens to one bus after another: a restarted bus has lost our requests.
     private func listen(to first: AvahiBus) async {
         var next: AvahiBus? = first
         while !Task.isCancelled {

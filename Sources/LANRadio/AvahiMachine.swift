@@ -2,29 +2,29 @@
 
 import BLETransport
 
-/// What avahi-daemon says, or the bus that it is on.
+/// An event of avahi-daemon or its bus.
 enum AvahiEvent: Hashable, Sendable {
-    /// The daemon's state; nil where there is no daemon.
+    /// The daemon's state. Nil without a daemon.
     case server(isRunning: Bool?)
-    /// The daemon has come or gone.
+    /// The daemon has started or ended.
     case owner(isThere: Bool)
-    /// The group that was asked for; nil where there is none, and why.
+    /// The requested group. Nil if it was not created, with the error.
     case group(String?, error: String)
-    /// What was registered was taken, or not.
+    /// The daemon has accepted the registration, or refused it with an error.
     case taken(error: String)
-    /// How the registered group is.
+    /// The state of the registered group.
     case groupState(GroupState)
-    /// The browser that was asked for.
+    /// The requested browser, or an error.
     case browser(String?, error: String)
-    /// It looks no more.
+    /// The browser has stopped.
     case browserFailed(String)
-    /// A service is there; not yet where.
+    /// A service has appeared. Its address is still unknown.
     case new(ServicePlace)
-    /// It is there no more.
+    /// The service is gone.
     case removed(ServicePlace)
     /// The resolver with this number.
     case resolver(Int, path: String?)
-    /// A service, and where it is.
+    /// A service and its address.
     case found(FoundService)
     /// A resolver has found nothing.
     case resolverFailed(path: String)
@@ -35,7 +35,7 @@ enum AvahiEvent: Hashable, Sendable {
     }
 }
 
-/// What avahi-daemon is asked for.
+/// A call to avahi-daemon.
 enum AvahiCall: Hashable, Sendable {
     case askState
     case newGroup
@@ -48,9 +48,9 @@ enum AvahiCall: Hashable, Sendable {
     case freeResolver(String)
 }
 
-/// Decides what is asked of avahi-daemon, so that what a node wants of it is so again after each of its restarts.
+/// Decides the calls to avahi-daemon. After each restart of the daemon it repeats the node's requests.
 struct AvahiMachine: Sendable {
-    /// What is to be done.
+    /// An action for the directory.
     enum Action: Hashable, Sendable {
         case call(AvahiCall)
         case tell(DirectoryEvent)
@@ -69,11 +69,11 @@ struct AvahiMachine: Sendable {
     }
 
     private var isRunning = false
-    /// It was told that nothing works.
+    /// A failure was reported.
     private var hasFailed = false
     private var wanted: ServiceRecord?
     private var registered: ServiceRecord?
-    /// Names that were taken.
+    /// Number of names that were taken.
     private var taken = 0
     private var group = Object.none
     private var wantsOthers = false
@@ -82,25 +82,25 @@ struct AvahiMachine: Sendable {
     private var lastNumber = 0
     private var actions: [Action] = []
 
-    // MARK: What a node wants
+    // MARK: The node's requests
 
-    /// It wants this registered, or nothing.
+    /// The node wants this record registered, or none.
     mutating func publish(_ record: ServiceRecord?) -> [Action] {
         if record?.name != wanted?.name { taken = 0 }
         wanted = record
         return proceed()
     }
 
-    /// It looks for others.
+    /// The node wants to find others.
     mutating func browse() -> [Action] {
         wantsOthers = true
         return proceed()
     }
 
-    /// The bus is there (again).
+    /// The bus is connected, for the first time or again.
     mutating func connected() -> [Action] { [.call(.askState)] }
 
-    /// The bus is gone.
+    /// The bus connection is lost.
     mutating func disconnected(_ cause: String) -> [Action] {
         forget()
         fail(RadioError(.serviceNotRunning, cause))
@@ -108,13 +108,13 @@ struct AvahiMachine: Sendable {
         return actions
     }
 
-    // MARK: What the daemon says
+    // MARK: The daemon's events
 
     mutating func handle(_ event: AvahiEvent) -> [Action] {
         switch event {
         case .server(true): isRunning = true
         case .server(false):
-            // It looks for another name of its own; what was registered goes by the old one.
+            // The daemon is choosing another host name. The registration still has the old one.
             isRunning = false
             if let path = group.path, registered != nil { call(.reset(group: path)) }
             registered = nil
@@ -191,7 +191,7 @@ struct AvahiMachine: Sendable {
         if let path = group.path { call(.reset(group: path)) }
         registered = nil
         taken += 1
-        // Somebody takes one after the other: that is no node.
+        // If another program takes one name after another, it is not a node.
         if taken >= LANLimits.names { wanted = nil }
     }
 
@@ -210,7 +210,7 @@ struct AvahiMachine: Sendable {
         if let path { resolvers[place]?.object = .made(path) } else { resolvers[place] = nil }
     }
 
-    /// Something did not work although there is a daemon: it does when it is asked anew, after its next change.
+    /// A call has failed although there is a daemon. It is repeated after the daemon's next change.
     private mutating func failed(_ error: String) -> [Action] {
         fail(RadioError(.failed, error))
         defer { actions = [] }

@@ -4,51 +4,51 @@ import BLETransport
 import MeshProtocol
 import NIOCore
 
-/// The services that were found, by their names, and what is told of them.
+/// The services that were found, by name, and the events to report about them.
 struct KnownServices: Sendable {
     private struct Service: Sendable {
         var places: [ServicePlace: SocketAddress] = [:]
         var advertisement: Advertisement
-        /// When it was told of; nil where it was not.
+        /// When it was last reported. Nil if it was not.
         var told: MeshInstant?
-        /// Nobody has answered there: until then it is not told of.
+        /// The service did not answer. Until this time it is not reported.
         var doubtfulUntil: MeshInstant?
-        /// Found last, for a table that is full.
+        /// The order of the last change, for a table that is full.
         var order: Int
     }
 
     private var services: [String: Service] = [:]
     private var lastOrder = 0
-    /// The head that this node registers itself: it is told of nowhere.
+    /// The head in this node's own record, which is not reported.
     var own: [UInt8]?
-    /// The service that is looked for; nil where nothing is told.
+    /// The service to report. Nil if none is.
     private var scanned: ServiceUUID?
-    /// The services that are gone: a host that is dialled after a gap may be there again before it is found.
+    /// Services that are gone. A host that is dialled after a gap may be back before it is found again.
     private var former: [String: Former] = [:]
 
-    /// Whose service it was, and where.
+    /// The head of a former service's node, and its addresses.
     private struct Former: Sendable {
         var head: [UInt8]
         var places: [ServicePlace: SocketAddress] = [:]
     }
 
-    // MARK: What is looked for
+    // MARK: Scanning
 
-    /// Others of this service are told of, or nobody.
+    /// Reports services of this type, or none.
     mutating func scan(for service: ServiceUUID?, now: MeshInstant) -> [RadioEvent] {
         scanned = service
         for name in services.keys { services[name]?.told = nil }
         return tick(now: now)
     }
 
-    /// Time has passed: those who are there are told of again.
+    /// Time has passed. Existing services are reported again.
     mutating func tick(now: MeshInstant) -> [RadioEvent] {
         services.keys.sorted().compactMap { tell($0, now: now) }
     }
 
-    // MARK: What is found
+    // MARK: Found services
 
-    /// A service is at a place, or has changed.
+    /// A service was found at a place, or has changed.
     mutating func found(_ service: FoundService, now: MeshInstant) -> [RadioEvent] {
         guard let advertisement = ServiceRecord.advertisement(in: service.txt), let address = service.socketAddress,
             advertisement.idPrefix != own
@@ -60,7 +60,7 @@ struct KnownServices: Sendable {
         lastOrder += 1
         var known = services[name] ?? Service(advertisement: advertisement, order: lastOrder)
         if known.advertisement != advertisement { known.told = nil }
-        // What has another place, or says something else, was heard anew.
+        // A service with a new address or new data counts as heard again.
         if known.places[service.place] != address || known.advertisement != advertisement { known.doubtfulUntil = nil }
         known.advertisement = advertisement
         if known.places[service.place] != nil || known.places.count < LANLimits.addresses {
@@ -70,7 +70,7 @@ struct KnownServices: Sendable {
         return [tell(name, now: now)].compactMap(\.self)
     }
 
-    /// It is there no more.
+    /// The service is gone.
     mutating func gone(_ place: ServicePlace) -> [RadioEvent] {
         guard var known = services[place.name] else { return [] }
         remember(place, known.places.removeValue(forKey: place), of: known.advertisement.idPrefix)
@@ -84,8 +84,9 @@ struct KnownServices: Sendable {
 
     // MARK: Dialling
 
-    /// Where a service is dialled, link-local IPv6 last; where it was where it is not known any more. A host that starts again within a
-    /// second finds its name taken by itself and gets another one: there it is dialled as soon as the old name is gone.
+    /// The addresses to dial for a service, link-local IPv6 last. For an unknown service, its former addresses. A host
+    /// that restarts within a second finds its own name still taken and gets another one. It is dialled under that name
+    /// as soon as the old one is gone.
     func addresses(of name: String) -> [(place: ServicePlace, address: SocketAddress)] {
         let places = services[name]?.places ?? successor(of: name)?.value.places ?? former[name]?.places ?? [:]
         return places.map { ($0.key, $0.value) }.sorted {
@@ -94,18 +95,18 @@ struct KnownServices: Sendable {
         }
     }
 
-    /// Whether what is found by this name is worth another try for who dials that one.
+    /// Whether a service that was found makes another attempt useful for a dial of `dialled`.
     func found(_ name: String, helps dialled: String) -> Bool {
         name == dialled || services[dialled] == nil && successor(of: dialled)?.key == name
     }
 
-    /// The newest service of who had a name that is gone.
+    /// The newest service of the node that had a name which is gone.
     private func successor(of name: String) -> (key: String, value: Service)? {
         guard let head = former[name]?.head else { return nil }
         return services.filter { $0.value.advertisement.idPrefix == head }.max { $0.value.order < $1.value.order }
     }
 
-    /// Nobody has answered there: what is known of it may be old.
+    /// The service did not answer, so its data may be out of date.
     mutating func unanswered(_ name: String, now: MeshInstant) -> [RadioEvent] {
         guard let known = services[name], known.doubtfulUntil == nil else { return [] }
         services[name]?.doubtfulUntil = now + LANLimits.doubt
@@ -113,7 +114,7 @@ struct KnownServices: Sendable {
         return known.told == nil ? [] : [.lost(Self.endpoint(name))]
     }
 
-    /// Somebody has.
+    /// The service has answered.
     mutating func answered(_ name: String, now: MeshInstant) -> [RadioEvent] {
         services[name]?.doubtfulUntil = nil
         return [tell(name, now: now)].compactMap(\.self)
@@ -140,7 +141,7 @@ struct KnownServices: Sendable {
 
     private mutating func remember(_ place: ServicePlace, _ address: SocketAddress?, of head: [UInt8]) {
         guard let address else { return }
-        // It does not matter which one goes: few are dialled again after a gap.
+        // Any entry may go, since few services are dialled again after a gap.
         if former.count >= LANLimits.services, former[place.name] == nil, let any = former.keys.first {
             former[any] = nil
         }

@@ -3,51 +3,51 @@
 import BLETransport
 import MeshProtocol
 
-/// Every limit of the LAN, each with its reason. Those of the wire are `Limits`, and those of the air, which hold here as well
-/// where nothing else is said, are `RadioLimits`.
+/// All limits of the LAN, each with its reason. Those of the wire are in `Limits`. Those in `RadioLimits` also apply
+/// here unless this file states others.
 public enum LANLimits {
     // MARK: Links
 
-    /// A connection ends when data that were sent again stay unacknowledged for this long (TCP_USER_TIMEOUT, tcp(7)). A
-    /// lost network reports nothing, and a guest with another bearer must be linked there within a second. Linux sends
-    /// again after 200 ms and after about 400 more, later in a slow network, and counts from then. So a connection that
-    /// has carried nothing for about 600 ms ends, and one or two lost packets in a row do not end it.
+    /// A connection ends when repeated data stay unacknowledged for this time (TCP_USER_TIMEOUT, tcp(7)). A lost
+    /// network reports nothing, and a guest with another bearer must be linked there within a second. Linux repeats
+    /// after 200 ms and after about 400 more, later in a slow network, and counts from then. So a connection that has
+    /// carried nothing for about 600 ms ends, and one or two lost packets in a row do not end it.
     public static let silence: Duration = .milliseconds(200)
     /// Time for a connection to open, to one address. The next address is tried in parallel.
     public static let connect: Duration = .seconds(2)
-    /// Pause between two addresses of one host: the first one, over the kind of network that has worked, mostly answers within
-    /// some milliseconds (RFC 8305 has 250 ms for servers that are far away).
+    /// Pause between two addresses of one host. The first address uses the kind of network that has worked, and usually
+    /// answers within some milliseconds (RFC 8305 has 250 ms for servers that are far away).
     public static let nextAddress: Duration = .milliseconds(100)
-    /// Pause before a host's addresses are tried again, since a host that has just come is known by its answer alone: a guest
-    /// is back within this time after a gap. It costs one packet for each address.
+    /// Pause before a host's addresses are tried again, since only an answer shows that a host is back. A guest
+    /// reconnects within this time after a gap. Each attempt costs one packet per address.
     public static let dialPause: Duration = .milliseconds(250)
-    /// Bytes that wait in a connection, each way, as on the air: votes do not wait long behind what is in it. The kernel
-    /// takes twice as many for its own accounting.
+    /// Bytes that wait in a connection in each direction, as over Bluetooth, so votes do not wait long behind them. The
+    /// kernel uses twice as many for its own accounting.
     public static let bufferBytes = RadioLimits.channelBufferBytes
     /// Bytes that are read at once: two SDUs.
     static let readBytes = 4_096
-    /// How long what was sent before a channel was closed may take to leave.
+    /// Time that sent data have to leave after a channel was closed.
     static let farewell: Duration = .seconds(1)
 
     // MARK: Callers
 
-    /// Connections that others have opened, in all: two for each guest, for the case that all change links at once, and
-    /// as many as the protocol allows with an unfinished handshake.
+    /// Accepted connections in all: two for each guest, in case all guests change links at once, and as many as the
+    /// protocol allows with an unfinished handshake.
     public static let accepted = 2 * Limits.guests + Limits.halfOpenLinks
-    /// Those of one address: a phone that shares its connection stands before the few that are behind it.
+    /// Accepted connections of one address. A phone that shares its connection has a few devices behind it.
     public static let acceptedOfAddress = 16
-    /// Callers a second, as on the virtual radio. Others are closed at once.
+    /// Connections accepted per second, as on the virtual radio. Others are closed at once.
     static let callersPerSecond = RadioLimits.virtualCallersPerSecond
-    /// Callers at once before that counts, as on the virtual radio.
+    /// Connections at once before that counts, as on the virtual radio.
     static let callerBurst = RadioLimits.virtualCallerBurst
-    /// Connections that the kernel accepts before they are looked at.
+    /// Connections that the kernel accepts before the node does.
     static let backlog = Limits.halfOpenLinks
-    /// For how long it is known which networks this device is on.
+    /// Time that the list of this device's networks stays valid.
     static let networksKnown: Duration = .seconds(2)
 
     // MARK: Services
 
-    /// Services that are remembered: hosts and relays in one network, as many as on the air.
+    /// Services that are remembered: hosts and relays in one network, as many as over Bluetooth.
     public static let services = RadioLimits.scanResults
     /// Addresses of one service: two kinds on each of four interfaces.
     public static let addresses = 8
@@ -56,12 +56,13 @@ public enum LANLimits {
     static let doubt: Duration = .seconds(10)
     /// Bytes of one string of a service's TXT record: ours have at most about 70.
     static let stringBytes = 255
-    /// Names that a node tries where its own is taken: two of the same identifier are one at most.
+    /// Names that a node tries if its own is taken. At most one other node has the same identifier.
     static let names = 4
-    /// Services that wait for Avahi to tell where they are: objects of ours in the daemon, which takes 1,024 of a client.
+    /// Services that wait for Avahi to find their addresses. Each is an object in the daemon, which allows 1,024 per
+    /// client.
     static let resolvers = services * 2
-    /// What the directory tells that waits for the radio, which reads it at once.
+    /// Events of the directory that wait for the radio, which reads them at once.
     static let directoryEvents = 1_024
-    /// How often it is tried to reach the message bus again.
+    /// Time between two attempts to reach the message bus.
     static let busPause: Duration = .seconds(5)
 }

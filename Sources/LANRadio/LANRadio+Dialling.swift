@@ -6,8 +6,8 @@ import NIOCore
 import NIOPosix
 
 extension LANRadio {
-    /// Opens a connection to a service that was found. It is tried again until one opens, wherever the service is then, or
-    /// until `RadioLimits.dialLimit`.
+    /// Opens a connection to a service that was found. It tries again until a connection opens, at the service's
+    /// current address, or until `RadioLimits.dialLimit`.
     public func dial(_ endpoint: RadioEndpoint) async throws(RadioError) -> any RadioChannel {
         guard !isClosed else { throw RadioError(.closed) }
         lastDial += 1
@@ -32,7 +32,7 @@ extension LANRadio {
         }
     }
 
-    /// Waits for a moment, or until something new is told.
+    /// Waits for a short time, or until the directory reports something new.
     private func pause(_ number: Int) async {
         let alarm = Task {
             try? await Task.sleep(for: LANLimits.dialPause)
@@ -50,14 +50,14 @@ extension LANRadio {
         dials[number]?.isNews = false
     }
 
-    /// It is worth trying again.
+    /// Another attempt makes sense.
     func wake(_ number: Int, isNews: Bool = false) {
         if isNews { dials[number]?.isNews = true }
         dials[number]?.waiter?.resume()
         dials[number]?.waiter = nil
     }
 
-    /// Tries every address, one a moment after the other, and takes the first that answers.
+    /// Tries all addresses, with a short delay between them, and returns the first that answers.
     private func tryAll(_ endpoint: RadioEndpoint) async -> (any RadioChannel)? {
         let places = services.addresses(of: endpoint.address).filter { isLocal($0.address) }
         return await withTaskGroup(of: (TCPStream, Int)?.self) { group in
@@ -95,7 +95,7 @@ extension LANRadio {
         do {
             let channel = try await opening.get()
             let stream = TCPStream(channel, inlet, endpoint: endpoint)
-            // Where another one was first, this one is closed with it.
+            // If another one was first, this one is closed with it.
             return stream
         } catch {
             logger.debug("\(address): \(error)")
@@ -116,7 +116,7 @@ extension ClientBootstrap {
 }
 
 extension ServerBootstrap {
-    /// What each accepted connection has.
+    /// Options of each accepted connection.
     func childStreamOptions() -> ServerBootstrap {
         childChannelOption(.autoRead, value: false)
             .childChannelOption(.maxMessagesPerRead, value: 1)

@@ -7,35 +7,35 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 
-/// The network that a device is in, as a radio: hosts and relays are found by DNS-SD, and links are TCP connections
-/// (`docs/protocol.md`, "LAN").
+/// The local network as a radio. DNS-SD finds hosts and relays, and links are TCP connections (`docs/protocol.md`,
+/// "LAN").
 ///
-/// Nothing is told to the network but while it advertises, and nobody is let in, or dialled, who is not in one of this device's
-/// own networks.
+/// It sends to the network only while it advertises. It accepts and dials only peers in one of this device's own
+/// networks.
 public actor LANRadio: Radio {
     /// `lan`.
     public nonisolated let name = "lan"
-    /// What happens in the network, for one listener.
+    /// The events in the network, for one listener.
     public nonisolated let events: AsyncStream<RadioEvent>
-    /// Connections are independent of one another.
+    /// Connections are independent of each other.
     public nonisolated let dialsWhileDialled: Bool? = true
-    /// What every advertisement of this radio has.
+    /// The flags in every advertisement of this radio.
     public nonisolated let advertisedFlags: AdvertisedFlags
 
     let group: any EventLoopGroup
     let logger: Logger
     var services = KnownServices()
-    /// The dials that have led to nothing yet.
+    /// Dials without a connection so far.
     var dials: [Int: Dial] = [:]
     var lastDial = 0
     var isClosed = false
 
     struct Dial {
-        /// The service's.
+        /// The name of the service.
         var name: String
-        /// Something new was told of it.
+        /// The directory has reported something new about it.
         var isNews = false
-        /// Waits until it is worth trying again.
+        /// Waits until another attempt makes sense.
         var waiter: CheckedContinuation<Void, Never>?
     }
 
@@ -44,9 +44,9 @@ public actor LANRadio: Radio {
     private var listening: Task<Void, Never>?
     private var telling: Task<Void, Never>?
     private var listener: (any Channel)?
-    /// Callers are taken: they may come while the listener opens.
+    /// Connections are accepted. They may arrive while the listener opens.
     private var takesCallers = false
-    /// The port that it listens on, and does again where it can.
+    /// The port that it listens on, and tries to use again.
     private var port = 0
     private var callers = Callers()
     private var networks = (LocalNetworks(), ContinuousClock.now)
@@ -55,11 +55,12 @@ public actor LANRadio: Radio {
 
     private struct Open {
         weak var stream: TCPStream?
-        /// Where it was dialled; nil where it was accepted.
+        /// The interface of a dialled connection. Nil for an accepted one.
         var interface: Int?
     }
 
-    /// A radio on the networks of this device, by avahi-daemon. `demands` is what this node asks of who dials.
+    /// A radio on this device's networks, with avahi-daemon. `demands` is what this node requires of peers that dial
+    /// it.
     public init(demands: AdvertisedFlags.Critical = [], logger: Logger = Logger(label: "roadmesh.lan")) {
         self.init(directory: AvahiDirectory(), demands: demands, logger: logger)
     }
@@ -77,7 +78,7 @@ public actor LANRadio: Radio {
 
     var now: MeshInstant { ContinuousClock.now - origin }
 
-    /// Makes contact with the directory. Throws `serviceNotRunning` where there is none.
+    /// Connects to the directory. Throws `serviceNotRunning` without one.
     public func open() async throws(RadioError) {
         try await directory.open()
         listening = Task { for await event in directory.events { self.received(event) } }
@@ -89,7 +90,7 @@ public actor LANRadio: Radio {
         }
     }
 
-    /// Gives everything back.
+    /// Releases the directory, the listener and all connections.
     public func close() async {
         guard !isClosed else { return }
         isClosed = true
@@ -104,16 +105,16 @@ public actor LANRadio: Radio {
         eventSink.finish()
     }
 
-    // MARK: What is found
+    // MARK: Found services
 
-    /// Tells of others in the network.
+    /// Reports other nodes in the network.
     public func scan(for service: ServiceUUID) async throws(RadioError) {
         guard !isClosed else { throw RadioError(.closed) }
         tell(services.scan(for: service, now: now))
         await directory.browse()
     }
 
-    /// Tells of nobody. Whether those who were found are still there goes on being watched.
+    /// Stops reporting other nodes. The radio still watches those that were found.
     public func stopScanning() async { tell(services.scan(for: nil, now: now)) }
 
     private func received(_ event: DirectoryEvent) {
@@ -133,16 +134,16 @@ public actor LANRadio: Radio {
 
     func tell(_ events: [RadioEvent]) { for event in events { eventSink.yield(event) } }
 
-    /// What was found on an interface is gone. Where that is for want of a carrier, nothing comes back on it.
+    /// Services on an interface are gone. If the interface has lost its carrier, no data arrive on it any more.
     private func checkInterface(_ interface: Int) {
         let gone = streams.values.filter { $0.interface == interface }.compactMap(\.stream)
         guard !gone.isEmpty, !LocalNetworks().isRunning(interface) else { return }
         for stream in gone { stream.lose("the network is gone") }
     }
 
-    // MARK: Being found
+    // MARK: Advertising
 
-    /// Registers this, and takes callers.
+    /// Registers the advertisement, and accepts connections.
     public func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(RadioError) {
         guard !isClosed else { throw RadioError(.closed) }
         var advertisement = advertisement
@@ -153,7 +154,7 @@ public actor LANRadio: Radio {
         await directory.publish(ServiceRecord(advertisement, port: port))
     }
 
-    /// Takes that back. Links stay.
+    /// Removes the advertisement. Links stay.
     public func stopAdvertising() async {
         await directory.publish(nil)
         let open = listener
@@ -166,7 +167,7 @@ public actor LANRadio: Radio {
             listener = try await bound("::", port)
         } catch {
             do {
-                // The port was taken meanwhile, or this device has no IPv6.
+                // The port was taken in the meantime, or this device has no IPv6.
                 let isTaken = port != 0
                 listener = try await isTaken ? bound("::", 0) : bound("0.0.0.0", 0)
             } catch {
@@ -203,7 +204,7 @@ public actor LANRadio: Radio {
 
     private func gone(_ address: [UInt8]) { callers.left(address) }
 
-    /// Who is in one of this device's networks.
+    /// Whether an address is in one of this device's networks.
     func isLocal(_ address: SocketAddress) -> Bool {
         if ContinuousClock.now - networks.1 > LANLimits.networksKnown || !networks.0.contains(address) {
             networks = (LocalNetworks(), .now)
@@ -211,7 +212,7 @@ public actor LANRadio: Radio {
         return networks.0.contains(address)
     }
 
-    /// A channel for SDUs over a connection. `interface` is where it was dialled.
+    /// A channel for SDUs over a connection. `interface` is the interface of a dialled one.
     func track(_ stream: TCPStream, interface: Int? = nil) -> any RadioChannel {
         streams = streams.filter { $0.value.stream != nil }
         streams[ObjectIdentifier(stream)] = Open(stream: stream, interface: interface)
@@ -219,12 +220,12 @@ public actor LANRadio: Radio {
     }
 }
 
-/// Who is let in, in number and in time: in all, and of one address.
+/// Limits accepted connections: their rate, and their number in all and per address.
 struct Callers: Sendable {
     private var open: [[UInt8]: Int] = [:]
     private var rate = RateLimit(perSecond: LANLimits.callersPerSecond, burst: LANLimits.callerBurst, now: .zero)
 
-    /// Whether one more is let in.
+    /// Whether one more is accepted.
     mutating func admits(_ address: [UInt8], now: MeshInstant) -> Bool {
         guard open.values.reduce(0, +) < LANLimits.accepted, open[address, default: 0] < LANLimits.acceptedOfAddress,
             rate.allows(now: now)
@@ -233,7 +234,7 @@ struct Callers: Sendable {
         return true
     }
 
-    /// One that was let in is gone.
+    /// An accepted connection has ended.
     mutating func left(_ address: [UInt8]) {
         open[address, default: 0] -= 1
         if open[address, default: 0] <= 0 { open[address] = nil }

@@ -3,8 +3,8 @@
 import Glibc
 import NIOCore
 
-/// The networks that this device is on: who is in none of them is neither dialled nor let in, since multicast DNS does not reach
-/// further, and a car with a mobile network has addresses that all the world can dial.
+/// The networks of this device. Peers in other networks are neither dialled nor accepted: multicast DNS does not reach
+/// them, and a car with a mobile network has addresses that anyone on the Internet can dial.
 struct LocalNetworks: Sendable {
     private struct Network: Sendable {
         var address: [UInt8]
@@ -12,10 +12,10 @@ struct LocalNetworks: Sendable {
     }
 
     private var networks: [Network] = []
-    /// Interfaces that have a carrier.
+    /// Interfaces with a carrier.
     private var running: Set<UInt32> = []
 
-    /// Those of this moment (getifaddrs(3)).
+    /// The current networks (getifaddrs(3)).
     init() {
         var list: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&list) == 0 else { return }
@@ -32,7 +32,7 @@ struct LocalNetworks: Sendable {
         }
     }
 
-    /// These, for tests: addresses with the bytes of their masks.
+    /// Networks for tests: addresses with the bytes of their masks.
     init(_ networks: [(address: [UInt8], mask: [UInt8])]) {
         self.networks = networks.map { Network(address: $0.address, mask: $0.mask) }
     }
@@ -49,7 +49,7 @@ struct LocalNetworks: Sendable {
         }
     }
 
-    /// An address's bytes in the network's order. A caller by IPv4 on a socket for both is one by IPv4.
+    /// An address's bytes in network order. An IPv4 peer on a dual-stack socket counts as IPv4.
     static func bytes(of address: SocketAddress) -> [UInt8]? {
         switch address {
         case .v4(let address): return withUnsafeBytes(of: address.address.sin_addr) { Array($0) }
@@ -78,7 +78,7 @@ struct LocalNetworks: Sendable {
 }
 
 extension FoundService {
-    /// Where it is dialled. An address that is good on one link alone needs to know which (RFC 4007).
+    /// The address to dial. A link-local address needs its interface (RFC 4007).
     var socketAddress: SocketAddress? {
         guard (1...65_535).contains(port), let parsed = try? SocketAddress(ipAddress: address, port: port) else {
             return nil

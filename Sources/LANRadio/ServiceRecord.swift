@@ -3,19 +3,19 @@
 import BLETransport
 import MeshProtocol
 
-/// What a node registers for others in its network (`docs/protocol.md`, "LAN").
+/// The record that a node registers for others in its network (`docs/protocol.md`, "LAN").
 struct ServiceRecord: Hashable, Sendable {
-    /// The instance: as much of the identifier as an advertisement has, in hex digits.
+    /// The instance: the part of the identifier that an advertisement contains, in hex digits.
     var name: String
     /// The TCP port that it listens on.
     var port: Int
     /// The strings of the TXT record.
     var txt: [[UInt8]]
 
-    /// The kind of service (RFC 6763, 7).
+    /// The type of service (RFC 6763, 7).
     static let type = "_roadmesh._tcp"
 
-    /// What stands in the place of a PSM, which a port is none of.
+    /// Placeholder for the PSM, which a port does not have.
     static let psm: UInt8 = 0x80
 
     init(_ advertisement: Advertisement, port: Int) {
@@ -33,7 +33,7 @@ struct ServiceRecord: Hashable, Sendable {
         ]
     }
 
-    /// Reads a TXT record. Nil where it is none of ours.
+    /// Reads a TXT record. Nil if it is not ours.
     static func advertisement(in txt: [[UInt8]]) -> Advertisement? {
         guard let uuid = value("u", in: txt).flatMap(Hex.bytes), uuid.count == 16,
             let payload = value("a", in: txt).flatMap(Hex.bytes), let text = value("n", in: txt),
@@ -42,7 +42,7 @@ struct ServiceRecord: Hashable, Sendable {
         return Advertisement(service: ServiceUUID(bytes: uuid), payload: payload, localName: text)
     }
 
-    /// The value of a key: the first one counts (RFC 6763, 6.4).
+    /// The value of a key. The first one counts (RFC 6763, 6.4).
     private static func value(_ key: String, in txt: [[UInt8]]) -> String? {
         let head = Array("\(key)=".utf8)
         guard let string = txt.first(where: { $0.starts(with: head) }), string.count <= LANLimits.stringBytes else {
@@ -52,7 +52,7 @@ struct ServiceRecord: Hashable, Sendable {
     }
 }
 
-/// Where a service was found: each interface and kind of address is a place of its own.
+/// A place where a service was found. Each interface and kind of address counts separately.
 struct ServicePlace: Hashable, Sendable {
     var name: String
     /// The interface's number.
@@ -62,7 +62,7 @@ struct ServicePlace: Hashable, Sendable {
     var domain = "local"
 }
 
-/// A service in the network, and where it listens.
+/// A service in the network and its address.
 struct FoundService: Hashable, Sendable {
     var place: ServicePlace
     /// A numeric address.
@@ -71,28 +71,28 @@ struct FoundService: Hashable, Sendable {
     var txt: [[UInt8]]
 }
 
-/// What a directory tells.
+/// An event of a directory.
 enum DirectoryEvent: Hashable, Sendable {
-    /// A service is there, or has changed.
+    /// A service has appeared or changed.
     case found(FoundService)
-    /// It is there no more.
+    /// The service is gone.
     case gone(ServicePlace)
-    /// Nothing can be registered or looked for, and why.
+    /// Registering and browsing do not work, for this reason.
     case failed(RadioError)
-    /// It can (again).
+    /// Registering and browsing work, or work again.
     case works
 }
 
-/// Who tells the network of a service, and what the network tells of others: `AvahiDirectory`, or a test.
+/// Registers a service in the network and finds others: `AvahiDirectory`, or a test.
 protocol ServiceDirectory: Sendable {
-    /// What it tells, for one listener. It ends with `close`.
+    /// The events, for one listener. The stream ends with `close`.
     var events: AsyncStream<DirectoryEvent> { get }
-    /// Makes contact. Throws where there is no such directory here.
+    /// Connects. Throws if there is no such directory.
     func open() async throws(RadioError)
-    /// Registers this in the place of what was registered before; nil: nothing.
+    /// Registers this record in place of the last one. With nil, none is registered.
     func publish(_ record: ServiceRecord?) async
-    /// Looks for others, until `close`.
+    /// Browses for others, until `close`.
     func browse() async
-    /// Takes all back.
+    /// Removes all registrations.
     func close() async
 }

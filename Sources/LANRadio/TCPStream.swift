@@ -6,20 +6,20 @@ import MeshProtocol
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// A TCP connection as a channel whose pieces are bytes of a stream; `FramedChannel` makes SDUs of them.
+/// A TCP connection as a channel of stream bytes. `FramedChannel` converts them to SDUs.
 ///
-/// What was sent at once waits in it up to `LANLimits.bufferBytes`, and what has arrived until it is asked for: nothing is read
-/// before.
+/// Up to `LANLimits.bufferBytes` that were sent at once wait in it. It reads from the connection only when its reader
+/// asks for data.
 final class TCPStream: RadioChannel {
     let endpoint: RadioEndpoint
     let sendMTU = Int(UInt16.max)
 
     private let channel: any Channel
     private let inlet: Inlet
-    /// Bytes that have not left yet.
+    /// Bytes that were not sent yet.
     private let waiting = NIOLockedValueBox(0)
 
-    /// Takes over a connection whose pipeline has this inlet.
+    /// Takes over a connection with this inlet in its pipeline.
     init(_ channel: any Channel, _ inlet: Inlet, endpoint: RadioEndpoint) {
         self.channel = channel
         self.inlet = inlet
@@ -28,7 +28,7 @@ final class TCPStream: RadioChannel {
 
     deinit { close() }
 
-    /// The connection is there no more.
+    /// Completes when the connection has ended.
     var ended: EventLoopFuture<Void> { channel.closeFuture }
 
     func send(_ sdu: [UInt8]) async throws(RadioError) {
@@ -64,7 +64,7 @@ final class TCPStream: RadioChannel {
     func close() {
         guard inlet.finish(with: RadioError(.closed)) else { return }
         let channel = channel
-        // What was sent leaves before: a final frame says why.
+        // Data are sent before this: a final frame contains the reason.
         channel.eventLoop.execute {
             let alarm = channel.eventLoop.scheduleTask(in: TimeAmount(LANLimits.farewell)) {
                 channel.close(promise: nil)
@@ -76,7 +76,7 @@ final class TCPStream: RadioChannel {
         }
     }
 
-    /// Ends a connection that leads nowhere any more: what waits in it is not waited for.
+    /// Ends a connection that leads nowhere, without waiting for its data.
     func lose(_ cause: String) {
         _ = inlet.finish(with: RadioError(.channelLost, cause))
         channel.close(promise: nil)
@@ -87,13 +87,13 @@ final class TCPStream: RadioChannel {
         return RadioError(.channelLost, cause)
     }
 
-    /// What has arrived on a connection: it asks for more when its reader does.
+    /// The data that have arrived on a connection. It reads more when its reader asks for them.
     final class Inlet: ChannelInboundHandler, Sendable {
         typealias InboundIn = ByteBuffer
 
         private struct State {
             var arrived: [[UInt8]] = []
-            /// Why nothing follows; without a value where the other side has closed.
+            /// Why no more data follow. Without a value, the other side has closed.
             var isEnded = false
             var end: RadioError?
             var reader: CheckedContinuation<Void, Never>?
@@ -101,7 +101,7 @@ final class TCPStream: RadioChannel {
 
         private let state = NIOLockedValueBox(State())
 
-        /// Why this channel carries nothing any more, as far as this side can tell.
+        /// Why this channel carries nothing any more, as far as this side knows.
         var end: RadioError? {
             state.withLockedValue { $0.isEnded ? $0.end ?? RadioError(.channelLost, "the other side has closed") : nil }
         }
@@ -116,19 +116,19 @@ final class TCPStream: RadioChannel {
             context.close(promise: nil)
         }
 
-        /// What was asked for while the connection was not registered yet is forgotten by it, and is asked for again: an accepted one
-        /// has its reader at any moment after it was made.
+        /// The connection forgets a read request from before its registration, so this repeats it. An accepted
+        /// connection may get its reader at any time after it was created.
         func channelActive(context: ChannelHandlerContext) {
             if state.withLockedValue({ $0.reader != nil }) { context.read() }
         }
 
         func channelInactive(context: ChannelHandlerContext) { wake { $0.isEnded = true } }
 
-        /// The next bytes; nil when the other side has closed. What arrived before is told first.
+        /// The next bytes, or nil after the other side has closed. Bytes that arrived before come first.
         func next(from channel: any Channel) async throws(RadioError) -> [UInt8]? {
             while true {
                 let (bytes, isEnded, end) = state.withLockedValue { state -> ([UInt8]?, Bool, RadioError?) in
-                    // What this side has closed tells no more.
+                    // A channel that this side has closed returns no more bytes.
                     let isClosed = state.end?.code == .closed
                     return (
                         state.arrived.isEmpty || isClosed ? nil : state.arrived.removeFirst(), state.isEnded, state.end
@@ -158,7 +158,7 @@ final class TCPStream: RadioChannel {
             }
         }
 
-        /// Ends it from this side. Whether it was not ended before.
+        /// Ends it from this side. Returns whether this call has ended it.
         func finish(with end: RadioError) -> Bool {
             var isFirst = false
             wake { state in
