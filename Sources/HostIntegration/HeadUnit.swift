@@ -9,8 +9,8 @@ import MusicLibrary
 import MusicPlayer
 import ServiceLifecycle
 
-/// What a host has around its node: the library that it plays from, the player, and the desktop's media keys. It tells
-/// each what the others say.
+/// The parts of a host around its node: the library, the player, and the desktop's media keys. It passes their events
+/// on to each other.
 public actor HeadUnit: Service {
     private let node: Node
     private let events: AsyncStream<NodeEvent>
@@ -30,8 +30,8 @@ public actor HeadUnit: Service {
     private var details: SongDetails?
     private var cover = CoverFile(ProcessInfo.processInfo.environment, instance: getpid())
 
-    /// The head unit of a node that does not run yet. The library runs already, and `begun` is what the node has of it.
-    /// `showCount` is told how far the library has been read.
+    /// The head unit of a node that does not run yet. The library already runs, and `begun` is the state of it that the
+    /// node has. `showCount` gets the progress of reading the library.
     public init(
         node: Node, library: MusicLibrary?, begun: LibraryStart? = nil, playlist: String? = nil,
         player: (any MusicPlayer)?,
@@ -48,7 +48,7 @@ public actor HeadUnit: Service {
         events = node.events()
     }
 
-    /// Runs as long as the node does.
+    /// Runs until the node ends.
     public func run() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             if let library {
@@ -101,7 +101,7 @@ public actor HeadUnit: Service {
 
     private func take(_ update: MusicLibrary.Update) async {
         for input in changes.handle(update) {
-            // The player first: it closes the files, and reports no failure of them.
+            // The player first: it closes the files, and must not report errors about them.
             if case .libraryAway(let isAway) = input { await player?.take(libraryAway: isAway) }
             await node.send(input)
         }
@@ -112,8 +112,8 @@ public actor HeadUnit: Service {
         await showCount(changes.count)
     }
 
-    /// With other songs in the folder others of the playlist may be there, and the list may be another one as well. One that
-    /// is on a stick is there when the stick is.
+    /// When other songs are in the folder, the playlist may have other songs too, and may itself have changed. A list
+    /// on a USB stick exists only with the stick.
     private func readPlaylist() async {
         guard let library else { return }
         let known = await library.playlists()
@@ -149,7 +149,7 @@ public actor HeadUnit: Service {
         case .playPause: await node.send(.host(playback?.isPlaying == true ? .pause : .play))
         case .next: await node.send(.host(.skip))
         case .previous: await node.send(.host(.previous))
-        // What no player plays has no volume, and no person at this device has typed it.
+        // The volume needs a player. The command does not come from a person at this device.
         case .volume(let percent): if playback?.volume != nil { await node.send(.host(.volume(percent))) }
         }
     }

@@ -4,21 +4,21 @@ import DemocracyDJ
 import MeshNode
 import MusicLibrary
 
-/// Decides what a node is told of its library: an update goes in, inputs come out.
+/// Decides what to report to a node about its library: an update goes in, inputs come out.
 ///
-/// While the folder is away nothing of it can be played, so the music waits where it is, and goes on when the folder is
-/// back: going from song to song would only empty the queue.
+/// While the folder is gone nothing in it can be played. So the music pauses, and continues when the folder is back.
+/// Skipping from song to song would only empty the queue.
 struct LibraryChanges: Sendable {
-    /// How many songs there are, and how far they have been read.
+    /// The number of songs, and the progress of reading them.
     private(set) var count = LibraryCount(songs: 0)
-    /// Whether the folder is away.
+    /// Whether the folder is gone.
     private(set) var isAway = false
     /// Whether every song of the folder is known.
     var isComplete: Bool { !isAway && count.toScan == nil && count.songs > 0 }
     /// The code of the problem that is told.
     private var told: String?
 
-    /// The node has begun with these songs. Returns how many they are.
+    /// The node has started with these songs. Returns their number.
     mutating func begin(_ start: LibraryStart) -> LibraryCount {
         count.songs = start.songs.count
         return count

@@ -3,22 +3,22 @@
 import DemocracyDJ
 import MusicLibrary
 
-/// What a library has when its host begins.
+/// The content of a library when its host starts.
 ///
-/// A new session begins with what is known; the other songs come as they are read. A session that goes on needs all of
-/// them: a song of its queue that is not there would leave it, with its votes.
+/// A new session starts with the known songs; the others come as they are read. A resumed session needs all songs: a
+/// song of its queue that is missing would leave the queue, with its votes.
 public struct LibraryStart: Sendable {
     /// The songs.
     public private(set) var songs: [Song] = []
-    /// What was told meanwhile and is still to be shown.
+    /// Updates that arrived during the wait and must still be shown.
     public private(set) var updates: [MusicLibrary.Update] = []
     private let isComplete: Bool
     private var toRead: Int?
 
-    /// A start. `isComplete` tells that all songs are needed.
+    /// A start. `isComplete` means that all songs are needed.
     public init(isComplete: Bool) { self.isComplete = isComplete }
 
-    /// Waits for the songs of a library that runs. `progress` is told how many of how many files have been read.
+    /// Waits for the songs of a running library. `progress` gets the number of files that were read, and of all files.
     public mutating func wait(
         for library: MusicLibrary, progress: @Sendable (_ done: Int, _ all: Int) -> Void = { _, _ in }
     ) async {
@@ -28,7 +28,7 @@ public struct LibraryStart: Sendable {
         }
     }
 
-    /// Takes an update. True where the host can begin.
+    /// Handles an update. True if the host can start.
     mutating func take(_ update: MusicLibrary.Update) -> Bool {
         switch update {
         case .progress(let done, let all):
@@ -38,7 +38,7 @@ public struct LibraryStart: Sendable {
         case .songs(let songs):
             self.songs = songs
             return !isComplete || toRead == nil
-        // Nothing more is to be had now: what comes later is told later.
+        // No more songs are available now. Later ones are reported later.
         case .problem:
             updates.append(update)
             return true

@@ -8,9 +8,9 @@ import MeshProtocol
 import MusicLibrary
 import MusicPlayer
 
-/// Where a host's songs come from.
+/// The source of a host's songs.
 public enum MusicSource: Sendable {
-    /// A list of songs that are nowhere.
+    /// A list of songs without files.
     case list([Song])
     /// A folder, and where mpv is that plays from it, as `MPVPlayer.find` says; nil for silence. `audioDevice` is one of
     /// mpv's names for where the sound goes; nil for the usual place. `playlist` is a file whose songs play where nobody asks.
@@ -20,12 +20,12 @@ public enum MusicSource: Sendable {
         String, mpv: String?, launcher: [String] = [], reader: [String]? = nil, measurer: [String] = [],
         loudness: Loudness = .off, audioDevice: String? = nil, playlist: String? = nil)
 
-    /// Whether a path is that of a playlist, by its ending.
+    /// Whether a path is a playlist, by its file name extension.
     public static func isPlaylist(_ path: String) -> Bool { MusicLibrary.isPlaylist(path) }
 
-    /// The songs, as a host begins with them. `index` is the file that the index of a folder is kept in, and `isComplete`
-    /// tells that all songs are needed, since a session goes on (`LibraryStart`). `progress` is told how many of how many
-    /// files have been read.
+    /// Opens the songs for the start of a host. `index` is the file with the index of a folder. `isComplete` means that
+    /// all songs are needed because a session resumes (`LibraryStart`). `progress` gets the number of files that were
+    /// read, and of all files.
     public func open(
         index: String, isComplete: Bool, logger: Logger,
         progress: @escaping @Sendable (_ done: Int, _ all: Int) -> Void = { _, _ in }
@@ -54,33 +54,33 @@ public enum MusicSource: Sendable {
     }
 }
 
-/// A host's music, opened.
+/// A host's opened music.
 public struct Music: Sendable {
     /// The songs that are known so far.
     public let songs: [Song]
-    /// How many of them a new session queues by itself.
+    /// Number of songs that a new session queues automatically.
     let opens: Int
-    /// Who looks through them.
+    /// Searches the songs.
     public let search: any SongSearch
     // Of a folder.
     var library: MusicLibrary?
     var start: LibraryStart?
     var running: Task<Void, Never>?
     var playlist: String?
-    /// Those of its songs that are known so far.
+    /// The known songs of its playlist.
     var listed: [Song.ID] = []
     var mpv: String?
     var launcher: [String] = []
     var audioDevice: String?
     var logger = Logger(label: "roadmesh")
 
-    /// What a node hosts with.
+    /// The parameters for hosting.
     public func hosting(
         _ fairness: Fairness = Fairness(), shuffles: Bool = true, pin: JoiningSecret? = nil
     ) -> Hosting {
         Hosting(
             SongLibrary(songs), fairness, hasPlayer: mpv != nil, opens: opens,
-            // A list is a programme.
+            // A list is a fixed programme, so it is not shuffled.
             shuffles: shuffles && library != nil, playlist: listed, search: search, pin: pin,
             wallClockSeconds: UInt32(clamping: Int(Date().timeIntervalSince1970)))
     }
@@ -91,7 +91,7 @@ public struct Music: Sendable {
         return { await library.cover(of: $0)?.bytes }
     }
 
-    /// What plays around a node that does not run yet. `showCount` is told how far the library has been read.
+    /// The head unit of a node that does not run yet. `showCount` gets the progress of reading the library.
     public func headUnit(
         around node: Node, showCount: @escaping @Sendable (LibraryCount) async -> Void = { _ in }
     ) -> HeadUnit {
@@ -109,6 +109,6 @@ public struct Music: Sendable {
             check: { await library.isAway(failing: $0) }, logger: logger)
     }
 
-    /// Nothing of it is needed any more.
+    /// Stops the library.
     public func close() { running?.cancel() }
 }

@@ -6,48 +6,48 @@ import Glibc
 import MeshProtocol
 import NIOConcurrencyHelpers
 
-/// What a session bus says.
+/// An event of a session bus.
 enum MediaBusEvent: Hashable, Sendable {
     case named
     case nameTaken
     case nameRefused
     case command(MediaCommand)
-    /// The bus is gone, and why; nothing follows.
+    /// The bus is gone, for this reason. No event follows.
     case closed(String)
 }
 
-/// One connection to a session bus, on a thread of its own: the connection belongs to one thread, and may wait.
+/// A connection to a session bus, on its own thread: the connection belongs to one thread, which may block.
 final class MediaBus: Sendable {
     /// Why there is no connection.
     struct Failure: Error {
         var text: String
     }
 
-    /// Something to show.
+    /// A state to show.
     struct Showing: Sendable {
         var state: MediaState
         var isNewStatus: Bool
         var isNewTrack: Bool
         var hasJumped: Bool
-        /// Where the song is, whenever it is asked for.
+        /// Returns the current position in the song.
         var place: @Sendable () -> MeshInstant
     }
 
-    /// What the thread has to do next. A newer showing takes an older one's place, so it never grows.
+    /// The thread's next work. A newer showing replaces an older one, so this never grows.
     private struct Orders {
         var name: String?
         var showing: Showing?
         var isClosed = false
-        /// Nil once the thread has let go of it.
+        /// Nil once the thread has released it.
         var player: Player?
     }
 
-    /// `@unchecked` holds because all but `cmedia_wake`, which any thread may call, is done by the thread alone.
+    /// `@unchecked` is correct: only the thread uses it, except for `cmedia_wake`, which any thread may call.
     private struct Player: @unchecked Sendable {
         let pointer: OpaquePointer
     }
 
-    /// What the bus says, for one listener. A person's buttons are few; the newest are kept.
+    /// The events of the bus, for one listener. A person presses few buttons; the newest events are kept.
     let events: AsyncStream<MediaBusEvent>
     private let sink: AsyncStream<MediaBusEvent>.Continuation
     private let orders = NIOLockedValueBox(Orders())
@@ -63,10 +63,10 @@ final class MediaBus: Sendable {
         DispatchQueue(label: "roadmesh.mediakeys").async { self.serve() }
     }
 
-    /// Asks for a name; `named`, `nameTaken` or `nameRefused` follows.
+    /// Requests a name. `named`, `nameTaken` or `nameRefused` follows.
     func requestName(_ name: String) { order { $0.name = name } }
 
-    /// Shows something. What an unread one before said is new, is new still.
+    /// Shows a state. Changes of a showing that was not read yet still count as new.
     func show(_ showing: Showing) {
         order { orders in
             var showing = showing
@@ -79,7 +79,7 @@ final class MediaBus: Sendable {
         }
     }
 
-    /// Ends the connection and the thread; the events end.
+    /// Ends the connection, the thread and the events.
     func close() { order { $0.isClosed = true } }
 
     private func order(_ change: (inout Orders) -> Void) {

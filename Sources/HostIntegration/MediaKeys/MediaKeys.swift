@@ -8,31 +8,32 @@ import MeshNode
 import MeshProtocol
 import ServiceLifecycle
 
-/// What a media key asks for: on a keyboard, a desktop or a steering wheel.
+/// The command of a media key on a keyboard, a desktop or a steering wheel.
 public enum MediaCommand: Hashable, Sendable {
     /// Play.
     case play
     /// Pause.
     case pause
-    /// Pause while something plays, play otherwise.
+    /// Pause if a song plays, otherwise play.
     case playPause
     /// The next song.
     case next
-    /// The song before.
+    /// The previous song.
     case previous
-    /// How loud, in percent.
+    /// The volume, in percent.
     case volume(Int)
 }
 
-/// Is a media player on the session bus (MPRIS), so that whatever handles media keys finds it and shows what plays.
+/// A media player on the session bus (MPRIS), so that programs that handle media keys find it and show the current
+/// song.
 ///
-/// A head unit may have no session bus, or one that comes later: that is no error. It is looked for after 1, 2, 4 …
+/// A head unit may have no session bus, or one that starts later. That is not an error: it tries again after 1, 2, 4 …
 /// seconds, and then once a minute.
 public actor MediaKeys: Service {
-    /// What people want, for one listener. Of what nobody takes, the newest are kept.
+    /// People's commands, for one listener. If it does not read, the newest are kept.
     public nonisolated let commands: AsyncStream<MediaCommand>
 
-    /// Whether it is on a bus under a name: each change.
+    /// Whether it is on a bus under a name; one element for each change.
     nonisolated let presence: AsyncStream<Bool>
 
     private let address: @Sendable () -> String?
@@ -61,11 +62,11 @@ public actor MediaKeys: Service {
         (commands, commandSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(limits.waitingCommands))
     }
 
-    /// Where the session bus is: as the environment says, or where systemd has it; nil where neither is said.
+    /// The address of the session bus, from the environment or systemd's default. Nil without either.
     static func sessionBus(_ environment: [String: String]) -> String? {
         if let address = environment["DBUS_SESSION_BUS_ADDRESS"], !address.isEmpty { return address }
         guard let folder = environment["XDG_RUNTIME_DIR"], folder.hasPrefix("/") else { return nil }
-        // In an address, all but these bytes have to be escaped (D-Bus specification, "Server Addresses").
+        // In an address, all bytes except these must be escaped (D-Bus specification, "Server Addresses").
         let path = folder.utf8.map { byte in
             let isPlain = Character(Unicode.Scalar(byte)).isLetter && byte < 128 || (48...57).contains(byte)
             return isPlain || "-_/.\\".utf8.contains(byte)
@@ -79,13 +80,13 @@ public actor MediaKeys: Service {
         handle(.show(playback, details))
     }
 
-    /// Is on the bus until the task is cancelled or the service is shut down. Once.
+    /// Stays on the bus until the task is cancelled or the service is shut down. Call it once.
     public func run() async throws {
         precondition(!isRunning, "media keys run once")
         isRunning = true
         let ticking = Task { [ticks = clock.ticks] in for await _ in ticks { handle(.tick) } }
         handle(.tick)
-        // It throws where the task is cancelled, which is an end as good as another.
+        // It throws if the task is cancelled, which is a normal end.
         try? await gracefulShutdown()
         isRunning = false
         ticking.cancel()
@@ -130,7 +131,7 @@ public actor MediaKeys: Service {
             let reader = Task { for await event in opened.events { heard(event, from: number) } }
             bus = (number, opened, reader)
         } catch {
-            // After what is being performed: it is an event of its own.
+            // In a new task, since this is a separate event and must come after the current actions.
             Task { handle(.unreachable(error.text)) }
         }
     }

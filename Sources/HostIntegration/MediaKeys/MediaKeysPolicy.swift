@@ -4,33 +4,33 @@ import DemocracyDJ
 import MeshNode
 import MeshProtocol
 
-/// Decides when a session bus is looked for, under which name this player is on it, and what is told there.
+/// Decides when to look for a session bus, which name this player uses on it, and what it shows there.
 struct MediaKeysPolicy: Sendable {
-    /// What happens.
+    /// An event of the media keys.
     enum Event: Hashable, Sendable {
-        /// It begins, or time has passed: see `deadline`.
+        /// The policy starts, or time has passed (see `deadline`).
         case tick
-        /// There is no bus, or it does not answer, and why.
+        /// The bus is missing or does not answer, for this reason.
         case unreachable(String)
-        /// The bus says something.
+        /// The bus has sent an event.
         case said(MediaBusEvent)
         /// This is to be heard, and so much is known of its song.
         case show(Playback, SongDetails? = nil)
     }
 
-    /// What is to be done.
+    /// An action for the media keys.
     enum Action: Hashable, Sendable {
         /// Connect to the session bus.
         case open
-        /// Let go of it.
+        /// Close the connection to it.
         case close
-        /// Ask it for a name.
+        /// Request this name.
         case requestName(String)
-        /// Show this. `hasJumped` says that the song goes on at another place.
+        /// Show this state. `hasJumped` means that the position has changed by a jump.
         case show(MediaState, isNewStatus: Bool, isNewTrack: Bool, hasJumped: Bool)
-        /// Tell the host what a person wants.
+        /// Pass a person's command to the host.
         case command(MediaCommand)
-        /// Write why there are no media keys to the log: once until there were some.
+        /// Log why there are no media keys, once until there are some.
         case note(String)
     }
 
@@ -39,10 +39,10 @@ struct MediaKeysPolicy: Sendable {
         case open
     }
 
-    /// The name that players of this kind have.
+    /// The common name of players of this program.
     static let name = "org.mpris.MediaPlayer2.roadmesh"
 
-    /// What is to be seen.
+    /// The shown state.
     private(set) var state = MediaState()
     private let instance: String
     private let limits: MediaKeysLimits
@@ -51,7 +51,8 @@ struct MediaKeysPolicy: Sendable {
     private var hasOwnName = false
     private var hasNoted = false
 
-    /// One that is not connected. `instance` tells this program from others of its kind: its process identifier.
+    /// A policy without a connection. `instance` distinguishes this program from others of its kind: its process
+    /// identifier.
     init(instance: Int32, limits: MediaKeysLimits = .standard) {
         self.instance = "\(Self.name).instance\(instance)"
         self.limits = limits
@@ -60,7 +61,7 @@ struct MediaKeysPolicy: Sendable {
     /// When `tick` is due.
     var deadline: MeshInstant? { if case .none(let at) = connection { at } else { nil } }
 
-    /// Takes an event.
+    /// Decides the actions for an event.
     mutating func handle(_ event: Event, now: MeshInstant) -> [Action] {
         switch event {
         case .tick:
@@ -76,7 +77,7 @@ struct MediaKeysPolicy: Sendable {
             (turn, hasNoted) = (0, false)
             return []
         case .said(.nameTaken):
-            // Two of one process: there is no third name.
+            // Both names of this process are taken, and it has only two.
             guard !hasOwnName else { return [.close] + lose("the names are taken", now: now) }
             hasOwnName = true
             return [.requestName(instance)]

@@ -20,9 +20,9 @@ public struct SongDetails: Hashable, Sendable {
 
 /// What is to be seen of a playback on the session bus (MPRIS 2.2, "Metadata").
 struct MediaState: Hashable, Sendable {
-    /// What is told of a song.
+    /// The shown data of a song.
     struct Track: Hashable, Sendable {
-        /// An object path: the specification wants one for a name.
+        /// An object path, which the specification requires as an identifier.
         var path: String
         var title: String
         var artist: String
@@ -41,14 +41,14 @@ struct MediaState: Hashable, Sendable {
     var track: Track?
     /// From 0 to 1.
     var volume = 1.0
-    /// Whether there is a song before this one.
+    /// Whether there is a previous song.
     var canGoBack = false
-    /// Where the song was.
+    /// The position in the song at the time `at`.
     private var elapsed: MeshInstant = .zero
-    /// When it was there.
+    /// The time of that position.
     private var at: MeshInstant = .zero
 
-    /// Silence.
+    /// Nothing plays.
     init() {}
 
     /// What is to be seen of this playback, which is so now.
@@ -68,19 +68,19 @@ struct MediaState: Hashable, Sendable {
             length: .seconds(max(0, min(song.duration.isFinite ? song.duration : 0, 365 * 86_400))))
     }
 
-    /// Whether what is told beside the song is the same.
+    /// Whether everything except the song and its position is equal.
     func isSameStatus(as other: MediaState) -> Bool {
         (status, volume, canGoBack) == (other.status, other.volume, other.canGoBack)
     }
 
-    /// Where the song is, never past its end.
+    /// The current position in the song, never beyond its end.
     func place(_ now: MeshInstant) -> MeshInstant {
         guard let track else { return .zero }
         let place = max(.zero, elapsed + (status == .playing ? now - at : .zero))
         return track.length > .zero ? min(place, track.length) : place
     }
 
-    /// A song's name as an object path: letters and digits stay, other bytes become hexadecimal digits.
+    /// A song's identifier as an object path: letters and digits stay, other bytes become hexadecimal digits.
     private static func path(of song: Song.ID) -> String {
         let name = song.utf8.prefix(DJLimits.songIDBytes).map { byte -> String in
             let scalar = Unicode.Scalar(byte)
@@ -90,7 +90,8 @@ struct MediaState: Hashable, Sendable {
         return "/org/roadmesh/song/" + (name.isEmpty ? "_" : name.joined())
     }
 
-    /// A text that D-Bus takes: it refuses NUL and Unicode's noncharacters, and a peer that sends them is cut off.
+    /// A text that D-Bus accepts. D-Bus refuses NUL and Unicode's noncharacters, and disconnects a peer that sends
+    /// them.
     private static func text(_ text: String, bytes limit: Int) -> String {
         var result = String.UnicodeScalarView()
         var bytes = 0

@@ -5,16 +5,16 @@ import Glibc
 import MeshNode
 import ServiceLifecycle
 
-/// Tells the system's service manager how a host is, and that it is alive: alive is a node that answers, not a process
-/// that is there. Where the node hangs, the manager hears nothing any more, and restarts the host.
+/// Reports to the system's service manager the state of a host, and that it is alive. The host is alive if its node
+/// answers, not if its process exists. If the node hangs, the manager gets no more messages and restarts the host.
 public struct Supervision: Service {
     private let events: AsyncStream<NodeEvent>
     private let answers: @Sendable () async -> Bool
     private let period: Duration?
     private let tell: @Sendable (String) -> Void
 
-    /// The supervision of a node that does not run yet. Nil where no manager listens (sd_notify(3)): a crowd's votes are many
-    /// events, and nobody would hear of them.
+    /// The supervision of a node that does not run yet. Nil if no manager listens (sd_notify(3)). A crowd's votes are
+    /// many events, and no program would read the messages.
     public init?(node: Node) {
         guard getenv("NOTIFY_SOCKET") != nil else { return nil }
         let microseconds = csystemd_supervision_watchdog()
@@ -34,7 +34,7 @@ public struct Supervision: Service {
         self.tell = tell
     }
 
-    /// Runs as long as the node does.
+    /// Runs until the node ends.
     public func run() async {
         await withTaskGroup(of: Void.self) { group in
             if let period { group.addTask { await beat(every: period) } }
@@ -46,7 +46,8 @@ public struct Supervision: Service {
         }
     }
 
-    /// Half the time that the manager waits, as sd_watchdog_enabled(3) advises. The next question waits for the answer.
+    /// Half the time that the manager waits, as sd_watchdog_enabled(3) recommends. The next question waits for the
+    /// answer.
     private func beat(every period: Duration) async {
         while await answers(), !Task.isCancelled {
             tell(SupervisionPolicy.beat)

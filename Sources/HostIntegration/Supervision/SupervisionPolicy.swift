@@ -3,20 +3,20 @@
 import DemocracyDJ
 import MeshNode
 
-/// Decides what the system's service manager is told of a host (sd_notify(3)).
+/// Decides the messages about a host to the system's service manager (sd_notify(3)).
 struct SupervisionPolicy {
     private var isReady = false
     private var status = ""
     private var name = ""
     private var guests = 0
     private var song: String?
-    /// What keeps the host from working, the latest last.
+    /// The problems that keep the host from working, the latest last.
     private var troubles: [(code: String, message: String)] = []
 
-    /// Said each time that the node has answered.
+    /// The message after each answer of the node.
     static let beat = "WATCHDOG=1"
 
-    /// What is told when this has happened, one message each.
+    /// The messages for an event.
     mutating func handle(_ event: NodeEvent) -> [String] {
         switch event {
         case .ready(let node):
@@ -42,7 +42,7 @@ struct SupervisionPolicy {
     private mutating func changes() -> [String] {
         guard isReady, sentence != status else { return [] }
         status = sentence
-        // A line break would begin another assignment.
+        // A line break would start another assignment.
         return ["STATUS=" + String(sentence.map { $0.isNewline ? " " : $0 })]
     }
 
