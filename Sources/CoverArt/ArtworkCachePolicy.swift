@@ -2,7 +2,7 @@
 
 import MeshProtocol
 
-/// Decides which pictures are kept on the disk. Its time is that of the files: since 1970.
+/// Decides which pictures stay on the disk. Its times are those of the files: since 1970.
 struct ArtworkCachePolicy: Sendable {
     /// A picture on the disk.
     struct Entry: Hashable, Sendable {
@@ -16,14 +16,14 @@ struct ArtworkCachePolicy: Sendable {
     private(set) var bytes: Int
     private let limits: ArtworkLimits
 
-    /// A policy over what was found in the folder.
+    /// A policy for the pictures that were found in the folder.
     init(_ entries: [String: Entry] = [:], limits: ArtworkLimits) {
         self.entries = entries
         self.limits = limits
         bytes = entries.values.reduce(0) { $0 + $1.bytes }
     }
 
-    /// Whether a picture need not be asked for again. A clock that was set back does not make it old: a head unit
+    /// Whether a picture need not be requested again. A clock that was set back does not make it old: a head unit
     /// without a battery starts in 1970.
     func isFresh(_ entry: Entry, now: MeshInstant) -> Bool { now - entry.storedAt < limits.freshFor }
 
@@ -37,12 +37,12 @@ struct ArtworkCachePolicy: Sendable {
         bytes += entry.bytes
     }
 
-    /// A picture is gone.
+    /// A picture was removed.
     mutating func removed(_ key: String) {
         if let old = entries.removeValue(forKey: key) { bytes -= old.bytes }
     }
 
-    /// What has to go so that the limits hold: the least recently used first, but not what has just come.
+    /// The pictures to remove so that the limits hold: the least recently used first, but not the newest.
     mutating func evict(sparing key: String?) -> [String] {
         guard bytes > limits.cacheBytes || entries.count > limits.cachedPictures else { return [] }
         var evicted: [String] = []

@@ -4,9 +4,9 @@ import DemocracyDJ
 import Glibc
 import MeshProtocol
 
-/// Decides what the answers to one request come to: a picture, another request, or an error.
+/// Decides the result of the answers to one request: a picture, another request, or an error.
 struct ArtworkDownload: Sendable {
-    /// What a response says before its body. Header fields that are not there are nil.
+    /// The head of a response. Missing header fields are nil.
     struct Head: Hashable, Sendable {
         var status: Int
         var contentType: String?
@@ -15,17 +15,17 @@ struct ArtworkDownload: Sendable {
         var retryAfter: String?
     }
 
-    /// What is to be done after a head.
+    /// The action after a head.
     enum Action: Hashable, Sendable {
-        /// Ask there.
+        /// Send the request to this URL.
         case follow(ArtworkURL)
         /// Read the body.
         case read
     }
 
-    /// Where the request goes now.
+    /// The current URL of the request.
     private(set) var url: ArtworkURL
-    /// The pause that the server has asked for.
+    /// The pause that the server has requested.
     private(set) var retryAfter: Duration?
     private let limits: ArtworkLimits
     private var redirects = 0
@@ -36,7 +36,7 @@ struct ArtworkDownload: Sendable {
         self.limits = limits
     }
 
-    /// A response begins. `date` is the time since 1970, since a server may name one.
+    /// A response has begun. `date` is the time since 1970, since a server may send a date.
     mutating func received(_ head: Head, date: MeshInstant) throws(NetworkError) -> Action {
         switch head.status {
         case 200: return try body(head)
@@ -53,7 +53,7 @@ struct ArtworkDownload: Sendable {
         }
     }
 
-    /// A part of the body has come. Nothing of what is too much is kept.
+    /// A part of the body has arrived. Bytes beyond the limit are not stored.
     mutating func received(_ part: some Collection<UInt8>) throws(NetworkError) {
         guard part.count <= limits.pictureBytes - bytes.count else { throw .invalidResponse }
         bytes.append(contentsOf: part)
@@ -67,7 +67,7 @@ struct ArtworkDownload: Sendable {
     }
 
     private func body(_ head: Head) throws(NetworkError) -> Action {
-        // Nothing has no type.
+        // An empty body has no type.
         if head.contentLength == 0 { throw .emptyData }
         guard head.contentType?.lowercased().hasPrefix("image/") == true,
             head.contentLength ?? 0 <= limits.pictureBytes
@@ -89,7 +89,8 @@ struct ArtworkDownload: Sendable {
         return Self.instant(text).map { min(max($0 - date, .zero), limits.longestRetryAfter) }
     }
 
-    /// `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, 5.6.7; the forms before 1995 are not read), since 1970.
+    /// Parses `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, 5.6.7) as a time since 1970. It does not read the forms before
+    /// 1995.
     private static func instant(_ text: String) -> MeshInstant? {
         let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
         let parts = text.split { $0 == " " || $0 == ":" }

@@ -3,14 +3,14 @@
 import DemocracyDJ
 import MeshProtocol
 
-/// Decides when what has failed may be tried again. The table is bounded: the oldest failure is forgotten first.
+/// Decides when a failed request may be tried again. The table is bounded: the oldest failure is forgotten first.
 struct ArtworkFailures: Sendable {
     private struct Failure: Sendable {
         var error: NetworkError
         var count: Int
         var until: MeshInstant
         var at: MeshInstant
-        /// The server that has said so about all that it has.
+        /// The server that has refused all requests with this answer.
         var server: String?
     }
 
@@ -21,10 +21,10 @@ struct ArtworkFailures: Sendable {
         self.limits = limits
     }
 
-    /// How many are remembered.
+    /// Number of remembered failures.
     var count: Int { failures.count }
 
-    /// The error that stands in the way of a request, where one does.
+    /// The error that blocks a request, if any.
     func obstacle(_ url: ArtworkURL, now: MeshInstant) -> NetworkError? {
         for name in [url.text, url.origin] {
             if let failure = failures[name], now < failure.until { return failure.error }
@@ -32,11 +32,11 @@ struct ArtworkFailures: Sendable {
         return nil
     }
 
-    /// A picture could not be had: `url` was asked for, and `last`, if anybody, gave the answer.
+    /// A picture could not be loaded. `url` is its URL, and `last` is the URL that gave the answer, if any.
     mutating func failed(
         _ url: ArtworkURL, last: ArtworkURL?, error: NetworkError, retryAfter: Duration?, now: MeshInstant
     ) {
-        // These are the server's words about all that it has.
+        // These answers apply to all pictures of the server.
         let server: String? =
             switch error {
             case .rateLimited, .serverMaintenance: last?.origin
@@ -45,13 +45,13 @@ struct ArtworkFailures: Sendable {
         for name in [url.text, server].compactMap(\.self) { note(name, error, retryAfter, server, now) }
     }
 
-    /// A picture has come. What its server has said about all that it has is over.
+    /// A picture has arrived. Refusals of its server no longer count.
     mutating func succeeded(_ url: ArtworkURL, last: ArtworkURL) {
         failures[url.text] = nil
         failures = failures.filter { $0.value.server != last.origin }
     }
 
-    /// A person says Retry, or the network is back.
+    /// A person presses Retry, or the network is back.
     mutating func forget() { failures = [:] }
 
     private mutating func note(
@@ -64,7 +64,7 @@ struct ArtworkFailures: Sendable {
             failures[oldest] = nil
         }
         let pause = max(retryAfter ?? .zero, pause(error, count: count))
-        // Of two answers at once, one may have asked for longer.
+        // Of two concurrent answers, one may have requested a longer pause.
         let until = max(failures[name]?.until ?? .zero, now + pause)
         failures[name] = Failure(error: error, count: count, until: until, at: now, server: server)
     }

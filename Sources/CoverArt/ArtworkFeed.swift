@@ -3,31 +3,32 @@
 import DemocracyDJ
 import MeshProtocol
 
-/// Decides which pictures a host loads, for the song that plays and those that come next, and what a person is told.
+/// Decides which pictures a host loads, for the current song and the next ones, and what to show to a person.
 public struct ArtworkFeed: Sendable {
-    /// What happens.
+    /// An event of the feed.
     public enum Event: Sendable {
-        /// These songs are shown, the one that plays first.
+        /// These songs are shown, the current one first.
         case songs([Song])
-        /// A picture is here.
+        /// A picture is loaded.
         case loaded(url: String, path: String)
-        /// A picture could not be had.
+        /// A picture could not be loaded.
         case failed(url: String, NetworkError)
-        /// The person wants to have it tried again, and to be told what comes of it.
+        /// The person wants another attempt, and its result.
         case retry
         /// Time has passed: see `deadline`.
         case tick
     }
 
-    /// What is to be done.
+    /// An action for the loader.
     public enum Action: Sendable {
-        /// Load the picture at this address, and say what came of it.
+        /// Load the picture at this URL, and report the result.
         case load(url: String)
         /// This song's picture is in this file.
         case show(Song.ID, path: String)
-        /// Pictures cannot be had, for this cause: once for as long as there are any. Where it `isExpected`, nobody is told.
+        /// Pictures cannot be loaded, for this cause. Reported once while any fail. If it `isExpected`, it is not
+        /// shown.
         case fails(NetworkError, isExpected: Bool)
-        /// None that is shown fails for this cause any more.
+        /// No shown picture fails for this cause any more.
         case recovered(NetworkError)
     }
 
@@ -41,18 +42,18 @@ public struct ArtworkFeed: Sendable {
     private var songs: [(id: Song.ID, url: String)] = []
     private var states: [String: State] = [:]
     private var shown: [Song.ID: String] = [:]
-    /// Why those of the shown songs' pictures fail that do; one that is tried again fails until it has come.
+    /// The errors of the shown songs' pictures. A picture that is tried again counts as failed until it has arrived.
     private var failing: [String: NetworkError] = [:]
-    /// The causes that are reported.
+    /// The reported causes.
     private var causes: Set<NetworkError> = []
-    /// Those of them that are to be reported again, since the person has asked to have it tried.
+    /// Causes to report again, since the person has requested another attempt.
     private var tried: Set<NetworkError> = []
-    /// Addresses whose failure the person was told of, in their order.
+    /// URLs of failures that the person has seen, in order.
     private var told: [String] = []
-    /// The person has asked for what is being loaded.
+    /// The person has requested the current downloads.
     private var isAsked = false
 
-    /// A feed that knows of no song yet.
+    /// A feed without songs.
     public init() {
         self.init(limits: .standard)
     }
@@ -66,7 +67,7 @@ public struct ArtworkFeed: Sendable {
         states.values.compactMap { if case .failed(let at) = $0 { at + limits.askAgain } else { nil } }.min()
     }
 
-    /// Takes an event.
+    /// Decides the actions for an event.
     public mutating func handle(_ event: Event, now: MeshInstant) -> [Action] {
         switch event {
         case .songs(let songs): return show(songs, now: now)
@@ -126,7 +127,8 @@ public struct ArtworkFeed: Sendable {
     }
 
     private mutating func isExpected(_ error: NetworkError, of url: String) -> Bool {
-        // A dead zone is told only to somebody who has asked; what is told until it is over, each time that it begins.
+        // A dead zone is reported only to a person who has asked. A critical error is reported each time that it
+        // begins.
         if case .offline = error { return !isAsked }
         if error.isCritical { return false }
         guard !told.contains(url) else { return true }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides which downloads run: one for each address, a limited number at once, the others in the order in which they
-/// were asked for.
+/// Decides which downloads run: one for each URL, and a limited number at once. The others run in the order of their
+/// requests.
 struct ArtworkFlights: Sendable {
-    /// Somebody who waits for a picture.
+    /// A caller that waits for a picture.
     typealias Waiter = UInt64
 
-    /// What is to be done.
+    /// An action for the loader.
     enum Action: Hashable, Sendable {
-        /// Load this address.
+        /// Load this URL.
         case start(ArtworkURL)
-        /// Nobody wants this address any more; it goes on to count until it has ended.
+        /// No caller wants this URL any more. It still counts until it has ended.
         case cancel(ArtworkURL)
-        /// This one waits in vain: too many do.
+        /// Refuse this caller, since too many wait.
         case refuse(Waiter)
     }
 
@@ -38,7 +38,7 @@ struct ArtworkFlights: Sendable {
         return start()
     }
 
-    /// A caller does not want it any more.
+    /// A caller no longer wants it.
     mutating func abandoned(_ url: ArtworkURL, by waiter: Waiter) -> [Action] {
         guard let others = waiters[url]?.filter({ $0 != waiter }) else { return [] }
         waiters[url] = others
@@ -51,12 +51,12 @@ struct ArtworkFlights: Sendable {
         return []
     }
 
-    /// A download has ended. Who waits for it, and what comes next.
+    /// A download has ended. Returns the callers that wait for it, and the next actions.
     mutating func ended(_ url: ArtworkURL) -> (waiters: [Waiter], actions: [Action]) {
         running.remove(url)
         let wasCancelled = cancelled.remove(url) != nil
         if wasCancelled, waiters[url]?.isEmpty == false {
-            // Somebody has asked again since: what was broken off says nothing to them.
+            // Another caller has asked since. The cancelled download is no result for it.
             waiting.insert(url, at: 0)
             return ([], start())
         }

@@ -4,14 +4,15 @@ import FoundationEssentials
 import Glibc
 import MeshProtocol
 
-/// The folder of pictures. A file's name is a hash, its second time is when it was stored, its first when it was used.
+/// The folder of pictures. A file's name is a hash, its modification time is when it was stored, and its access time is
+/// when it was used.
 ///
-/// One process has it at a time, as it has the state folder. What is not ours in it is left alone.
+/// One process uses it at a time, like the state folder. Other files in it are not touched.
 struct ArtworkFolder: Sendable {
     private let path: String
     private static let keyBytes = 32
     private static let draft = ".new"
-    // UTIME_OMIT of utimensat(2) and O_NOATIME of open(2), which Swift does not see.
+    // UTIME_OMIT of utimensat(2) and O_NOATIME of open(2), which Swift does not import.
     private static let unchanged = (1 << 30) - 2
     private static let withoutUsing: Int32 = 0o1_000_000
 
@@ -19,10 +20,10 @@ struct ArtworkFolder: Sendable {
         self.path = path
     }
 
-    /// Where a picture is.
+    /// The path of a picture.
     func file(_ key: String) -> String { path + "/" + key }
 
-    /// The pictures in the folder. Drafts that a power cut has left, and what is no picture after one, are removed.
+    /// The pictures in the folder. It removes drafts and damaged files that a power cut has left.
     func entries() -> [String: ArtworkCachePolicy.Entry] {
         var entries: [String: ArtworkCachePolicy.Entry] = [:]
         for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] {
@@ -37,10 +38,10 @@ struct ArtworkFolder: Sendable {
         return entries
     }
 
-    /// Whether a picture is still there: people clear caches.
+    /// Whether a picture still exists. People delete caches.
     func has(_ key: String) -> Bool { access(file(key), R_OK) == 0 }
 
-    /// Stores a picture: all of it or nothing, also through a power cut.
+    /// Stores a picture completely or not at all, even in a power cut.
     func store(_ bytes: [UInt8], as key: String) throws(ArtworkProblem) {
         try? FileManager.default.createDirectory(
             atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -61,9 +62,9 @@ struct ArtworkFolder: Sendable {
         }
     }
 
-    /// Notes that a picture was used, so that a restart knows.
+    /// Records the use of a picture on the disk, so that a restart knows it.
     func touch(_ key: String) {
-        // Not UTIME_NOW, the kernel's own time: it is that of its last tick, and two pictures would be of one age.
+        // Not UTIME_NOW, the time of the kernel's last tick: two pictures could then have the same age.
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
         let times = [now, timespec(tv_sec: 0, tv_nsec: Self.unchanged)]

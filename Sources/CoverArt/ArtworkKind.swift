@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A kind of picture, as its first bytes tell. What a server calls it is not believed.
+/// The format of a picture, from its first bytes. The server's media type is not trusted.
 package enum ArtworkKind: String, Hashable, Sendable, CaseIterable {
     case jpeg, png, gif, webp
 
-    /// As many bytes as it takes to tell.
+    /// Number of bytes that identify the format.
     static let headBytes = 12
 
-    /// What these bytes begin, or nil where it is something else (the formats' own specifications).
+    /// The format of these bytes. Nil for any other data (the formats' own specifications).
     package init?(head: some Collection<UInt8>) {
         let head = Array(head.prefix(Self.headBytes))
         if head.starts(with: [0xFF, 0xD8, 0xFF]) {
@@ -23,6 +23,6 @@ package enum ArtworkKind: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// RFC 2046's name for it.
+    /// Its media type (RFC 2046).
     package var mediaType: String { "image/" + rawValue }
 }

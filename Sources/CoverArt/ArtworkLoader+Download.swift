@@ -2,18 +2,18 @@
 
 import DemocracyDJ
 
-/// What one download came to. `last` is the address that gave the last answer; nil where it was not asked.
+/// The result of one download. `last` is the URL that gave the last answer. Nil if there was none.
 enum DownloadOutcome: Sendable {
     /// The picture is on the disk.
     case stored(ArtworkKind, bytes: Int, last: ArtworkURL)
-    /// It cannot be had.
+    /// It could not be loaded.
     case failed(NetworkError, last: ArtworkURL?, retryAfter: Duration?)
-    /// Nobody wanted it any more.
+    /// It was cancelled, since no caller wanted it any more.
     case brokenOff
 }
 
 extension ArtworkLoader {
-    /// Loads one picture within the time there is, redirects and all.
+    /// Loads one picture within its time limit, including redirects.
     nonisolated func outcome(of url: ArtworkURL) async -> DownloadOutcome {
         await withTaskGroup(of: DownloadOutcome?.self) { group in
             group.addTask { await self.download(url) }
@@ -36,11 +36,11 @@ extension ArtworkLoader {
         var download = ArtworkDownload(url, limits: limits)
         do {
             while try await !isComplete(&download) {
-                // The server that it leads to may have asked for a pause.
+                // The server of the redirect may have requested a pause.
                 if let error = await obstacle(download.url) { return .failed(error, last: nil, retryAfter: nil) }
             }
             let picture = try download.ended()
-            // A body that was broken off ends like one that is whole.
+            // A cancelled body ends like a complete one.
             guard !Task.isCancelled else { return .brokenOff }
             try await store(picture.bytes, as: url.key)
             return .stored(picture.kind, bytes: picture.bytes.count, last: download.url)
@@ -51,7 +51,7 @@ extension ArtworkLoader {
         }
     }
 
-    /// Asks once; false where the answer is to ask elsewhere.
+    /// Sends one request. False if the answer is a redirect.
     private nonisolated func isComplete(_ download: inout ArtworkDownload) async throws -> Bool {
         let request = try ArtworkRequest(download, userAgent: userAgent, limits: limits)
         let threads = await threads

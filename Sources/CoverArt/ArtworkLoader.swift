@@ -8,20 +8,20 @@ import NIOPosix
 
 /// A picture on this machine.
 public struct ArtworkFile: Hashable, Sendable {
-    /// Where it is. It stays there until the cache needs its room.
+    /// Its path. The file stays until the cache needs its space.
     public var path: String
-    /// What its bytes are: `image/jpeg`, `image/png`, `image/gif` or `image/webp`.
+    /// The format of its bytes: `image/jpeg`, `image/png`, `image/gif` or `image/webp`.
     public var mediaType: String
     /// Its size in bytes.
     public var bytes: Int
 }
 
-/// Loads the covers of songs over HTTP, and keeps them on the disk.
+/// Loads the covers of songs over HTTP, and stores them on the disk.
 ///
-/// It sends no cookies, no name and no word about who is there, and what cannot be had is not asked for again at once
-/// (`ArtworkFailures`). One that has loaded something has to be shut down before it is let go of.
+/// It sends no cookies, no names and no data about the people in the car. A failed request is not repeated at once
+/// (`ArtworkFailures`). A loader that has loaded something must be shut down before it is released.
 public actor ArtworkLoader {
-    /// Made with the first download: threads that are let go of before they were ended end the program.
+    /// Created with the first download. The program crashes if threads are released before they have ended.
     private var madeThreads: NIOThreadPool?
     let folder: ArtworkFolder
     let limits: ArtworkLimits
@@ -38,9 +38,9 @@ public actor ArtworkLoader {
     private var lastWaiter: ArtworkFlights.Waiter = 0
     private var isClosed = false
 
-    /// A loader that keeps its pictures in a folder, which need not be there yet and which no other process uses.
+    /// A loader that stores its pictures in a folder. The folder need not exist yet, and no other process may use it.
     ///
-    /// - Parameter userAgent: What it tells servers that it is (RFC 9110, 10.1.5).
+    /// - Parameter userAgent: The name that it sends to servers (RFC 9110, 10.1.5).
     public init(
         cache folder: String, userAgent: String = "RoadMesh", logger: Logger = Logger(label: "roadmesh.artwork")
     ) {
@@ -60,10 +60,10 @@ public actor ArtworkLoader {
         flights = ArtworkFlights(limits: limits)
     }
 
-    /// The picture at an address, from the disk where it is there.
+    /// The picture at a URL, from the disk if it is there.
     ///
-    /// Where it cannot be had any more, what was there before is shown on. The errors are those of `NetworkError`, with
-    /// `requestFailed` also for a picture that cannot be kept, and for a task that is cancelled.
+    /// If it can no longer be loaded, the earlier picture stays. The errors are those of `NetworkError`, with
+    /// `requestFailed` also for a picture that cannot be stored, and for a cancelled task.
     public func artwork(at url: String) async throws(NetworkError) -> ArtworkFile {
         let url = try ArtworkURL(url)
         await open()
@@ -76,10 +76,10 @@ public actor ArtworkLoader {
         return try await load(url).get()
     }
 
-    /// What has failed may be tried again at once: the network is back, or a person says Retry.
+    /// Failed requests may be repeated at once: the network is back, or a person presses Retry.
     public func forgetFailures() { failures.forget() }
 
-    /// Breaks off what is being loaded, and lets go of all connections. Nothing is loaded after that.
+    /// Cancels all downloads and closes all connections. Afterwards it loads nothing.
     public func shutdown() async {
         guard !isClosed else { return }
         isClosed = true
@@ -94,7 +94,7 @@ public actor ArtworkLoader {
         }
     }
 
-    /// A thread for each request at a time, since each blocks one; what reads and writes files has others.
+    /// A thread for each concurrent request, since each blocks one. File access uses other threads.
     var threads: NIOThreadPool {
         if let madeThreads { return madeThreads }
         let threads = NIOThreadPool(numberOfThreads: limits.concurrentRequests)
@@ -110,7 +110,7 @@ public actor ArtworkLoader {
         let task = opening ?? Task { [folder] in await Self.offActor { folder.entries() } ?? [:] }
         opening = task
         let found = await task.value
-        // Of those who waited together, the first has done it.
+        // The first of several waiting callers has done it.
         guard !isOpen else { return }
         isOpen = true
         opening = nil
@@ -136,14 +136,14 @@ public actor ArtworkLoader {
 
     static var timeOfDay: MeshInstant { .seconds(Date().timeIntervalSince1970) }
 
-    /// Runs what may block on a disk where it holds up nobody. Nil where the process is ending.
+    /// Runs work that may block on a disk on another thread. Nil while the process is ending.
     static func offActor<Result: Sendable>(_ work: @escaping @Sendable () -> Result) async -> Result? {
         try? await NIOThreadPool.singleton.runIfActive { work() }
     }
 
     // MARK: Downloads
 
-    /// The error that stands in the way of a request, where one does.
+    /// The error that blocks a request, if any.
     func obstacle(_ url: ArtworkURL) -> NetworkError? { failures.obstacle(url, now: ContinuousClock.now - origin) }
 
     private func load(_ url: ArtworkURL) async -> Result<ArtworkFile, NetworkError> {

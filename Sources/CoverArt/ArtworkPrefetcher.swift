@@ -3,19 +3,19 @@
 import DemocracyDJ
 import MeshProtocol
 
-/// Has the covers of a host's next songs at hand: it performs what `ArtworkFeed` decides.
+/// Loads the covers of a host's next songs in advance. It performs the actions of `ArtworkFeed`.
 public actor ArtworkPrefetcher {
-    /// What comes of it.
+    /// A result for the listener.
     public enum Output: Sendable {
         /// This song's picture is in this file.
         case artwork(Song.ID, path: String)
-        /// Pictures cannot be had, and why. A person should know, unless it is expected.
+        /// Pictures cannot be loaded, for this reason. A person should know, unless it is expected.
         case failed(NetworkError, isExpected: Bool)
-        /// None fails for this cause any more.
+        /// No picture fails for this cause any more.
         case recovered(NetworkError)
     }
 
-    /// What has come. A listener that falls behind loses the oldest; the pictures are there all the same.
+    /// The results. A slow listener loses the oldest ones, but the pictures are still stored.
     public nonisolated let output: AsyncStream<Output>
 
     private let loader: ArtworkLoader
@@ -26,22 +26,22 @@ public actor ArtworkPrefetcher {
     private var alarm: (deadline: MeshInstant, task: Task<Void, Never>)?
     private var isClosed = false
 
-    /// One that has a loader to itself.
+    /// A prefetcher with its own loader.
     public init(loader: ArtworkLoader) {
         self.loader = loader
         (output, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(ArtworkLimits.standard.waitingOutput))
     }
 
-    /// The songs that are shown, the one that plays first. It costs nothing to say it again.
+    /// The songs that are shown, the current one first. A repeated call costs nothing.
     public func show(_ songs: [Song]) { handle(.songs(songs)) }
 
-    /// Loads again what could not be had, at once, and tells what comes of it.
+    /// Repeats failed downloads at once, and reports the results.
     public func retry() async {
         await loader.forgetFailures()
         handle(.retry)
     }
 
-    /// Breaks off what is being loaded, and ends the output.
+    /// Cancels all downloads, and ends the output.
     public func shutdown() async {
         isClosed = true
         wake(at: nil)

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is behind a `NetworkError` of cover art where no library's error is.
+/// The cause of a `NetworkError` of cover art that does not come from a library.
 public enum ArtworkProblem: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The bytes are no JPEG, PNG, GIF or WebP.
+    /// The bytes are not a JPEG, PNG, GIF or WebP.
     case notAPicture
-    /// The picture could not be kept: an errno.
+    /// The picture could not be stored. Carries the errno.
     case notStored(Int32)
-    /// Too many pictures are asked for at once.
+    /// There are too many requests for pictures.
     case busy
     /// The loader is shut down.
     case closed
-    /// It has taken longer than `ArtworkLimits.requestTime`.
+    /// It took longer than `ArtworkLimits.requestTime`.
     case late
-    /// The connection did not come about, or broke: libcurl's words for it.
+    /// The connection failed or broke. Carries libcurl's text.
     case notTransferred(String)
 
     /// A sentence for a log.

@@ -7,12 +7,13 @@ import Glibc
 import MeshProtocol
 import NIOConcurrencyHelpers
 
-/// One GET over HTTP: libcurl performs it on the thread that calls `perform`, and an `ArtworkDownload` decides.
+/// One GET over HTTP. libcurl performs it on the thread that calls `perform`, and an `ArtworkDownload` decides.
 ///
-/// It sends no cookies and no credentials, uses no proxy, and follows no redirect: where one leads is our own decision.
+/// It sends no cookies and no credentials, uses no proxy, and follows no redirects: the `ArtworkDownload` decides about
+/// those.
 final class ArtworkRequest: @unchecked Sendable {
-    // Only the thread in `perform` uses what is not constant. `cancel` sets a flag under a lock and calls
-    // clibcurl_wake, which is allowed from any thread.
+    // Only the thread in `perform` uses the variable state. `cancel` sets a flag under a lock and calls clibcurl_wake,
+    // which any thread may call.
 
     private let multi: UnsafeMutableRawPointer
     private let easy: UnsafeMutableRawPointer
@@ -21,12 +22,12 @@ final class ArtworkRequest: @unchecked Sendable {
     private let isCancelled = NIOLockedValueBox(false)
     private var download: ArtworkDownload
     private var headBytes = 0
-    /// What the head of the response leads to; an error also where its body is wrong.
+    /// The decision on the head of the response, or an error in the body.
     private var decision: Result<ArtworkDownload.Action, NetworkError>?
 
     private static let isLibraryReady = clibcurl_load()
 
-    /// Prepares a request for where the download stands. Throws where there is no memory for it.
+    /// Prepares a request for the download's current URL. Throws if there is no memory for it.
     init(_ download: ArtworkDownload, userAgent: String, limits: ArtworkLimits) throws(NetworkError) {
         guard Self.isLibraryReady, let multi = clibcurl_multi_init() else { throw .noMemory }
         guard let easy = clibcurl_easy_init() else {
@@ -47,7 +48,7 @@ final class ArtworkRequest: @unchecked Sendable {
             clibcurl_set_text(easy, CURLOPT_USERAGENT, userAgent),
             clibcurl_set_list(easy, CURLOPT_HTTPHEADER, fields),
             clibcurl_set_number(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(limits.connectTime / .milliseconds(1))),
-            // No signals of its own, and none to wait for: a resolver that hangs is left behind with its thread.
+            // No signals, and no wait at the end: a resolver that hangs is left behind with its thread.
             clibcurl_set_number(easy, CURLOPT_NOSIGNAL, 1), clibcurl_set_number(easy, CURLOPT_QUICK_EXIT, 1),
             clibcurl_set_reader(easy, CURLOPT_HEADERFUNCTION, Self.headReader),
             clibcurl_set_reader(easy, CURLOPT_WRITEFUNCTION, Self.bodyReader),
@@ -61,15 +62,15 @@ final class ArtworkRequest: @unchecked Sendable {
         clibcurl_list_free(fields)
     }
 
-    /// Ends `perform` soon, if it has begun, and before it has sent anything, if it has not.
+    /// Ends `perform` soon. If it has not started, it will send nothing.
     func cancel() {
         isCancelled.withLockedValue { $0 = true }
         clibcurl_wake(multi)
     }
 
-    /// Sends the request and gives the response to the download. It blocks until that is over, and may be called once.
+    /// Sends the request and passes the response to the download. It blocks until the end. Call it only once.
     func perform() -> (download: ArtworkDownload, result: Result<ArtworkDownload.Action, NetworkError>) {
-        // OpenSSL writes to a connection that may be closed; the thread is not to die of it.
+        // OpenSSL may write to a closed connection. The resulting signal must not end the program.
         var brokenPipe = sigset_t()
         sigemptyset(&brokenPipe)
         sigaddset(&brokenPipe, SIGPIPE)
@@ -78,7 +79,7 @@ final class ArtworkRequest: @unchecked Sendable {
         switch decision {
         case .success(.follow)?, .failure?: break
         case .success(.read)? where code == CURLE_OK: break
-        // A connection that is closed in the middle of a head is no error to libcurl.
+        // libcurl reports no error for a connection that closes within a head.
         case nil where code == CURLE_OK: decision = .failure(NetworkError(curl: CURLE_GOT_NOTHING, errno: 0))
         default:
             decision = .failure(
@@ -98,7 +99,7 @@ final class ArtworkRequest: @unchecked Sendable {
         while !isCancelled.withLockedValue({ $0 }) {
             guard clibcurl_perform(multi, &running) else { return CURLE_OUT_OF_MEMORY }
             guard running > 0 else { break }
-            // It returns with what comes, with libcurl's own deadlines and with `cancel`.
+            // It returns when data arrive, at libcurl's own deadlines, and after `cancel`.
             clibcurl_poll(multi, 1_000)
         }
         return clibcurl_result(multi)
@@ -114,7 +115,7 @@ final class ArtworkRequest: @unchecked Sendable {
         read(bytes, size * count, context) { $0.received(part: $1) }
     }
 
-    /// Gives libcurl's bytes to the request that they are for. Fewer bytes than there are end the transfer.
+    /// Passes libcurl's bytes to their request. Returning a smaller count ends the transfer.
     private static func read(
         _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ context: UnsafeMutableRawPointer?,
         _ take: (ArtworkRequest, UnsafeRawBufferPointer) -> Bool
@@ -130,7 +131,7 @@ final class ArtworkRequest: @unchecked Sendable {
             decision = .failure(.invalidResponse)
             return false
         }
-        // An empty line ends a head. Heads before the last one have a status of 1xx, and after the body come trailers.
+        // An empty line ends a head. Heads before the last one have a status of 1xx, and trailers follow the body.
         let status = clibcurl_number(easy, CURLINFO_RESPONSE_CODE)
         guard decision == nil, status >= 200, line.allSatisfy({ $0 == 0x0D || $0 == 0x0A }) else { return true }
         let head = ArtworkDownload.Head(
@@ -163,16 +164,16 @@ final class ArtworkRequest: @unchecked Sendable {
 }
 
 extension NetworkError {
-    /// What the end of a transfer means for a person: libcurl's code, and the system's where there was one.
+    /// The meaning of a transfer's end for a person, from libcurl's code and the system's error, if any.
     ///
-    /// A server that refuses the connection can be reached, so that is `requestFailed`; `offline` is no network, no way
-    /// to the server, and a name that nobody can tell the address of.
+    /// A server that refuses the connection is reachable, so this is `requestFailed`. `offline` means no network, no
+    /// route to the server, or a name that cannot be resolved.
     init(curl code: CURLcode, errno: Int32) {
         switch code {
         case CURLE_URL_MALFORMAT: self = .invalidURL
         case CURLE_COULDNT_RESOLVE_HOST: self = .offline
         case CURLE_COULDNT_CONNECT where Self.noWay.contains(errno): self = .offline
-        // Only http and https are asked for, so the first is an answer that is no HTTP/1.
+        // Only http and https are used, so the first code means an answer that is not HTTP/1.
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: self = .invalidResponse
         default:
             self = .requestFailed(ArtworkProblem.notTransferred(String(cString: clibcurl_error_text(code))))

@@ -6,13 +6,13 @@ import FoundationEssentials
 import Glibc
 import MeshProtocol
 
-/// An address that a picture may be asked of: http or https, with a host and without anybody's password.
+/// The URL of a picture: http or https, with a host and without credentials.
 ///
-/// Only the owner's own library names addresses, never a guest, so one may lead into the car's own network: a disk with
-/// covers is a good place for them. A server is not the owner: it may not send us from outside to the inside, see
-/// `redirected`.
+/// Only the owner's own library contains URLs, never a guest. So a URL may point into the car's own network, for
+/// example to a disk with covers. A server is not the owner: it must not redirect requests from outside to the inside
+/// (see `redirected`).
 struct ArtworkURL: Hashable, Sendable {
-    /// The address as it is asked for.
+    /// The URL as it is requested.
     let text: String
     /// Scheme, host and port: the server.
     let origin: String
@@ -34,14 +34,14 @@ struct ArtworkURL: Hashable, Sendable {
         origin = "\(scheme)://\(host):\(url.port ?? (scheme == "https" ? 443 : 80))"
     }
 
-    /// The name of its picture on the disk: nothing of the address itself, which may say who somebody is.
+    /// The file name of its picture on the disk. It contains nothing of the URL itself, which may identify a person.
     var key: String { Hex.text(SHA256.hash(data: Array(text.utf8))) }
 
-    /// Where a redirect leads.
+    /// The target of a redirect.
     ///
-    /// A server outside may not have us knock at what stands in the car's own network, which may act on a mere request.
-    /// A name that stands for such a host is not seen through: the request carries nothing of ours, and all that can
-    /// come back is a picture.
+    /// A server outside must not make this node send requests to devices in the car's own network, which may act on a
+    /// request alone. A name that resolves to such a device is not detected. But the request contains no data of ours,
+    /// and the only possible result is a picture.
     func redirected(to location: String) throws(NetworkError) -> ArtworkURL {
         guard location.utf8.count <= DJLimits.albumArtURLBytes, let base = URL(string: text),
             let url = URL(string: location, relativeTo: base)?.absoluteURL,
@@ -50,12 +50,12 @@ struct ArtworkURL: Hashable, Sendable {
         return target
     }
 
-    /// Whether the host is named as this machine or one of its own network.
+    /// Whether the host name means this machine or one in its own network.
     private var isInside: Bool {
         let name = host.hasSuffix(".") ? String(host.dropLast()) : host
         if name == "localhost" || name.hasSuffix(".localhost") || name.hasSuffix(".local") { return true }
         var four = in_addr()
-        // inet_aton and not inet_pton: the resolver takes 127.1 and 0x7f000001 as well.
+        // inet_aton, not inet_pton: the resolver also accepts 127.1 and 0x7f000001.
         if inet_aton(name, &four) == 1 { return Self.isInside(UInt32(bigEndian: four.s_addr)) }
         var six = in6_addr()
         guard inet_pton(AF_INET6, name.trimmingBrackets, &six) == 1 else { return false }

@@ -6,11 +6,11 @@ import FoundationEssentials
 import Logging
 import Subprocess
 
-/// Makes covers small enough for the air (`DJLimits.coverBytes`).
+/// Scales covers down to a size for the air (`DJLimits.coverBytes`).
 ///
-/// Pictures come from servers and sticks that nobody vouches for, so that they are decoded in a process of its own, mpv, which plays the music
-/// anyway: it has some memory and some seconds, and whatever a picture does to it is over with it. Where there is no mpv, only pictures
-/// that are small already go over the air.
+/// Pictures come from untrusted servers and USB sticks. So they are decoded in a separate process, mpv, which also
+/// plays the music. It gets limited memory and time, and a harmful picture can damage only this process. Without mpv,
+/// only pictures that are already small are sent over the air.
 public actor CoverScaler {
     private let folder: String
     private let executable: String
@@ -18,8 +18,8 @@ public actor CoverScaler {
     private let logger: Logger
     private var hasFailed = false
 
-    /// One that has a folder for drafts to itself, which need not be there. `launcher` is a program with arguments that starts
-    /// the program after them with fewer rights; empty starts it directly.
+    /// A scaler with its own folder for drafts, which need not exist. `launcher` is a program with arguments that
+    /// starts the program after them with fewer rights. If it is empty, mpv starts directly.
     public init(
         drafts folder: String, mpv executable: String = "mpv", launcher: [String] = [],
         logger: Logger = Logger(label: "roadmesh.covers")
@@ -30,7 +30,7 @@ public actor CoverScaler {
         self.logger = logger
     }
 
-    /// The picture, or one that shows the same. Nil where it is no picture, or none that can be read.
+    /// The picture in a small form. Nil if it is not a readable picture.
     public func small(_ picture: [UInt8]) async -> SmallCover? {
         guard let kind = ArtworkKind(head: picture) else { return nil }
         if kind == .jpeg, let cover = Self.cover(picture) { return cover }
@@ -49,7 +49,7 @@ public actor CoverScaler {
 
     private static func cover(_ bytes: [UInt8]) -> SmallCover? {
         let hash = SHA256.hash(data: bytes).prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-        // 0 is what a guest says that has nothing.
+        // A guest sends 0 if it has no cover.
         return SmallCover(bytes, version: max(hash, 1))
     }
 
@@ -66,7 +66,7 @@ public actor CoverScaler {
         do {
             let words =
                 launcher + ["prlimit"] + Self.arguments(executable, draft, kind, quality: quality, into: folder)
-            // A launcher is a path, and prlimit a name.
+            // A launcher is a path, and prlimit is a name.
             let program: Executable = launcher.isEmpty ? .name(words[0]) : .path(.init(words[0]))
             let result = try await Subprocess.run(
                 program, arguments: Arguments(Array(words.dropFirst())), output: .discarded, error: .discarded)
@@ -81,7 +81,7 @@ public actor CoverScaler {
         return made.flatMap { $0.map { Array($0) } } ?? fails(problem ?? "\(executable) has made nothing")
     }
 
-    /// Its processor time bounds how long it takes: it waits for nothing.
+    /// The limit of processor time bounds its running time, since it never waits.
     private static func arguments(
         _ executable: String, _ file: String, _ kind: ArtworkKind, quality: Int, into folder: String
     ) -> [String] {
@@ -91,7 +91,7 @@ public actor CoverScaler {
             "--as=\(limits.scalerBytes)", "--cpu=\(limits.scalerSeconds)", "nice", "-n", "10", executable,
             "--no-config", "--really-quiet", "--load-scripts=no", "--ytdl=no", "--no-audio", "--no-sub",
             "--demuxer=lavf",
-            // What the bytes begin with is what they are: a list of addresses that calls itself a picture is none.
+            // The format comes from the first bytes. So a playlist that claims to be a picture is not opened.
             "--demuxer-lavf-format=\(kind == .gif ? "gif" : "\(kind.rawValue)_pipe")", "--frames=1",
             "--image-display-duration=0",
             "--vf=lavfi=[scale=\(side):\(side):force_original_aspect_ratio=decrease:flags=area]", "--vo=image",
@@ -99,7 +99,7 @@ public actor CoverScaler {
         ]
     }
 
-    /// Once as a warning: what fails once fails for each song.
+    /// Logs only the first failure as a warning, since the same failure repeats for each song.
     private func fails(_ why: String) -> [UInt8]? {
         logger.log(level: hasFailed ? .debug : .warning, "a cover could not be made small: \(why)")
         hasFailed = true

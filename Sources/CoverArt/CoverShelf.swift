@@ -5,20 +5,20 @@ import DemocracyDJ
 import Logging
 import MeshProtocol
 
-/// Keeps the covers that a guest got over the air in files, for as long as it runs.
+/// Stores the covers that a guest received over the air in files, while it runs.
 public actor CoverShelf {
     private let folder: ArtworkFolder
     private let logger: Logger
-    /// The names of the files, the newest last. Nil before the first: what an earlier run has left is removed then.
+    /// The names of the files, the newest last. Nil before the first call, which removes the files of an earlier run.
     private var names: [String]?
 
-    /// One that has a folder to itself, which need not be there yet.
+    /// A shelf with its own folder, which need not exist yet.
     public init(folder: String, logger: Logger = Logger(label: "roadmesh.covers")) {
         self.folder = ArtworkFolder(folder)
         self.logger = logger
     }
 
-    /// Keeps a song's cover. Where it is then; nil where it is no JPEG, or the disk takes nothing.
+    /// Stores a song's cover and returns its path. Nil if it is not a JPEG, or if the disk refuses it.
     public func keep(_ picture: [UInt8], of songID: Song.ID) async -> String? {
         guard ArtworkKind(head: picture) == .jpeg else { return nil }
         let key = Hex.text(SHA256.hash(data: Array(songID.utf8) + picture))
