@@ -7,12 +7,12 @@ import Testing
 
 @testable import MeshNode
 
-@Suite("Whom a driver keeps out")
+@Suite("Bans of a driver")
 struct BanTests {
     private static let ana = Peer(id: String(repeating: "a1", count: 16), name: "Ana")
     private static let other = Peer(id: String(repeating: "b2", count: 16), name: "Ana")
 
-    /// The bans that the host has told of last.
+    /// The bans that the host has last reported.
     private func told(_ pair: PairOfCores) -> [ShownBan] {
         pair.shown[0].reversed().lazy.compactMap { if case .bans(let bans, _) = $0 { bans } else { nil } }.first ?? []
     }
@@ -23,7 +23,7 @@ struct BanTests {
         return pair
     }
 
-    @Test("a name with a time behind it keeps out for that time, and one without for good")
+    @Test("a name followed by a time bans for that time, and a name alone bans permanently")
     func reading() {
         func read(_ line: String) -> NodeInput? {
             let view = SongChoice(
@@ -39,7 +39,7 @@ struct BanTests {
         #expect(CommandReader(.host).meaning(ofProgram: "ban Car 7") == .input(.ban("Car 7", seconds: nil)))
     }
 
-    @Test("a guest that calls itself like another's identifier is not taken for it")
+    @Test("a guest named like another guest's identifier is not mistaken for it")
     func decoy() throws {
         let decoy = Peer(id: Self.other.id, name: Identity.head(of: Self.ana.id))
         for isHere in [true, false] {
@@ -53,7 +53,7 @@ struct BanTests {
             pair.feed(.input(.host(.kick(decoy.name))), to: .host)
             #expect(!pair.cores[0].mesh.banned.contains(decoy.id))
         }
-        // Digits are not matched with the start of a name either.
+        // Digits are not matched with the beginning of a name.
         let view = SongChoice(
             shown: HostSnapshot(
                 epoch: 1, revision: 1, nowPlaying: nil, isPlaying: false, queue: [],
@@ -61,7 +61,7 @@ struct BanTests {
         #expect(view.guest(decoy.name) == .id(decoy.name))
     }
 
-    @Test("a guest is meant by its name, or in any case of its letters, and of several the driver is asked")
+    @Test("a guest is identified by its name in any letter case, and if several match, the driver is asked")
     func meant() throws {
         let peers = [Self.ana, Self.other, Peer(id: String(repeating: "c3", count: 16), name: "ANA")]
         #expect(peers.meant(by: "ANA") == [peers[2]] && peers.meant(by: "Ana").count == 2)
@@ -72,7 +72,7 @@ struct BanTests {
         #expect(pair.notices(at: .host).last == "severalGuests" && pair.cores[0].decisions.bans.isEmpty)
     }
 
-    @Test("a ban is on the disk with what it is told with, and outlasts the end of the session")
+    @Test("a ban is on the disk with its report, and outlives the session")
     func kept() throws {
         var pair = try linked(Self.ana)
         pair.feed(.input(.ban("Ana", seconds: nil)), to: .host)
@@ -84,11 +84,11 @@ struct BanTests {
     }
 
     @Test(
-        "a ban and an invitation for a time last that long when the clock is set, and those of earlier runs until they have said"
+        "a ban or invitation keeps its duration when the clock is set, and those of earlier runs keep their end time"
     )
     func clockIsSet() throws {
         var pair = try linked(Self.ana, Self.other)
-        // The clock stands at 1,000, and the device has just found its time server.
+        // The clock shows 1,000, and the device has just found its time server.
         pair.feed(.input(.ban(Self.ana.id, seconds: 3_600)), to: .host)
         pair.invite(7)
         let until = try #require(pair.stored[0].invitations.first).until
@@ -102,7 +102,7 @@ struct BanTests {
         #expect(pair.cores[0].mesh.banned == [Self.ana.id])
         pair.pass(.seconds(600))
         #expect(pair.cores[0].mesh.banned.isEmpty)
-        // Set ahead after a restart, and then right: the ban and the invitation are back.
+        // The clock is set ahead after a restart, and then corrected: the ban and the invitation are back.
         pair.feed(.input(.ban(Self.other.id, seconds: 7_200)), to: .host)
         try pair.restart(.host)
         pair.feed(.started, to: .host)
@@ -117,7 +117,7 @@ struct BanTests {
         #expect(pair.stored[0].invitations.first?.until == 1_795_000_000 + (until - 1_060))
     }
 
-    @Test("who was sent away for the session is told of again after a restart")
+    @Test("a guest that was removed for the session is reported again after a restart")
     func kickedAfterRestart() throws {
         var pair = try linked(Self.ana)
         pair.feed(.input(.host(.kick("Ana"))), to: .host)
@@ -126,7 +126,7 @@ struct BanTests {
         #expect(told(pair).map(\.peer.id) == [Self.ana.id] && told(pair).map(\.session) == [true])
     }
 
-    @Test("a ban for a time ends by itself")
+    @Test("a temporary ban ends automatically")
     func timed() throws {
         var pair = try linked(Self.ana)
         pair.feed(.input(.ban(Self.ana.id, seconds: 60)), to: .host)
@@ -137,13 +137,13 @@ struct BanTests {
         #expect(told(pair).isEmpty && pair.cores[0].mesh.banned.isEmpty && pair.stored[0].bans.isEmpty)
     }
 
-    @Test("who was kicked is on the list until the session ends, and both may be let in again")
+    @Test("a kicked guest is on the list until the session ends, and both kinds of bans can be undone")
     func again() throws {
         var pair = try linked(Self.ana, Peer(id: Self.other.id, name: "Bob"))
         pair.feed(.input(.host(.kick("Bob"))), to: .host)
         pair.feed(.input(.ban("Ana", seconds: nil)), to: .host)
         #expect(told(pair).map(\.session) == [false, true])
-        // Their links have ended since.
+        // Their links have ended in between.
         for (link, peer) in [(90, Self.ana), (91, Peer(id: Self.other.id, name: "Bob"))] {
             pair.happen([.link(link, .ended(peer, .left))], to: .host)
         }
@@ -156,7 +156,7 @@ struct BanTests {
         #expect(pair.notices(at: .host).last == "notKeptOut")
     }
 
-    @Test("a ban can be undone, and is gone from the disk with that")
+    @Test("an undone ban is gone from the disk")
     func undone() throws {
         var pair = try linked(Self.ana)
         pair.feed(.input(.ban("Ana", seconds: nil)), to: .host)
@@ -171,7 +171,7 @@ struct BanTests {
         #expect(pair.cores[0].decisions.app.host?.steering.undo == nil)
     }
 
-    @Test("of two guests with one name the driver has to say which is meant")
+    @Test("of two guests with the same name, the driver must choose one")
     func ambiguous() throws {
         var pair = try linked(Self.ana, Self.other)
         pair.feed(.input(.ban("Ana", seconds: nil)), to: .host)
@@ -180,7 +180,7 @@ struct BanTests {
         #expect(told(pair).map(\.peer.id) == [Self.other.id])
     }
 
-    @Test("only so many are kept out beyond a session, the oldest goes first")
+    @Test("a limited number of bans outlives the session, and the oldest ends first")
     func limit() throws {
         var pair = try PairOfCores()
         for number in 0...NodeLimits.bans {

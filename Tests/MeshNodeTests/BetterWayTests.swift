@@ -6,9 +6,10 @@ import Testing
 
 @testable import MeshNode
 
-@Suite("A better way, once there is one")
+@Suite("Changing to a better route")
 struct BetterWayTests {
-    /// Within which a better way is found that has been there all along: a rest, a look, another rest and another look.
+    /// Time in which a better route that exists from the start is found: a pause, a scan, another pause and another
+    /// scan.
     static let found = NodeLimits.firstLook + NodeLimits.look * 2 + NodeLimits.secondLook + .seconds(1)
     static let foundAtLast = NodeLimits.longestRest + NodeLimits.look * 2 + NodeLimits.secondLook + .seconds(1)
 
@@ -19,7 +20,7 @@ struct BetterWayTests {
         return convoy
     }
 
-    @Test("is gone over to without a word, and a vote that is under way counts once")
+    @Test("the change happens without a message, and a vote in transit counts once")
     func goesOver() {
         var convoy = Self.joined("Car", "One", "Ana", relays: ["One"])
         #expect(convoy.way(of: "Ana") == ["One"])
@@ -45,18 +46,18 @@ struct BetterWayTests {
             default: break
             }
         }
-        // The relay is left alone.
+        // The relay carries nothing any more.
         #expect(convoy.link("Car", to: "Ana")?.relays == 0)
         #expect(convoy.nodes["One"]?.core.mesh.relayedCircuits == 0)
     }
 
-    @Test("is taken before the last one ends: nobody sees the guest go and come", arguments: [true, false])
+    @Test("the new link opens before the last one ends, so no node sees the guest leave", arguments: [true, false])
     func seenByAll(intoReach: Bool) {
         var convoy = Self.joined("Car", "One", "Two", "Ana", relays: ["One", "Two"], guests: ["Ana", "Ben"])
         convoy.meet("Car", "Ben")
         convoy.pass(.seconds(3))
         #expect(convoy.way(of: "Ana") == ["Two", "One"] && convoy.present() == ["Ana", "Ben", "One", "Two"])
-        // What is new comes more slowly than what was there: the end of the old way overtakes it.
+        // New data are slower than existing ones: the end of the old route overtakes them.
         let nearer = intoReach ? "Car" : "One"
         convoy.delays[[nearer, "Ana"]] = .milliseconds(60)
         convoy.meet(nearer, "Ana")
@@ -66,14 +67,14 @@ struct BetterWayTests {
         for case .snapshot(let state, _) in convoy.nodes["Ben"]?.shown[before...] ?? [] {
             #expect(state.connectedPeers.count == 4, "as it was")
         }
-        // Nothing is left of the old way.
+        // Nothing of the old route is left.
         convoy.pass(.seconds(3))
         #expect(convoy.nodes["Two"]?.core.mesh.relayedCircuits == 0)
         #expect(convoy.nodes["Ana"]?.core.mesh.allLinks.count == (intoReach ? 1 : 2))
         #expect(convoy.nodes["Car"]?.core.mesh.link(to: convoy.id("Two")).map { _ in true } == true)
     }
 
-    @Test("through two relays fewer is one for those behind a relay as well; one fewer is not worth it")
+    @Test("for a relay with nodes behind it, a route is better with two relays fewer, but not with one")
     func fewerHops() {
         var convoy = Self.joined("Car", "One", "Two", "Six", "Far", "Ana", relays: ["One", "Two", "Six", "Far"])
         #expect(convoy.way(of: "Ana") == ["Far", "Six", "Two", "One"])
@@ -81,7 +82,7 @@ struct BetterWayTests {
         convoy.pass(Self.foundAtLast * 2)
         #expect(convoy.way(of: "Ana") == ["Far", "Six", "Two", "One"])
         convoy.meet("One", "Far")
-        // Those behind it have to open their circuits again, so it takes its time.
+        // The nodes behind it must open their circuits again, so it waits longer.
         convoy.pass(Self.found)
         #expect(convoy.way(of: "Ana") == ["Far", "Six", "Two", "One"])
         convoy.pass(Self.foundAtLast * 2)
@@ -89,7 +90,7 @@ struct BetterWayTests {
         #expect(convoy.nodes["Far"]?.notice?.hops == 2)
     }
 
-    @Test("of a relay takes along all those behind it, who are never without a way, and their votes count once")
+    @Test("a relay that changes its route takes all nodes behind it along, without a gap, and their votes count once")
     func takesOthersAlong() {
         var convoy = Self.joined(
             "Car", "One", "Two", "Six", "Far", "Ana", relays: ["One", "Two", "Six", "Far"], guests: ["Ana", "Ben"])
@@ -98,7 +99,7 @@ struct BetterWayTests {
         let delayed: [(String, String)] = [("One", "Six"), ("Six", "Far"), ("Far", "Ana"), ("Far", "Ben")]
         for (one, other) in delayed { convoy.delays[[one, other]] = .milliseconds(40) }
         let before = convoy.nodes.mapValues { $0.shown.count }
-        // Six goes over, and Far and those behind it go along.
+        // Six changes its route, and Far and the nodes behind it follow.
         convoy.meet("Car", "Six")
         for second in 0..<Int(Self.foundAtLast * 2 / .seconds(1)) {
             convoy.type(.guest(second % 2 == 0 ? .vote("s3") : .takeBackVote("s3")), at: "Ana")
@@ -117,13 +118,13 @@ struct BetterWayTests {
                 }
             }
         }
-        // Nothing is left of the old way.
+        // Nothing of the old route is left.
         #expect(convoy.nodes["Two"]?.core.mesh.relayedCircuits == 0)
         #expect(convoy.nodes["Six"]?.core.mesh.relayedCircuits == 3)
         #expect(convoy.nodes["Six"]?.core.mesh.allLinks.count == 2)
     }
 
-    @Test("is none that passes by: it is heard twice running, or nobody goes along")
+    @Test("a passing relay is not used: it must be heard in two scans in a row")
     func passesBy() {
         var convoy = Self.joined("Car", "One", "Ana", relays: ["One"])
         for _ in 0..<60 {
@@ -135,7 +136,7 @@ struct BetterWayTests {
         }
     }
 
-    @Test("is none that is hardly heard")
+    @Test("a relay with a faint signal is not used")
     func isFar() {
         var convoy = Self.joined("Car", "One", "Ana", relays: ["One"])
         convoy.signals[["Car", "Ana"]] = NodeLimits.nearSignal - 1
@@ -147,7 +148,7 @@ struct BetterWayTests {
         #expect(convoy.way(of: "Ana").isEmpty)
     }
 
-    @Test("is a near relay instead of a far one with as many hops, and none instead of a near one")
+    @Test("a near relay replaces a far one with the same hops, and not a near one")
     func muchNearer() {
         var convoy = Self.joined("Car", "One", "Ana", relays: ["One", "Two"])
         convoy.line("Car", "Two", "Ana")
@@ -158,7 +159,7 @@ struct BetterWayTests {
         #expect(convoy.way(of: "Ana") == ["Two"])
     }
 
-    @Test("that does not answer costs the way that is up nothing")
+    @Test("a relay that does not answer does not disturb the existing route")
     func doesNotAnswer() {
         var convoy = Self.joined("Car", "One", "Ana", relays: ["One"])
         convoy.deaf = ["Car"]
@@ -170,12 +171,12 @@ struct BetterWayTests {
         #expect(convoy.way(of: "Ana").isEmpty)
     }
 
-    @Test("is dialled to its end where the way that was up is lost meanwhile")
+    @Test("if the existing route is lost during the dial, the dial continues")
     func isLostMeanwhile() {
         var convoy = Self.joined("Car", "One", "Ana", relays: ["One"])
         convoy.deaf = ["Car"]
         convoy.meet("Car", "Ana")
-        // Until it is dialled.
+        // Until the dial begins.
         while convoy.nodes["Ana"]?.core.dials.pending == nil { convoy.pass(.milliseconds(100)) }
         convoy.kill("One")
         convoy.deaf = []
@@ -183,7 +184,7 @@ struct BetterWayTests {
         #expect(convoy.isLinked("Ana"))
     }
 
-    @Test("is looked for less and less often, and by nobody who is linked with the host itself")
+    @Test("the scans become less frequent, and a guest that is linked with the host itself makes none")
     func rests() {
         var convoy = Self.joined("Car", "One", "Ana", relays: ["One"], guests: ["Ana", "Ben"])
         convoy.meet("Car", "Ben")

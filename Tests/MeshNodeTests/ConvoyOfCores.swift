@@ -8,8 +8,8 @@ import Testing
 
 @testable import MeshNode
 
-/// A host, relays and guests as structs, with radios that reach whom a test says. Everything that is on its way arrives at once;
-/// time passes only when a test lets it.
+/// A host, relays and guests as structs, with radio ranges that a test sets. Data in transit arrive at once. Time
+/// passes only when a test advances it.
 struct ConvoyOfCores {
     struct Node {
         var core: NodeCore
@@ -17,12 +17,12 @@ struct ConvoyOfCores {
         var stored = StoredNode()
         var shown: [NodeEvent] = []
         var isScanning = false
-        /// How often it has begun to listen.
+        /// How often it has started to scan.
         var looks = 0
         var lastLink = 0
-        /// What it advertises as a relay.
+        /// A relay's advertisement.
         var notice: NodeCore.RelayNotice?
-        /// What the host says of its last places.
+        /// Whether a host reserves its last slots for relays.
         var placesForRelays = false
         var isOn = true
     }
@@ -35,23 +35,23 @@ struct ConvoyOfCores {
     private(set) var nodes: [String: Node] = [:]
     private let hosts: [String]
     private(set) var now: MeshInstant = .zero
-    /// Who is in reach of whom, both ways.
+    /// Nodes in range of each other.
     private(set) var reach: Set<Set<String>> = []
-    /// Nodes without room for another link: they are not heard, and a dial to them pends.
+    /// Nodes without room for another link. They are not heard, and a dial to them stays pending.
     var full: Set<String> = []
-    /// Nodes whose disks take their time.
+    /// Nodes with slow disks.
     var slow: Set<String> = []
-    /// Called with each node that something has happened to.
+    /// Called with each node after an event of the node.
     var check: ((String, NodeCore) -> Void)?
     private(set) var channels: [End: End] = [:]
-    /// How well two hear each other, in dBm, where it is not well.
+    /// Signal strength between two nodes in dBm, if it is weak.
     var signals: [Set<String>: Int] = [:]
-    /// Who is heard, and answers no dial.
+    /// Nodes that are heard, but answer no dial.
     var deaf: Set<String> = []
-    /// How long what two say to one another is on its way.
+    /// Time that data between two nodes are in transit.
     var delays: [Set<String>: Duration] = [:]
     private var late: [(at: MeshInstant, sdu: [UInt8], end: End)] = []
-    /// Dials that were given up.
+    /// Cancelled dials.
     private(set) var cancelled: [String: Int] = [:]
     /// SDUs that each node has sent to each.
     private(set) var sent: [String: [String: Int]] = [:]
@@ -59,7 +59,7 @@ struct ConvoyOfCores {
     private(set) var sentBytes: [String: [String: Int]] = [:]
     private var coming: [(NodeCore.Event, String)] = []
     private var isFeeding = false
-    /// Who is heard for the last time just now.
+    /// The node that is being heard for the last time.
     private var announced: String?
     private var randoms = SeededGenerator(seed: 1)
 
@@ -93,12 +93,12 @@ struct ConvoyOfCores {
 
     func id(_ name: String) -> Peer.ID { nodes[name]?.configuration.identity.peerID ?? "" }
 
-    // MARK: What a test does
+    // MARK: Actions of a test
 
-    /// Each is in reach of the next.
+    /// Puts each node in range of the next.
     mutating func line(_ names: String...) { for (one, other) in zip(names, names.dropFirst()) { meet(one, other) } }
 
-    /// Two nodes come into reach of each other. Where they do not answer, the one is heard a last time before it has no room.
+    /// Puts two nodes in range of each other. Without `answering`, the first is heard once more before it has no room.
     mutating func meet(_ one: String, _ other: String, answering: Bool = true) {
         reach.insert([one, other])
         if !answering { announced = one }
@@ -108,14 +108,14 @@ struct ConvoyOfCores {
         if !answering { full.insert(one) }
     }
 
-    /// A node hears what a relay has advertised before.
+    /// A node hears the last advertisement of a relay.
     mutating func overhear(_ relay: String, _ name: String, hasRoom: Bool) {
         reach.insert([relay, name])
         nodes[relay]?.notice?.hasRoom = hasRoom
         announce(relay, to: name)
     }
 
-    /// A relay says that its host asks for a PIN, which it does not.
+    /// A relay claims that its host asks for a PIN, which it does not.
     mutating func lie(_ relay: String) { nodes[relay]?.notice?.asksForPIN = true }
 
     /// A relay advertises another host than its own.
@@ -130,7 +130,7 @@ struct ConvoyOfCores {
         reach.insert([one, other])
     }
 
-    /// Two nodes are out of reach of each other: what is between them breaks.
+    /// Puts two nodes out of range of each other, which breaks their channel.
     mutating func part(_ one: String, _ other: String) {
         reach.remove([one, other])
         for (near, far) in channels where near.node == one && far.node == other {
@@ -140,7 +140,7 @@ struct ConvoyOfCores {
         }
     }
 
-    /// A node's power goes, and everybody notices.
+    /// Switches a node off, and all others notice it.
     mutating func kill(_ name: String) {
         nodes[name]?.isOn = false
         for (near, far) in channels where near.node == name {
@@ -149,7 +149,7 @@ struct ConvoyOfCores {
         }
     }
 
-    /// A node's power has gone and is back. It knows what its disk has, and hears no node until `meet`.
+    /// Switches a node off and on. It knows the content of its disk, and hears no node until `meet`.
     mutating func restart(_ name: String) {
         for other in nodes.keys.sorted() { part(name, other) }
         guard var node = nodes[name] else { return }
@@ -174,14 +174,14 @@ struct ConvoyOfCores {
         now = end
     }
 
-    /// Something happens to a node that no event tells of.
+    /// Changes a node without an event.
     mutating func change(_ name: String, _ body: (inout NodeCore) -> Void) {
         guard var node = nodes.removeValue(forKey: name) else { return }
         body(&node.core)
         nodes[name] = node
     }
 
-    /// A disk is done with what it was given, and takes no time any more.
+    /// A disk finishes its writes, and is fast from then on.
     mutating func finishWrite(_ name: String) {
         guard slow.remove(name) != nil, nodes[name]?.core.writing != nil else { return }
         feed(.written, to: name)
@@ -189,7 +189,7 @@ struct ConvoyOfCores {
 
     mutating func type(_ input: NodeInput, at name: String) { feed(.input(input), to: name) }
 
-    // MARK: What is seen
+    // MARK: Results
 
     /// The state that a node shows.
     func state(at name: String) -> HostSnapshot? {
@@ -216,7 +216,7 @@ struct ConvoyOfCores {
 
     func isLinked(_ name: String) -> Bool { nodes[name]?.core.mesh.host != nil }
 
-    /// What a node has told last of its link to another.
+    /// A node's last report on its link to another node.
     func link(_ name: String, to other: String) -> LinkReport? {
         for case .link(let peer, let report) in (nodes[name]?.shown ?? []).reversed() where peer.id == id(other) {
             return report
@@ -224,7 +224,7 @@ struct ConvoyOfCores {
         return nil
     }
 
-    /// The names of the relays on a node's way, the next one first.
+    /// The names of the relays on a node's route, the next one first.
     func way(of name: String) -> [String] {
         var names: [String] = []
         var at = name
@@ -235,7 +235,7 @@ struct ConvoyOfCores {
         return names
     }
 
-    // MARK: What moves
+    // MARK: Transport
 
     mutating func feed(_ event: NodeCore.Event, to name: String) {
         coming.append((event, name))
@@ -251,7 +251,7 @@ struct ConvoyOfCores {
         isFeeding = false
     }
 
-    /// A node hears another that advertises, where it scans.
+    /// A scanning node hears another one that advertises.
     private mutating func announce(_ name: String, to other: String) {
         guard reach.contains([name, other]), let node = nodes[name], node.isOn, !full.contains(name),
             nodes[other]?.isScanning == true

@@ -21,7 +21,7 @@ struct CoverOverAirTests {
         return Dictionary(all) { $1 }
     }
 
-    @Test("a guest with a page gets the covers of what it shows, and one without gets none", arguments: [true, false])
+    @Test("a guest with a page gets the covers of its songs, and one without gets none", arguments: [true, false])
     func withPage(hasPage: Bool) throws {
         var pair = try PairOfCores(songs: 9)
         if hasPage { pair.showPage(of: .guest) }
@@ -39,7 +39,7 @@ struct CoverOverAirTests {
         #expect(Array(made(pair.performed[0]).prefix(1)) == (hasPage ? ["s1"] : []), "what plays comes first")
     }
 
-    @Test("a vote that waits for its answer stops the covers, and they go on after it")
+    @Test("a vote that waits for its answer pauses the covers, and they continue after it")
     func vote() throws {
         var pair = try PairOfCores(songs: 9)
         pair.showPage(of: .guest)

@@ -7,23 +7,23 @@ import Testing
 
 @testable import MeshNode
 
-/// A host as a struct, and guests that know the protocol and no manners: what they say is up to a test. SDUs of the host
-/// arrive at once, and those of guests when the host may read.
+/// A host as a struct, and guests that know the protocol but keep no rules: a test decides what they send. SDUs of the
+/// host arrive at once, and those of guests when the host may read.
 struct Crowd {
     struct Guest {
         var core: MeshCore
         var link: MeshCore.LinkID?
-        /// What waits for the host to read.
+        /// SDUs that the host has not read yet.
         var outgoing: [[UInt8]] = []
-        /// What the host has said.
+        /// Messages of the host.
         var heard: [MeshMessage] = []
-        /// The last of its messages that the host has made safe.
+        /// The number of its last message that the host has stored.
         var acknowledged: UInt64 = 0
         var ends: [LinkEnd] = []
 
         var id: Peer.ID { core.local.id }
 
-        /// Why the host did not follow its wishes.
+        /// Why the host refused its wishes.
         var refusals: [RejectionReason] {
             heard.compactMap { if case .rejection(_, let reason) = $0 { reason } else { nil } }
         }
@@ -34,12 +34,12 @@ struct Crowd {
     private(set) var host: NodeCore
     var guests: [Guest] = []
     var disk = Disk.takes
-    /// How long a disk takes that takes what it is given.
+    /// How long a write takes.
     var writeTime = Duration.zero
     private(set) var now: MeshInstant = .zero
     private(set) var shown: [NodeEvent] = []
     private(set) var writes = 0
-    /// What the host has said on links that a test vouches for, such as those of pages.
+    /// Events that the host has sent on links that a test vouches for, such as those of pages.
     private(set) var told: [MeshCore.LinkID: [LocalLink.Event]] = [:]
     /// How often the host was woken by its clock.
     private(set) var ticks = 0
@@ -62,7 +62,7 @@ struct Crowd {
 
     // MARK: Guests
 
-    /// Somebody joins with the identity of this seed, and proves what it was told. Returns its place.
+    /// A guest joins with the identity of this seed, and proves its secret. Returns its index.
     @discardableResult
     mutating func join(_ seed: UInt8, name: String = "Eve", secret: JoiningSecret? = nil) throws -> Int {
         try add(seed, name: name)
@@ -71,7 +71,7 @@ struct Crowd {
         return guests.count - 1
     }
 
-    /// Somebody with the identity of this seed is there, without a link.
+    /// Adds a guest with the identity of this seed, without a link.
     mutating func add(_ seed: UInt8, name: String) throws {
         let identity = try #require(Identity(stored: [UInt8](repeating: seed, count: Identity.storedBytes)))
         guests.append(Guest(core: MeshCore(identity: identity, name: name, service: .democracyDJ)))
@@ -92,7 +92,7 @@ struct Crowd {
         if isRead { settle() }
     }
 
-    /// The host reads one SDU of each guest in turn. False where there was none.
+    /// The host reads one SDU of each guest in turn. False if there was none.
     @discardableResult
     mutating func readOnce() -> Bool {
         let ready = guests.indices.filter { mayBeRead($0) }
@@ -100,7 +100,7 @@ struct Crowd {
         return !ready.isEmpty
     }
 
-    /// A guest says something that is no part of the protocol's own.
+    /// A guest sends an application message.
     mutating func say(_ message: MeshMessage, _ guest: Int) { say(message.encoded, guest) }
 
     mutating func say(_ body: [UInt8], _ guest: Int) {
@@ -108,13 +108,13 @@ struct Crowd {
         take(guests[guest].core.send(body, as: .reliable, to: key).1, of: guest)
     }
 
-    /// Somebody with a page says something.
+    /// A guest with a page sends a message.
     mutating func say(_ message: MeshMessage, on page: MeshCore.LinkID) {
         lastSaid += 1
         feed(.said(message, number: lastSaid, on: page))
     }
 
-    /// A guest goes without a word.
+    /// A guest leaves without a goodbye.
     mutating func leave(_ guest: Int) {
         guard let id = guests[guest].link else { return }
         guests[guest].link = nil
@@ -123,7 +123,7 @@ struct Crowd {
         take(guests[guest].core.channelClosed(id), of: guest)
     }
 
-    /// The host reads what it may, of each guest in turn, until there is nothing more that it may read.
+    /// The host reads the SDUs that it may, of each guest in turn, until none is left.
     mutating func settle() {
         while let guest = guests.indices.first(where: { mayBeRead($0) }) { read(guest) }
     }
@@ -183,7 +183,7 @@ struct Crowd {
         now = end
     }
 
-    /// A disk that hung goes on.
+    /// A disk that hung continues.
     mutating func goOn() {
         disk = .takes
         while isWriting {
@@ -234,21 +234,21 @@ struct Crowd {
             })
     }
 
-    // MARK: What people see
+    // MARK: The view of people
 
     func votes(for songID: Song.ID) -> Int? { states.last?.item(songID)?.votes }
 
-    /// What a page has said that is safe, by number.
+    /// The acknowledged messages of a page, by number.
     func acknowledged(on page: MeshCore.LinkID) -> [UInt64] {
         (told[page] ?? []).compactMap { if case .acknowledged(let number) = $0 { number } else { nil } }
     }
 
-    /// Why the host did not follow a page's wishes.
+    /// Why the host refused a page's wishes.
     func refusals(on page: MeshCore.LinkID) -> [RejectionReason] {
         (told[page] ?? []).compactMap { if case .message(.rejection(_, let reason)) = $0 { reason } else { nil } }
     }
 
-    /// Each state that was shown.
+    /// All states that were shown.
     var states: [HostSnapshot] {
         shown.compactMap { if case .snapshot(let state, isStale: false) = $0 { state } else { nil } }
     }

@@ -22,7 +22,7 @@ struct CrowdLimitTests {
 
     private static func number(_ happening: Happening) -> UInt64? { happening.message?.number }
 
-    @Test("a host decides on so many of their messages a second; the others wait in order, and no other guest does")
+    @Test("a host decides on a limited number of their messages per second; no other guest has to wait")
     func messages() {
         var inbox = Inbox()
         for guest in 0..<300 { inbox.append(Self.vote(guest), over: 7, now: .zero) }
@@ -34,7 +34,7 @@ struct CrowdLimitTests {
         inbox.releaseCrowds(now: .seconds(1))
         let second = inbox.takeTurn(NodeLimits.turn)
         #expect(second.compactMap(\.link) == Array(100..<150))
-        // Votes of one guest stay in order, also over a direct link.
+        // Votes of one guest stay in order, even over a direct link.
         inbox.append(Self.vote(299, 2), over: nil, now: .seconds(1))
         #expect(inbox.isEmpty)
         inbox.releaseCrowds(now: .seconds(60))
@@ -49,7 +49,7 @@ struct CrowdLimitTests {
     }
 
     @Test(
-        "each link leaves slots to the others, however many take all that they can, and a crowd behind one relay fits")
+        "each link leaves slots to the others, even if many take all they can, and a crowd behind one relay fits")
     func slots() {
         func fill(_ links: Int, others: Int = 0) -> [Int] {
             var guests = [Int](repeating: 0, count: links)
@@ -68,7 +68,7 @@ struct CrowdLimitTests {
         for hogs in 1...6 {
             let taken = fill(hogs).reduce(0, +)
             #expect(taken >= 960 && taken < Limits.circuitGuests)
-            // One that comes later, with a car full behind it.
+            // A later link, with a full car behind it.
             var own = 0
             while Admission.hasShare(carrierWith: own, ofAll: taken + own) { own += 1 }
             #expect(own >= 5, "\(hogs) links have taken \(taken)")

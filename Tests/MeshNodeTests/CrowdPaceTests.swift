@@ -6,9 +6,9 @@ import Testing
 
 @testable import MeshNode
 
-@Suite("Many who vote at the same time")
+@Suite("Many simultaneous votes")
 struct CrowdPaceTests {
-    @Test("a full car that taps at once sees every vote at once")
+    @Test("a full car that votes at once sees all votes at once")
     func atOnce() throws {
         var car = try Crowd()
         let guests = try (0..<12).map { try car.join(UInt8($0 + 2), name: "Guest \($0)") }
@@ -19,13 +19,13 @@ struct CrowdPaceTests {
         #expect(car.votes(for: "s3") == guests.count)
     }
 
-    @Test("a crowd that votes without end is written and told 20 times a second, and nobody waits longer than that")
+    @Test("continuous votes of a crowd are written and reported 20 times a second, and no vote waits longer")
     func gathered() throws {
         var car = try Crowd()
         let guests = try (0..<12).map { try car.join(UInt8($0 + 2), name: "Guest \($0)") }
         var before = (writes: 0, states: 0, ticks: 0)
         for number in 0..<500 {
-            // The first two seconds may be written one by one.
+            // The votes of the first two seconds may be written one by one.
             if number == 300 { before = (car.writes, car.states.count, car.ticks) }
             let isVote = (number / guests.count).isMultiple(of: 2)
             car.say(.intent(isVote ? .vote(songID: "s2") : .takeBackVote(songID: "s2")), guests[number % guests.count])

@@ -5,9 +5,9 @@ import Testing
 
 @testable import MeshNode
 
-@Suite("A dial that nobody answers")
+@Suite("Dials without an answer")
 struct DialPatienceTests {
-    /// A guest that has heard two relays, both of them full, and dials one.
+    /// A guest that has heard two full relays, and dials one.
     private func fullRelays() -> ConvoyOfCores {
         var convoy = ConvoyOfCores(relays: ["One", "Two"], guests: ["Ana"])
         convoy.line("Car", "One")
@@ -20,9 +20,9 @@ struct DialPatienceTests {
         return convoy
     }
 
-    @Test("to a relay without room is given up for another one within two seconds")
+    @Test("a dial to a relay without room is replaced by one to another relay within two seconds")
     func relayIsFull() {
-        // The one that is dialled has lost its last place meanwhile.
+        // The dialled relay has lost its last slot in between.
         var convoy = fullRelays()
         let dialled = convoy.nodes["Ana"]?.core.dials.relay(of: 1)
         #expect(dialled != nil)
@@ -33,12 +33,12 @@ struct DialPatienceTests {
         #expect(convoy.cancelled["Ana"] == 1)
     }
 
-    @Test("to a relay without room is followed by a look: who was heard before and is full as well is not dialled")
+    @Test("a dial to a relay without room is followed by a scan, and another full relay is not dialled")
     func listensAgain() {
         var convoy = fullRelays()
         let looks = convoy.nodes["Ana"]?.looks ?? 0
         let isOne = convoy.nodes["Ana"]?.core.dials.relay(of: 1) == Identity.head(of: convoy.id("One"))
-        // The other one is out of reach by then.
+        // The other relay is out of range by then.
         convoy.part(isOne ? "Two" : "One", "Ana")
         convoy.pass(.milliseconds(700))
         #expect(convoy.cancelled["Ana"] == 1)
@@ -46,7 +46,7 @@ struct DialPatienceTests {
         #expect(convoy.nodes["Ana"]?.core.dials.relay(of: 2) == nil)
     }
 
-    @Test("holds those behind a relay for as long as a channel that has opened takes, and for a second in all")
+    @Test("a relay's dial delays the nodes behind it for as long as an opened channel takes, and for a second at most")
     func approachingRelay() {
         let host = Peer(id: "0123456789", name: "Car")
         func told(_ channels: [Duration]) -> MeshInstant? {
@@ -66,7 +66,7 @@ struct DialPatienceTests {
         #expect(told([.milliseconds(450), .milliseconds(490), .milliseconds(940)]) == .seconds(1))
     }
 
-    @Test("is not asked for by a relay that has lost its way: it has no room while it looks for another")
+    @Test("a relay that has lost its route accepts no dials: it has no room while it looks for another")
     func searchingRelay() {
         var duty = RelayDuty()
         let host = Peer(id: "0123456789", name: "Car")
@@ -78,7 +78,7 @@ struct DialPatienceTests {
         #expect(rooms(duty.handle(.up(host, relaysOnTheWay: 1, asksForPIN: false), now: .zero)) == [true])
     }
 
-    @Test("to a host without room is given up, and a relay that is heard then is taken")
+    @Test("a dial to a host without room is cancelled, and a relay that is heard then is used")
     func hostIsFull() {
         var convoy = ConvoyOfCores(relays: ["One"], guests: ["Ana"])
         convoy.line("Car", "One")
@@ -89,7 +89,7 @@ struct DialPatienceTests {
         #expect(convoy.way(of: "Ana") == ["One"])
     }
 
-    @Test("to a host that is gone without a word pends through the tunnel, where there are no relays")
+    @Test("without relays, a dial to a host that is lost without a goodbye stays pending through the tunnel")
     func tunnel() {
         var convoy = ConvoyOfCores(guests: ["Ana"])
         convoy.line("Car", "Ana")
@@ -101,7 +101,7 @@ struct DialPatienceTests {
         #expect(convoy.cancelled["Ana"] == nil)
     }
 
-    @Test("to a relay that refuses is followed by one to another, and nobody is told that the host has refused")
+    @Test("a refusal by a relay leads to a dial to another relay, and is not reported as the host's refusal")
     func relayRefuses() {
         let guests = (1...Limits.relayChildren).map { "Guest \($0)" }
         var convoy = ConvoyOfCores(relays: ["One", "Two"], guests: guests + ["Ana"])
@@ -122,7 +122,7 @@ struct DialPatienceTests {
     }
 
     @Test(
-        "comes back to a relay that has failed often within four seconds where nothing else leads there, and later where something does"
+        "a relay that has failed often is dialled again within four seconds if it is the only route, and later if not"
     )
     func onlyWay() {
         let host = Peer(id: "0123456789", name: "Car")
@@ -148,7 +148,7 @@ struct DialPatienceTests {
         #expect(ways.isLeftAlone("beef0001", now: .seconds(10)), "it has just lost its way")
     }
 
-    @Test("spreads a crowd over relays of the same worth, and each takes the same one again")
+    @Test("a crowd spreads over equal relays, and each guest uses the same relay again")
     func spread() {
         let relays = (0..<8).map { Peer(id: Identity.head(of: String(repeating: "\($0)a4c", count: 8)), name: "Car") }
         let host = Peer(id: "0123456789", name: "Car")
@@ -164,9 +164,9 @@ struct DialPatienceTests {
     }
 }
 
-@Suite("What a node with many links looks at")
+@Suite("The deadlines of a node with many links")
 struct ManyLinksTests {
-    @Test("is due when the first of its links is, and holds the circuits that are not to be read", arguments: 1...8)
+    @Test("a node is due when its first link is, and it holds the circuits that must not be read", arguments: 1...8)
     func randomHistory(seed: UInt64) {
         let (relays, guests) = (["One", "Two", "Three"], ["Ana", "Ben", "Cem", "Dia"])
         var convoy = ConvoyOfCores(relays: relays, guests: guests)

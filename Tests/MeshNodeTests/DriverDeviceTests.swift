@@ -6,15 +6,15 @@ import Testing
 
 @testable import MeshNode
 
-@Suite("Devices of the driver's, by key")
+@Suite("Co-hosts, by their keys")
 struct DriverDeviceTests {
-    /// The drivers that the host has told of last.
+    /// The co-hosts that the host has last reported.
     private func told(_ pair: PairOfCores) -> [String]? {
         pair.shown[0].reversed().lazy.compactMap { if case .drivers(let all) = $0 { all.map(\.name) } else { nil } }
             .first
     }
 
-    @Test("a device that steers goes on to after a start of the car, and until it is a passenger's again")
+    @Test("a co-host stays one after a restart of the car, until it becomes a guest again")
     func kept() throws {
         var pair = try PairOfCores()
         pair.meet()
@@ -72,7 +72,7 @@ struct DriverDeviceTests {
         #expect(pair.notices(at: .host) == ["noSuchGuest", "noDriver"] && told(pair) == nil)
     }
 
-    @Test("driver alone lists those who steer; with a name it lets one")
+    @Test("driver alone lists the co-hosts, and driver with a name appoints one")
     func reading() {
         let ana = Peer(id: String(repeating: "a1", count: 16), name: "Ana")
         let view = SongChoice(

@@ -3,9 +3,9 @@
 import Testing
 import TestSupport
 
-@Suite("A test that waits for what does not come")
+@Suite("A test that waits for an event that does not come")
 struct EventQueueTests {
-    @Test("ends when its patience is over, and says what came instead")
+    @Test("ends at its time limit, and reports the events that came instead")
     func late() async throws {
         let (stream, events) = AsyncStream<Int>.makeStream()
         let queue = EventQueue(stream, patience: .milliseconds(20))

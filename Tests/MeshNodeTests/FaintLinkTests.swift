@@ -6,7 +6,7 @@ import Testing
 
 @testable import MeshNode
 
-@Suite("A faint link, over which a part of what is said is lost")
+@Suite("A faint link, which loses some packets")
 struct FaintLinkTests {
     private static let host = Peer(id: "c0ffee00", name: "Car")
 
@@ -24,7 +24,7 @@ struct FaintLinkTests {
         hears(relays).best(to: host.id, below: nil, now: .zero)?.relay.id
     }
 
-    @Test("counts as one link more: a near relay goes before a faint one with one fewer, not with two")
+    @Test("a faint link counts as another hop: a near relay is preferred to a faint one with one hop fewer")
     func countsAsOne() {
         #expect(Self.best([("beef0001", 1, -85), ("beef0002", 2, -70)]) == "beef0002")
         #expect(Self.best([("beef0001", 1, -85), ("beef0002", 3, -70)]) == "beef0001")
@@ -32,7 +32,7 @@ struct FaintLinkTests {
         #expect(Self.best([("beef0001", 1, -85)]) == "beef0001", "what there is, is taken")
     }
 
-    @Test("to the host is left to a near relay beside it, and taken where there is none")
+    @Test("a near relay is preferred to a faint link to the host, which is used if there is no relay")
     func host() {
         for (signal, way) in [(-85, ["One"]), (-70, [])] {
             var car = ConvoyOfCores(relays: ["One"], guests: ["Ana"])
@@ -51,7 +51,7 @@ struct FaintLinkTests {
         #expect(alone.isLinked("Ana") && alone.way(of: "Ana").isEmpty)
     }
 
-    @Test("is worth leaving, and one link fewer is not where others come along")
+    @Test("a node leaves a faint link, but a relay with nodes behind it does not leave to save one link")
     func carriesOthers() {
         let ways = Self.hears([("beef0002", 2, -60)])
         func better(_ signal: Int, hops: UInt8, carriesOthers: Bool) -> Bool {

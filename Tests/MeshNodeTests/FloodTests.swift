@@ -6,11 +6,11 @@ import Testing
 
 @testable import MeshNode
 
-@Suite("A guest that wants too much")
+@Suite("A guest with too many wishes")
 struct FloodTests {
     private let mia = Peer(id: String(repeating: "c3", count: 16), name: "Mia")
 
-    @Test("a vote is counted in the next step, however much others have said before it")
+    @Test("a vote is counted in the next step, however many wishes other guests have sent before it")
     func inTurn() throws {
         var car = try Crowd()
         let floods = [try car.join(2), try car.join(3)]
@@ -38,7 +38,7 @@ struct FloodTests {
     }
 
     @Test(
-        "a flood from a page does not keep a vote over the radio waiting, nor one over the radio a page's",
+        "a flood from a page does not delay a vote over the radio, and the reverse",
         arguments: [true, false])
     func pageAndRadio(isPageFlooding: Bool) throws {
         let page = 100
@@ -64,7 +64,7 @@ struct FloodTests {
         #expect(car.acknowledged(on: page).count == (isPageFlooding ? 41 : 1))
     }
 
-    @Test("a page that wants more than a person taps is told so, and no other page is")
+    @Test("a page that sends more wishes than a person taps gets that answer, and no other page does")
     func tooFastPage() throws {
         let (page, other) = (100, 101)
         var car = try Crowd()
@@ -86,7 +86,7 @@ struct FloodTests {
         #expect(car.votes(for: "s3") == 2, "slowed down, not cut off")
     }
 
-    @Test("of all that a step changes everybody is told once")
+    @Test("all changes of a step are sent to each guest in one update")
     func oneUpdate() throws {
         var car = try Crowd()
         for seed in UInt8(2)...9 { try car.join(seed) }
@@ -102,7 +102,7 @@ struct FloodTests {
         #expect(zip(car.guests, heard).allSatisfy { $0.heard.count - $1 == 2 })
     }
 
-    @Test("beyond what a person taps a wish is answered with a reason, and costs the others nothing")
+    @Test("wishes beyond a person's taps are refused with a reason, and cost other guests nothing")
     func tooFast() throws {
         var car = try Crowd()
         let eve = try car.join(2)
@@ -121,7 +121,7 @@ struct FloodTests {
     }
 
     @Test(
-        "votes that were cast during a gap all count, up to as many as a guest may have pending", arguments: [70, 256])
+        "all votes from a gap count, up to the maximum of a guest's pending votes", arguments: [70, 256])
     func castDuringGap(votes: Int) throws {
         var car = try Crowd()
         let ana = try car.join(2, name: "Ana")
@@ -137,7 +137,7 @@ struct FloodTests {
         #expect(car.votes(for: "s5") == 1)
     }
 
-    @Test("a guest that comes and goes is followed no more often than one that stays")
+    @Test("a guest that reconnects often has no more wishes accepted than one that stays")
     func comesAndGoes() throws {
         var car = try Crowd()
         let eve = try car.join(2)
@@ -158,11 +158,11 @@ struct FloodTests {
         car.say(.intent(number.isMultiple(of: 2) ? .vote(songID: "s2") : .takeBackVote(songID: "s2")), guest)
     }
 
-    @Test("who has wanted too much is not read for a second, and the others are")
+    @Test("a guest with too many wishes is not read for a second, and the others are")
     func pause() throws {
         var car = try Crowd()
         let (eve, ana) = (try car.join(2), try car.join(3, name: "Ana"))
-        // As fast as the host writes, so that nothing else waits when the first one is refused.
+        // As fast as the host writes, so that nothing else waits when the first wish is refused.
         while car.guests[eve].refusals.isEmpty {
             car.say(.intent(.vote(songID: "s2")), eve)
             car.pass(.seconds(1) / NodeLimits.writesPerSecond)
@@ -174,7 +174,7 @@ struct FloodTests {
         #expect(car.guests.map(\.outgoing.count) == [0, 0])
     }
 
-    @Test("what a guest sends while the disk hangs waits in a bounded place, and the others are read")
+    @Test("a guest's messages during a disk failure use bounded memory, and other guests are read")
     func bounded() throws {
         var car = try Crowd()
         let (eve, ana) = (try car.join(2), try car.join(3, name: "Ana"))
@@ -192,7 +192,7 @@ struct FloodTests {
         #expect(car.guests[eve].outgoing.isEmpty)
     }
 
-    @Test("what a guest says that no host can read takes no room, however long it is")
+    @Test("unreadable messages of a guest use no memory, whatever their length")
     func unreadable() throws {
         var car = try Crowd()
         let eve = try car.join(2)

@@ -6,25 +6,25 @@ import Testing
 @testable import MeshNode
 @testable import MeshProtocol
 
-@Suite("Many who guess a host's PIN")
+@Suite("Many guesses of a host's PIN")
 struct GuessFloodTests {
     private static let guessers = 100
     private static let rounds = 100
     private static let pause: Duration = .seconds(10)
-    /// What an SD card takes for a step.
+    /// Time that an SD card takes for a step.
     private static let writeTime: Duration = .milliseconds(20)
 
-    /// What a drive with guessers, or without, has come to.
+    /// The result of a drive with or without guessers.
     fileprivate struct Drive {
         var car: Crowd
-        /// How long each of the joined guest's votes has taken until the host had it on its disk, in virtual time.
+        /// Virtual time from each of the joined guest's votes until the host had it on its disk.
         var votes: [Duration] = []
-        /// When the host's people were told of a wrong guess.
+        /// When the host's people were notified of a wrong guess.
         var guesses: [MeshInstant] = []
         var mostLinks = 0
     }
 
-    /// A guest that knows the PIN is in, and votes in each round, while all guessers are in the middle of their links.
+    /// A guest that knows the PIN has joined, and votes in each round, while all guessers have open handshakes.
     private static func drive(guessers: Int) throws -> Drive {
         let pin = try #require(JoiningSecret(pin: "314159"))
         var drive = Drive(car: try Crowd(pin: pin))
@@ -38,7 +38,7 @@ struct GuessFloodTests {
                 drive.car.link(eve, isRead: false)
             }
             drive.mostLinks = max(drive.mostLinks, drive.car.host.context.mesh.links.count)
-            // One SDU of each in turn, and the vote among them.
+            // One SDU of each in turn, including the vote.
             drive.car.readOnce()
             let (began, said) = (drive.car.now, drive.car.guests[ana].acknowledged)
             drive.car.say(.intent(round.isMultiple(of: 2) ? .vote(songID: "s2") : .takeBackVote(songID: "s2")), ana)
@@ -55,7 +55,7 @@ struct GuessFloodTests {
     }
 
     @Test(
-        "10,000 guesses of 100 identities at once: five count, then one each 200 s, and who is in notices nothing"
+        "of 10,000 guesses by 100 identities, five count, then one every 200 s, and a joined guest is not affected"
     )
     func flood() throws {
         let quiet = try Self.drive(guessers: 0)
@@ -70,14 +70,14 @@ struct GuessFloodTests {
         #expect(car.notices.allSatisfy { $0 == "pinGuessed" })
         #expect(reasons["\(LinkEnd.refused(.wrongProof))"] == expected)
 
-        // Nobody is in, and nothing of them stays.
+        // No guesser has joined, and no data of them stay.
         #expect(car.states.allSatisfy { $0.connectedPeers.allSatisfy { $0.name == "Ana" } })
         #expect(car.host.context.mesh.knownPeers.count == 1)
         #expect(car.host.context.mesh.links.count == 1)
         #expect(flood.mostLinks <= Limits.halfOpenLinks + Limits.halfOpenLinksOfKnown + 1)
 
-        // The guest that is in has its votes as soon as ever, the same link as ever, and is told of nothing.
-        // The disk may have been at something else, such as the heartbeat's step.
+        // The joined guest's votes are as fast as usual, its link stays, and it gets no notices.
+        // The disk may have been busy, for example with the heartbeat's step.
         #expect(flood.votes == quiet.votes && flood.votes.allSatisfy { $0 <= Self.writeTime * 2 })
         #expect(ana.acknowledged == UInt64(Self.rounds) && ana.refusals.isEmpty && ana.ends.isEmpty)
         #expect(ana.heard.count == quiet.car.guests[0].heard.count)

@@ -6,12 +6,12 @@ import Testing
 
 @testable import MeshNode
 
-@Suite("What is said while the disk is out")
+@Suite("Messages during a disk failure")
 struct HeldMessagesTests {
-    /// As long as a guest's wish can be.
+    /// The longest possible wish of a guest.
     static let longest = MeshMessage.intent(.vote(songID: String(repeating: "x", count: DJLimits.songIDBytes)))
 
-    @Test("a guest's share is bounded; what is beyond it is not acknowledged, and comes again when the disk is back")
+    @Test("a guest's share is bounded; messages beyond it are not acknowledged, and come again when the disk works")
     func share() throws {
         var car = try Crowd()
         let eve = try car.join(2)
@@ -30,7 +30,7 @@ struct HeldMessagesTests {
     }
 
     @Test(
-        "identities that come by one after another have no more room than all guests, and no guest's vote is lost for them"
+        "identities that come one after another have no more room than all guests, and cost no guest a vote"
     )
     func all() throws {
         var car = try Crowd()

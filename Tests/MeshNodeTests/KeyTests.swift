@@ -7,7 +7,7 @@ import Testing
 
 @testable import MeshNode
 
-/// Keys that are not what people think they are.
+/// Keys that differ from what people expect.
 @Suite("Hosts with another key, and keys of two nodes")
 struct KeyTests {
     /// A guest that has joined a host before.
@@ -41,7 +41,7 @@ struct KeyTests {
 
         var notices: [String] { shown.compactMap { if case .notice(let notice) = $0 { notice.code } else { nil } } }
 
-        /// The host is heard and dialled, and a channel opens. Returns what the guest says first.
+        /// The host is heard and dialled, and a channel opens. Returns the guest's first packet.
         mutating func dialled() throws -> HandshakePacket {
             now += .seconds(10)
             feed(.tick)
@@ -80,7 +80,7 @@ struct KeyTests {
         }
     }
 
-    @Test("a guest whose host proves another key is told so, and the old key is forgotten where its person says so")
+    @Test("a guest is notified if its host proves another key, and forgets the old key only when its person confirms")
     func changed() throws {
         var guest = try Guest()
         let first = try guest.dialled()
@@ -98,7 +98,7 @@ struct KeyTests {
         guard case .unknownHello = third else { return #expect(Bool(false), "the old key is still in the way") }
     }
 
-    @Test("a guest that leaves, and looks for a host again, has forgotten no key by it")
+    @Test("a guest that leaves and looks for a host again forgets no key")
     func leaves() throws {
         var guest = try Guest()
         _ = try guest.dialled()
@@ -110,7 +110,7 @@ struct KeyTests {
         guard case .knownHello = again else { return #expect(Bool(false), "nobody has said that it may forget") }
     }
 
-    @Test("a guest that was told whom to join joins that one: by its name, its first digits or its whole identifier")
+    @Test("a guest joins the host that was named: by its name, its first digits or its full identifier")
     func wantedHost() throws {
         let car = try PairOfCores().cores[0].mesh.local
         for wanted in [car.name, String(car.id.prefix(12)), car.id, car.id.uppercased()] {
@@ -120,12 +120,12 @@ struct KeyTests {
         }
     }
 
-    @Test("a guest that was told whom to join leaves whoever proves to be another, and tells that one nothing")
+    @Test("a guest leaves a host that proves not to be the named one, and sends nothing to it")
     func anotherHost() throws {
         let car = try PairOfCores().cores[0].mesh.local
         let (head, rest) = (Identity.head(of: car.id), car.id.dropFirst(Identity.headDigits))
         let digit = rest.hasPrefix("0") ? "1" : "0"
-        // A key that begins like the one that is wanted, and a host that advertises another's name.
+        // A key that begins like the wanted one, and a host that advertises another's name.
         let identifier = head + String(repeating: digit, count: rest.count)
         for (wanted, name) in [(identifier, car.name), (head + digit, car.name), ("Dad's Car", "Dad's Car")] {
             var pair = try PairOfCores(wanted: wanted)
@@ -142,7 +142,7 @@ struct KeyTests {
         }
     }
 
-    @Test("people at a host are told of two nodes with one identity")
+    @Test("a host notifies its people of two nodes with one identity")
     func twins() throws {
         var car = try Crowd()
         for _ in 0...Limits.replacements { try car.join(2, name: "Ana") }
@@ -150,7 +150,7 @@ struct KeyTests {
         #expect(car.guests.suffix(2).map(\.ends) == [[.refused(.twin)], [.refused(.twin)]])
     }
 
-    @Test("a half-open link ends in its time while the disk hangs, and takes none of the processor's")
+    @Test("a half-open link ends in time during a disk failure, and uses no processor time")
     func halfOpen() throws {
         var car = try Crowd()
         let ana = try car.join(2, name: "Ana")

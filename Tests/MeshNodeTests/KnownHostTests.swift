@@ -21,7 +21,7 @@ struct KnownHostTests {
             ?? []
     }
 
-    @Test("a host is remembered with its name by a guest that has joined it, and nobody is by the host")
+    @Test("a guest remembers a host that it has joined by its name, and a host remembers no guests")
     func remembered() throws {
         var pair = try PairOfCores()
         pair.meet()
@@ -34,7 +34,7 @@ struct KnownHostTests {
     }
 
     @Test(
-        "another key under a known name is not joined by itself, also where the name was asked for, and its person is told once"
+        "another key under a known name is not joined automatically, even for a requested name, and is reported once"
     )
     func copied() throws {
         for wanted in [nil, "Car"] {
@@ -49,7 +49,7 @@ struct KnownHostTests {
         }
     }
 
-    @Test("it is joined where its person says so, by its digits, and is known then")
+    @Test("such a host is joined when the person names its digits, and is known from then on")
     func chosen() throws {
         let known = Peer(id: String(repeating: "c1", count: 16), name: "Car")
         var pair = try PairOfCores(knownHosts: [known])
@@ -61,7 +61,7 @@ struct KnownHostTests {
         #expect(pair.stored[1].knownHosts == [known, car])
     }
 
-    @Test("one that advertises another name, and has a known one behind the handshake, is left as well")
+    @Test("a host that advertises another name, and proves to have a known one in the handshake, is also left")
     func disguised() throws {
         let known = Peer(id: String(repeating: "c1", count: 16), name: "Car")
         var pair = try PairOfCores(joinsAny: true, knownHosts: [known])
@@ -73,7 +73,7 @@ struct KnownHostTests {
         #expect(!pair.shown[1].contains { if case .peerConnected = $0 { true } else { false } })
     }
 
-    @Test("a host that is forgotten is a new one again")
+    @Test("a forgotten host counts as new again")
     func forgotten() throws {
         var pair = try PairOfCores()
         pair.meet()
@@ -85,7 +85,7 @@ struct KnownHostTests {
         #expect(pair.stored[1].knownHosts.map(\.name) == ["Car"])
     }
 
-    @Test("who is linked and wants another host leaves, and joins no other than that")
+    @Test("a linked guest that wants another host leaves, and joins only that one")
     func changed() throws {
         var pair = try PairOfCores()
         pair.meet()
@@ -99,7 +99,7 @@ struct KnownHostTests {
     }
 
     @Test(
-        "a host is meant by its digits first, then by its name, then by its name in any case; of several its person is asked"
+        "a host is found by digits, by name, then in any letter case; if several match, the person is asked"
     )
     func meant() throws {
         let bus = Peer(id: String(repeating: "b1", count: 16), name: "Bus")
@@ -118,7 +118,7 @@ struct KnownHostTests {
         #expect(pair.dials(of: .guest) == 1)
     }
 
-    @Test("a host that is only heard is meant in any case of its name, and two of one name are not chosen from")
+    @Test("a heard host is found by its name in any letter case, and of two with one name neither is chosen")
     func heardByName() throws {
         var pair = try PairOfCores(wanted: "Nobody")
         pair.meet()
@@ -131,7 +131,7 @@ struct KnownHostTests {
         #expect(pair.notices(at: .guest).last == "severalHosts" && pair.present == ["Ana"])
     }
 
-    @Test("only so many are remembered, and the one that was joined the longest ago goes first")
+    @Test("the number of remembered hosts is limited, and the one that was joined the longest ago is removed first")
     func limit() {
         var known = KnownHosts()
         for number in 0...KnownHosts.limit {

@@ -7,7 +7,7 @@ import MeshProtocol
 import TestSupport
 import Testing
 
-@Suite("Links of a node in its own process", .timeLimit(.minutes(1)))
+@Suite("Links within the node's own process", .timeLimit(.minutes(1)))
 struct LocalLinkTests {
     private static let ana = Peer(id: String(repeating: "a1", count: 16), name: "Ana")
     private let air: VirtualAir
@@ -16,7 +16,7 @@ struct LocalLinkTests {
 
     private func vote(_ songID: Song.ID) -> MeshMessage { .intent(.vote(songID: songID)) }
 
-    @Test("a guest is seen, its votes count, are acknowledged and kept, and a guest on the air sees both")
+    @Test("a guest is shown, its votes count, are acknowledged and stored, and a guest on the air sees both")
     func voting() async throws {
         let car = TestNode("Dad's Car", air)
         let host = try car.host()
@@ -37,7 +37,7 @@ struct LocalLinkTests {
         await #expect(throws: RefusalReason.ended) { try await again.node.join(Self.ana) }
     }
 
-    @Test("who is kicked is told so, and not let in again")
+    @Test("a kicked guest is notified, and not admitted again")
     func kicked() async throws {
         let host = try TestNode("Dad's Car", air).host()
         let link = try await host.node.join(Self.ana)
@@ -48,7 +48,7 @@ struct LocalLinkTests {
         try await host.stop()
     }
 
-    @Test("votes wait while the disk takes nothing, and count when it does")
+    @Test("votes wait while the disk fails, and count when it works")
     func fullDisk() async throws {
         guard let disk = try SmallDisk(bytes: 2 << 20) else { return print("No disk can be mounted here.") }
         defer { disk.remove() }

@@ -6,7 +6,7 @@ import Testing
 @testable import MeshNode
 @testable import MeshProtocol
 
-@Suite("Guests who hear a host with a PIN through relays alone")
+@Suite("Guests that hear a host with a PIN only through relays")
 struct LockedRelayTests {
     private static let pin = JoiningSecret(pin: "314159")
 
@@ -24,7 +24,7 @@ struct LockedRelayTests {
         (convoy.nodes["Ana"]?.shown ?? []).compactMap { if case .notice(let notice) = $0 { notice.code } else { nil } }
     }
 
-    @Test("are asked for it before there is a link to anybody, one relay away or two, and are in once it is typed")
+    @Test("a guest is asked for the PIN before its first link, one or two relays away, and joins when the PIN is typed")
     func isAsked() throws {
         var convoy = try Self.convoy()
         #expect(convoy.nodes["One"]?.notice?.asksForPIN == true)
@@ -38,7 +38,7 @@ struct LockedRelayTests {
         #expect(convoy.present() == ["Ana", "One", "Two"] && convoy.way(of: "Ana") == ["Two", "One"])
     }
 
-    @Test("are not asked again when they come back, and not at all for a host that is open")
+    @Test("a guest is not asked again when it comes back, and never for an open host")
     func isNotAsked() throws {
         var convoy = try Self.convoy()
         convoy.type(.pin(try #require(Self.pin)), at: "Ana")
@@ -61,7 +61,7 @@ struct LockedRelayTests {
         #expect(open.isLinked("Ana") && Self.notices(open).isEmpty)
     }
 
-    @Test("are refused behind a bonded relay if the host requires bonds, with the reason")
+    @Test("a guest behind a bonded relay is refused with the reason if the host requires bonds")
     func bond() {
         var convoy = ConvoyOfCores(relays: ["One", "Two"], guests: ["Ana", "Bob"], requiresBond: true)
         convoy.line("Car", "One", "Two", "Bob")
@@ -70,13 +70,13 @@ struct LockedRelayTests {
         #expect(convoy.present() == ["One"])
         #expect(!convoy.isLinked("Two") && !convoy.isLinked("Ana") && !convoy.isLinked("Bob"))
         #expect(Self.notices(convoy).contains("bondRequired"))
-        // Near the host, with a bond, it is in without a person's word.
+        // Near the host and with a bond, it joins without a person's command.
         convoy.meet("Car", "Ana")
         convoy.pass(.seconds(61))
         #expect(convoy.isLinked("Ana") && convoy.way(of: "Ana").isEmpty)
     }
 
-    @Test("take the host's own word for it where they hear it themselves, and not a relay's")
+    @Test("a guest that hears the host itself believes the host, and not a relay")
     func hostsOwnWord() {
         var convoy = ConvoyOfCores(relays: ["One"], guests: ["Ana"])
         convoy.line("Car", "One")

@@ -57,7 +57,7 @@ private struct Party {
         return guest
     }
 
-    /// A guest that is in.
+    /// A guest that has joined.
     func member(_ identity: Identity = .make()) async throws -> Guest {
         let guest = try await guest(identity)
         try await guest.client.invite(car)
@@ -76,7 +76,7 @@ private struct Party {
         await host.stop()
     }
 
-    /// Something that dials like a guest and then says what it likes.
+    /// A radio that dials like a guest and then sends anything.
     func stranger(_ address: String) async throws -> any RadioChannel {
         let radio = try VirtualRadio(air: air, address: address)
         let events = EventQueue(radio.events)
@@ -89,7 +89,7 @@ private struct Party {
     }
 }
 
-/// What is logged, for a test that asks for it.
+/// The log, for a test that reads it.
 private struct LogLines: LogHandler {
     var logLevel = Logger.Level.warning
     var metadata: Logger.Metadata = [:]
@@ -116,10 +116,10 @@ private func queue(of count: Int) -> MeshMessage {
             skipVoters: []))
 }
 
-/// One after the other: each watches folders for its radios, and the kernel lets a user watch 128 times at once.
-@Suite("Hosts and guests of an application that keeps nothing", .serialized, .timeLimit(.minutes(1)))
+/// One after another: each watches folders for its radios, and the kernel allows a user 128 watches at once.
+@Suite("Hosts and guests of an application that stores nothing", .serialized, .timeLimit(.minutes(1)))
 struct MultipeerClientTests {
-    @Test("a guest finds a host, is taken in without a prompt, and both can talk")
+    @Test("a guest finds a host, is admitted without a prompt, and both can send messages")
     func talk() async throws {
         let party = try await Party()
         let ana = try await party.member()
@@ -134,7 +134,7 @@ struct MultipeerClientTests {
         await party.end(ana)
     }
 
-    @Test("a state larger than an SDU arrives whole")
+    @Test("a state larger than an SDU arrives complete")
     func largeMessage() async throws {
         let party = try await Party()
         let ana = try await party.member()
@@ -144,7 +144,7 @@ struct MultipeerClientTests {
         await party.end(ana)
     }
 
-    @Test("a guest that leaves says goodbye, and a host that stops does")
+    @Test("a guest that leaves and a host that stops say goodbye")
     func goodbyes() async throws {
         let party = try await Party()
         let ana = try await party.member()
@@ -161,7 +161,7 @@ struct MultipeerClientTests {
         await bob.events.end()
     }
 
-    @Test("a guest that comes back by a new link replaces its ghost, and still hears the host")
+    @Test("a guest that comes back on a new link replaces its old one, and still gets the host's messages")
     func replaced() async throws {
         let party = try await Party()
         let identity = Identity.make()
@@ -177,7 +177,7 @@ struct MultipeerClientTests {
         await party.end(ana, again)
     }
 
-    @Test("a stranger's rubbish closes its own link, and the guests do not notice")
+    @Test("random bytes of a stranger close its own link, and do not affect the guests")
     func rubbish() async throws {
         let party = try await Party()
         let ana = try await party.member()
@@ -185,7 +185,7 @@ struct MultipeerClientTests {
             let stranger = try await party.stranger("s\(number)")
             try await stranger.send(rubbish.map { UInt8($0) })
             do {
-                // A word may come back; then the channel closes.
+                // An answer may come back; then the channel closes.
                 while try await stranger.receive() != nil {}
             } catch {
                 #expect(error.code == .channelLost)
@@ -196,10 +196,10 @@ struct MultipeerClientTests {
         await party.end(ana)
     }
 
-    @Test("a listener that does not listen holds the guests up, not the memory")
+    @Test("a listener that does not read delays the guests, and uses no more memory")
     func unreadEvents() async throws {
         let party = try await Party(listens: false)
-        // The host takes Santiago in although nobody listens to it yet, and then holds him up.
+        // The host admits Santiago without a listener, and then delays him.
         let guest = try await party.member()
         let count = 200
         for number in 0..<count {
@@ -215,7 +215,7 @@ struct MultipeerClientTests {
         await party.end(guest)
     }
 
-    @Test("an invitation to somebody who was never heard fails at once")
+    @Test("an invitation to a peer that was never heard fails at once")
     func unknown() async throws {
         let party = try await Party()
         let ana = try await party.guest()
@@ -225,7 +225,7 @@ struct MultipeerClientTests {
         await party.end(ana)
     }
 
-    @Test("a message that nobody can get is told as an event, and thrown")
+    @Test("a message that cannot be delivered is reported as an event, and throws")
     func sendFailed() async throws {
         let party = try await Party()
         let nobody = Peer(id: "nobody", name: "Nobody")
@@ -238,7 +238,7 @@ struct MultipeerClientTests {
         await party.end()
     }
 
-    @Test("a broadcast that is too long for a message is told and logged for each who does not get it, and thrown")
+    @Test("a broadcast that is too long for a message is reported and logged for each guest, and throws")
     func broadcastFailed() async throws {
         let (stream, sink) = AsyncStream.makeStream(of: String.self)
         let lines = EventQueue(stream)
@@ -268,7 +268,7 @@ struct MultipeerClientTests {
         await party.end(guests[0], guests[1])
     }
 
-    @Test("a stopped client is not used again, and stopping twice does no harm")
+    @Test("a stopped client cannot be used again, and a second stop does no harm")
     func stopped() async throws {
         let party = try await Party()
         await party.host.stop()
@@ -276,7 +276,7 @@ struct MultipeerClientTests {
         await #expect(throws: MultipeerClient.StartError.used) { try await party.host.startHosting("Dad's Car") }
     }
 
-    @Test("a dead zone is a lost link, the pending dial is back when it ends, and what was cast in it arrives once")
+    @Test("a dead zone loses the link, the pending dial reconnects, and a vote from the dead zone arrives once")
     func deadZone() async throws {
         let party = try await Party()
         let ana = try await party.member()
@@ -295,7 +295,7 @@ struct MultipeerClientTests {
         await party.end(ana)
     }
 
-    @Test("a host that is not who was dialled is left")
+    @Test("a host that is not the dialled one is left")
     func changedIdentity() async throws {
         let party = try await Party()
         let ana = try await party.guest()

@@ -20,7 +20,7 @@ struct NodeCoreTests {
         #expect(pair.votes(for: "s2", at: .host) == 1 && pair.votes(for: "s2", at: .guest) == 1)
     }
 
-    @Test("the person at the host looks for songs, and what is found is shown there alone")
+    @Test("a search at the host shows its results only there")
     func hostSearches() throws {
         var pair = try PairOfCores()
         pair.meet()
@@ -35,7 +35,7 @@ struct NodeCoreTests {
         #expect(pair.notices(at: .host) == ["searchTooLong"])
     }
 
-    @Test("who retries where everything works is told so, and who has something to retry is not")
+    @Test("Retry without a failure is answered with that, and Retry with a failure is not")
     func nothingToRetry() throws {
         var pair = try PairOfCores()
         pair.feed(.input(.retry), to: .guest)
@@ -48,7 +48,7 @@ struct NodeCoreTests {
         #expect(pair.notices(at: .guest) == ["nothingToRetry", "radioUnavailable"])
     }
 
-    @Test("who retries under a notice that stands is told that notice again, and not that everything works")
+    @Test("Retry under a notice shows that notice again, and not that everything works")
     func retriesUnderANotice() throws {
         var pair = try PairOfCores()
         pair.meet()
@@ -60,7 +60,7 @@ struct NodeCoreTests {
         #expect(pair.notices(at: .guest) == told + [told[0]])
     }
 
-    @Test("a guest whose disk takes nothing says so for each wish that it cannot keep")
+    @Test("a guest without a working disk reports each wish that it cannot store")
     func wishesWithoutADisk() throws {
         var pair = try PairOfCores()
         pair.meet()
@@ -69,7 +69,7 @@ struct NodeCoreTests {
         #expect(pair.notices(at: .guest).filter { $0 == "notKept" }.count == 2)
     }
 
-    @Test("who retries while covers fail is not told that everything works, whether their failure was told or not")
+    @Test("Retry while covers fail never reports that everything works, whether or not their failure was shown")
     func retriesCovers() throws {
         var pair = try PairOfCores()
         pair.feed(.coverFailed(.httpError(statusCode: 404)), to: .host)
@@ -84,7 +84,7 @@ struct NodeCoreTests {
         #expect(pair.notices(at: .host) == ["httpError", "nothingToRetry"])
     }
 
-    @Test("that a server wants a pause is not told any longer than it does")
+    @Test("the notice that a server wants a pause lasts no longer than the pause")
     func serverIsWell() throws {
         var pair = try PairOfCores()
         pair.feed(.coverFailed(.rateLimited), to: .host)
@@ -93,7 +93,7 @@ struct NodeCoreTests {
         #expect(pair.cleared(at: .host) == ["rateLimited"])
     }
 
-    @Test("what a host's disk does not have yet is neither shown nor acknowledged, however long the disk takes")
+    @Test("a change that is not on the host's disk yet is neither shown nor acknowledged, however slow the disk is")
     func slowDisk() throws {
         var pair = try PairOfCores()
         pair.meet()
@@ -106,7 +106,7 @@ struct NodeCoreTests {
         #expect(pair.votes(for: "s2", at: .host) == 1 && pair.wishes == [.queued, .sent, .confirmed])
     }
 
-    @Test("what a guest shows is on its disk when its link is lost, and the way back waits for no disk")
+    @Test("the state that a guest shows is on its disk when its link is lost, and reconnecting waits for no disk")
     func writesInTheTunnel() throws {
         var pair = try PairOfCores()
         pair.meet()
@@ -125,7 +125,7 @@ struct NodeCoreTests {
         #expect(states.last == .connected)
     }
 
-    @Test("a vote that is typed has no queue written again, and one that counts is on the disk with its queue")
+    @Test("a typed vote does not write the queue again, and a counted vote is on the disk with its queue")
     func writesViewWithOutcome() throws {
         var pair = try PairOfCores()
         pair.meet()
@@ -143,7 +143,7 @@ struct NodeCoreTests {
         #expect(known.item("s2")?.votes == 1 && known.item("s3") == nil)
     }
 
-    @Test("pings go on while a disk hangs, and nobody is taken for dead")
+    @Test("pings continue while a disk hangs, and no peer counts as dead")
     func linksGoOn() throws {
         var pair = try PairOfCores()
         pair.meet()
@@ -154,7 +154,7 @@ struct NodeCoreTests {
         #expect(!isLost)
     }
 
-    @Test("a vote that the guest's disk refuses never leaves, and one with room again counts once")
+    @Test("a vote that the guest's disk refuses is never sent, and counts once when there is room again")
     func refusedByTheGuest() throws {
         var pair = try PairOfCores()
         pair.meet()
@@ -183,7 +183,7 @@ struct NodeCoreTests {
         #expect(pair.wishes == [.queued, .sent, .confirmed])
     }
 
-    @Test("a disk that fails in one way and then in another is told of once: what it is now")
+    @Test("a disk with two failures in a row has one notice, for the current failure")
     func oneDisk() throws {
         var pair = try PairOfCores()
         pair.meet()
@@ -197,7 +197,7 @@ struct NodeCoreTests {
         #expect(pair.cleared(at: .host) == ["storageFailed"])
     }
 
-    @Test("a delivery that is told while the guest's disk refuses is not forgotten: a vote taken back is told to be")
+    @Test("a vote that is delivered while the guest's disk fails is not forgotten, and can be taken back")
     func deliveryDuringAnOutage() throws {
         var pair = try PairOfCores()
         pair.meet()
@@ -205,7 +205,7 @@ struct NodeCoreTests {
         for wish in [GuestFeature.Event.vote("s2"), .takeBackVote("s2"), .vote("s3")] {
             pair.feed(.input(.guest(wish)), to: .guest)
         }
-        // Deliveries come with a state that shows one of the votes, and the guest's disk is full just then.
+        // Deliveries come with a state that shows one of the votes, and at this time the guest's disk is full.
         pair.disks[PairOfCores.Side.guest.rawValue] = .refuses
         pair.goOn(.host)
         pair.disks[PairOfCores.Side.guest.rawValue] = .takes
@@ -217,7 +217,7 @@ struct NodeCoreTests {
         #expect(isTold)
     }
 
-    @Test("a guest that has lost its memory is not told that its vote is rejected because an earlier one was")
+    @Test("a guest that has lost its disk gets no rejection of its vote because of an earlier vote")
     func earlierRejection() throws {
         var pair = try PairOfCores(songs: 6, opens: 4)
         pair.meet()
@@ -236,7 +236,7 @@ struct NodeCoreTests {
         #expect(pair.wishes.last == .rejected(.unknownSong), "what is rejected now is told")
     }
 
-    @Test("a host that is back just when its key is to be forgotten is told each vote once")
+    @Test("a host that is back just when its key is forgotten gets each vote once")
     func backWithItsKey() throws {
         var pair = try PairOfCores()
         pair.meet()
@@ -259,14 +259,14 @@ struct NodeCoreTests {
         #expect(heard == [.vote(songID: "s2"), .vote(songID: "s3")])
     }
 
-    @Test("a guest that a full host has turned away asks again by itself, and its vote counts when there is a place")
+    @Test("a guest that a full host has refused asks again automatically, and its vote counts when there is a slot")
     func fullHost() throws {
         var pair = try PairOfCores()
         pair.refusal = .full
         pair.feed(.input(.guest(.vote("s2"))), to: .guest)
         pair.meet()
         #expect(pair.notices(at: .guest) == ["hostFull"] && pair.present == [])
-        // It is heard on, and is still full.
+        // It is still heard, and still full.
         pair.meet()
         #expect(pair.dials(of: .guest) == 1, "not at once")
         pair.pass(.seconds(5))
@@ -278,7 +278,7 @@ struct NodeCoreTests {
         #expect(pair.cleared(at: .guest).contains("hostFull"))
     }
 
-    @Test("a guest that has given its host up is not for ever on its way back to it")
+    @Test("a guest that has given up its host does not try to reconnect forever")
     func gaveUp() throws {
         var pair = try PairOfCores()
         pair.meet()
@@ -289,7 +289,7 @@ struct NodeCoreTests {
         #expect(pair.cores[1].decisions.app.guest?.state.connectionStatus == .choosing)
     }
 
-    @Test("the end of a session begins the next one in the same host, without its queue, votes and bans")
+    @Test("the end of a session starts the next one in the same host, without its queue, votes and bans")
     func ended() throws {
         var pair = try PairOfCores()
         pair.meet()
@@ -318,7 +318,7 @@ struct NodeCoreTests {
         #expect(try #require(pair.cores[0].decisions.app.host).state.epoch > after.state.epoch)
     }
 
-    @Test("music that pauses at the end of a session is paused in the next one")
+    @Test("music that is paused at the end of a session is paused in the next one")
     func endedInPause() throws {
         var pair = try PairOfCores()
         pair.feed(.input(.host(.pause)), to: .host)
@@ -326,7 +326,7 @@ struct NodeCoreTests {
         #expect(pair.cores[0].decisions.app.host?.snapshot.isPlaying == false)
     }
 
-    @Test("a page at the host hears that the session has ended")
+    @Test("a page at the host is notified of the end of the session")
     func pageAndEnd() throws {
         var pair = try PairOfCores()
         let mia = Peer(id: String(repeating: "e5", count: 16), name: "Mia")
@@ -342,7 +342,7 @@ struct NodeCoreTests {
         #expect(pair.cores[0].decisions.app.host?.state.connectedPeers == [mia])
     }
 
-    @Test("guests of a host that is stopped are told so, and are back in its session by themselves when it runs again")
+    @Test("guests of a stopped host are notified, and rejoin its session automatically when it runs again")
     func stopped() throws {
         var pair = try PairOfCores()
         pair.meet()
@@ -358,7 +358,7 @@ struct NodeCoreTests {
         #expect(pair.votes(for: "s2", at: .host) == 1 && pair.present == ["Ana"])
     }
 
-    @Test("a guest waits for a host that is stopped, as in a tunnel, and joins no stranger's meanwhile")
+    @Test("a guest waits for a stopped host, as in a tunnel, and joins no unknown one in that time")
     func stoppedForLong() throws {
         let stranger = Peer(id: "5757a9e4", name: "Other Car")
         var pair = try PairOfCores()
@@ -379,7 +379,7 @@ struct NodeCoreTests {
         #expect(pair.cleared(at: .guest).contains("hostStopped"))
     }
 
-    @Test("a host that says goodbye and no more is said to have left, and another one may be joined at once")
+    @Test("a host that says goodbye without a reason is shown as gone, and another one may be joined at once")
     func left() throws {
         var pair = try PairOfCores()
         pair.meet()
@@ -388,7 +388,7 @@ struct NodeCoreTests {
         #expect(pair.cores[1].decisions.app.guest?.state.connectionStatus == .choosing)
     }
 
-    @Test("of two hosts with one identity the one that a guest goes over to is told of the copy, and so is the guest")
+    @Test("with two hosts of one identity, the one that a guest changes to and the guest are notified of the copy")
     func twinHosts() throws {
         var pair = try PairOfCores()
         pair.meet()
@@ -408,7 +408,7 @@ struct NodeCoreTests {
         }
     }
 
-    @Test("a host that loses its disk, or power, is not taken for two")
+    @Test("a host that loses its disk or its power does not count as two")
     func noTwin() throws {
         var pair = try PairOfCores()
         pair.meet()
@@ -423,7 +423,7 @@ struct NodeCoreTests {
         #expect(!(pair.notices(at: .host) + pair.notices(at: .guest)).contains("mayBeCopied"))
     }
 
-    @Test("a host that says goodbye is off the list of those in range at once, and a lost one is not")
+    @Test("a host that says goodbye disappears at once from the list of hosts in range, and a lost one stays")
     func unheard() throws {
         for isTold in [true, false] {
             var pair = try PairOfCores()
@@ -439,7 +439,7 @@ struct NodeCoreTests {
         #expect(!isLost, "its guest has left, not it")
     }
 
-    @Test("that a drive is not recorded is not told beside what keeps the disk from taking anything")
+    @Test("the notice that a drive is not recorded is not shown next to the one for the disk failure that causes it")
     func driveAndDisk() throws {
         let drive = NodeCore.Event.input(.notice(Notice(.driveNotRecorded("no room"))))
         var pair = try PairOfCores()
@@ -451,7 +451,7 @@ struct NodeCoreTests {
         #expect(pair.cleared(at: .host) == ["driveNotRecorded"])
     }
 
-    @Test("a vote that comes just before the end of the session is on the disk and shown before that")
+    @Test("a vote just before the end of the session is on the disk and shown before the end")
     func voteAndEnd() throws {
         var pair = try PairOfCores()
         pair.meet()
@@ -467,7 +467,7 @@ struct NodeCoreTests {
         #expect(pair.stored[0].host?.queue.allSatisfy { $0.voters.isEmpty } == true)
     }
 
-    @Test("nobody is told of a session's end before the disk has it, and without a disk it goes on")
+    @Test("a session's end is reported only after the disk has it, and without a disk the session continues")
     func endAndDisk() throws {
         for disk in [PairOfCores.Disk.hangs, .refuses] {
             var pair = try PairOfCores()
@@ -482,7 +482,7 @@ struct NodeCoreTests {
         }
     }
 
-    @Test("a vote on its way at the end of the session is for the next one")
+    @Test("a vote in transit at the end of the session counts for the next one")
     func voteAfterEnd() throws {
         var pair = try PairOfCores()
         pair.meet()
@@ -496,7 +496,7 @@ struct NodeCoreTests {
         #expect(pair.stored[1].guest?.wishes.isEmpty == true)
     }
 
-    @Test("who was sent away is not let in while a host that starts again writes for the first time")
+    @Test("a banned guest is not admitted while a restarted host makes its first write")
     func bannedAtTheStart() throws {
         var pair = try PairOfCores()
         pair.meet()
@@ -510,7 +510,7 @@ struct NodeCoreTests {
         #expect(pair.cores[0].mesh.link(to: guest) == nil && pair.cores[1].mesh.connectedPeers.isEmpty)
     }
 
-    @Test("a wish that found the outbox full leaves as soon as there is room, not with the next link")
+    @Test("a wish that found the outbox full is sent as soon as there is room, not only with the next link")
     func fullOutbox() throws {
         var pair = try PairOfCores()
         pair.meet()
@@ -529,7 +529,7 @@ struct NodeCoreTests {
         #expect(wish?.progress != .waiting, "the host's answer to so many is another matter")
     }
 
-    @Test("what a person wants while a node hears a disk out waits in a bounded place, and the links go on")
+    @Test("inputs during a disk failure use bounded memory, and the links stay")
     func bounded() throws {
         var pair = try PairOfCores()
         pair.meet()

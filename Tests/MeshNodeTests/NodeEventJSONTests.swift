@@ -7,7 +7,7 @@ import MeshProtocol
 import MeshSession
 import Testing
 
-@Suite("What programs read")
+@Suite("The JSON events for programs")
 struct NodeEventJSONTests {
     static let ana = Peer(id: "a1", name: "Ana")
     static let song = Song(id: "s1", title: "T", artist: "A", duration: 2)
@@ -164,7 +164,7 @@ struct NodeEventJSONTests {
         #expect(String(decoding: try encoder.encode(TimedEvent(event, at: 1.5)), as: UTF8.self) == json)
     }
 
-    @Test("what a terminal would obey, and what turns text, is escaped")
+    @Test("control characters and marks that change the direction of text are escaped")
     func hiddenCharacters() throws {
         let name = "a\u{7F}\u{85}\u{9B}31m\u{202E}\u{2066}\u{200F}\u{061C}\u{2028}é漢🚗"
         var lines = EventLines()
@@ -175,7 +175,7 @@ struct NodeEventJSONTests {
         #expect(try JSONDecoder().decode([String].self, from: Data(JSONLine.text([name]).utf8)) == [name])
     }
 
-    @Test("a state is written the same whether its songs were written before or not, whatever they are called")
+    @Test("a state has the same text whether or not its songs were written before, whatever their names")
     func knownSongs() throws {
         var lines = EventLines()
         var snapshot = Self.snapshot

@@ -11,7 +11,7 @@ import Testing
 
 @testable import MeshNode
 
-/// A node with its folder, started as often as a test likes.
+/// A node with its folder, which a test can start several times.
 struct TestNode {
     let name: String
     let air: VirtualAir
@@ -29,7 +29,7 @@ struct TestNode {
         let events: EventQueue<NodeEvent>
         let end: Task<Void, any Error>
 
-        /// Says goodbye, and returns when nothing of it is left.
+        /// Says goodbye, and returns when everything of the node has ended.
         func stop(_ input: NodeInput = .quit(.quit)) async throws {
             await node.send(input)
             try await end.value
@@ -66,7 +66,7 @@ struct TestNode {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let opened = try StateFolder(opening: folder)
         let kept = try Kept(opened, idleTime: nil, logger: logger)
-        // Another one each time, as phones have it: who somebody is does not hang on it.
+        // A new address each time, as phones have them: an identity does not depend on it.
         let radio = try VirtualRadio(air: air, address: "a\(UInt32.random(in: 0 ... .max))")
         let peer = Peer(id: opened.identity.peerID, name: name)
         let description = NodeDescription(role: role, peer: peer, radio: radio.name, service: .democracyDJ)
@@ -76,7 +76,7 @@ struct TestNode {
         let events = EventQueue(node.output)
         let end = Task {
             try await node.run()
-            // The folder's lock goes with it.
+            // The lock of the folder is released with it.
             withExtendedLifetime(kept) {}
         }
         return Run(node: node, events: events, end: end)
@@ -85,7 +85,7 @@ struct TestNode {
     static let songs = (1...5).map { Song(id: "s\($0)", title: "Song \($0)", artist: "A", duration: 3_600) }
 }
 
-@Suite("A node, over its store", .timeLimit(.minutes(1)))
+@Suite("A node with its store", .timeLimit(.minutes(1)))
 struct NodeTests {
     let air: VirtualAir
 
@@ -95,7 +95,7 @@ struct NodeTests {
         { $0.item(songID)?.votes == count }
     }
 
-    @Test("a node that runs answers, one that has ended does not", .timeLimit(.minutes(1)))
+    @Test("a running node answers, and an ended one does not", .timeLimit(.minutes(1)))
     func answers() async throws {
         let host = try TestNode("Dad's Car", VirtualAir(directory: newFolder())).host()
         #expect(await host.node.answers())
@@ -103,7 +103,7 @@ struct NodeTests {
         #expect(await !host.node.answers())
     }
 
-    @Test("a host that was stopped goes on where it was, and a session that was ended does not")
+    @Test("a stopped host continues its session, and an ended session does not continue")
     func restart() async throws {
         let car = TestNode("Dad's Car", air)
         var host = try car.host()
@@ -131,7 +131,7 @@ struct NodeTests {
         try await guest.stop()
     }
 
-    @Test("of a dead zone each step is told, in its order and with its time, and what the radio is at meanwhile")
+    @Test("each step of a dead zone is reported in order with its time, and with the radio's activity")
     func contacts() async throws {
         let host = try TestNode("Dad's Car", air).host()
         let guest = try TestNode("Ana", air).guest()
@@ -159,7 +159,7 @@ struct NodeTests {
         try await host.stop()
     }
 
-    @Test("votes that were cast without a host wait through a restart of the guest, and count when a host is there")
+    @Test("votes that were cast without a host survive a restart of the guest, and count when a host is there")
     func votesBeforeTheHost() async throws {
         let ana = TestNode("Ana", air)
         var guest = try ana.guest()
@@ -175,7 +175,7 @@ struct NodeTests {
         try await host.stop()
     }
 
-    @Test("a host whose disk is full plays on and says so; votes wait unacknowledged, and count once there is room")
+    @Test("a host with a full disk plays on and reports it; votes wait unacknowledged, and count once there is room")
     func fullDiskOfAHost() async throws {
         guard let disk = try SmallDisk(bytes: 2 << 20) else { return print("No disk can be mounted here.") }
         defer { disk.remove() }
@@ -186,7 +186,7 @@ struct NodeTests {
         disk.fill()
         await guest.node.send(.guest(.vote("s4")))
         #expect(try await host.notice("storageFull").critical)
-        // The music goes on, and guests see it; the vote is not shown.
+        // The music continues, and guests see it. The vote is not shown.
         await host.node.send(.host(.skip))
         let playing = try await guest.snapshot { $0.nowPlaying?.id == "s2" }
         #expect(playing.item("s4")?.votes == 0)
@@ -198,7 +198,7 @@ struct NodeTests {
         try await host.stop()
     }
 
-    @Test("a guest whose disk is full refuses a vote instead of taking one that it could forget")
+    @Test("a guest with a full disk refuses a vote instead of accepting one that it could forget")
     func fullDiskOfAGuest() async throws {
         guard let disk = try SmallDisk(bytes: 2 << 20) else { return print("No disk can be mounted here.") }
         defer { disk.remove() }
@@ -218,7 +218,7 @@ struct NodeTests {
         try await host.stop()
     }
 
-    @Test("a vote that was kept before the disk was full leaves for a host that comes then only when there is room")
+    @Test("a vote that was stored before the disk was full is sent to a later host only when there is room")
     func fullDiskWhenTheHostComes() async throws {
         guard let disk = try SmallDisk(bytes: 2 << 20) else { return print("No disk can be mounted here.") }
         defer { disk.remove() }
@@ -236,7 +236,7 @@ struct NodeTests {
         try await host.stop()
     }
 
-    @Test("a node whose database is damaged says where it is now, and starts")
+    @Test("a node with a damaged database reports where it is now, and starts")
     func damage() async throws {
         let car = TestNode("Dad's Car", air)
         try await car.host().stop()
@@ -249,7 +249,7 @@ struct NodeTests {
         try await host.stop()
     }
 
-    @Test("a guest whose radio address has changed is the same guest, with the vote that it had")
+    @Test("a guest with a new radio address is the same guest, with its vote")
     func otherAddress() async throws {
         let host = try TestNode("Dad's Car", air).host()
         let ana = TestNode("Ana", air)
@@ -268,7 +268,7 @@ struct NodeTests {
         try await host.stop()
     }
 
-    @Test("two guests of one name are two guests")
+    @Test("two guests with one name are two guests")
     func sameName() async throws {
         let host = try TestNode("Dad's Car", air).host()
         let guests = [try TestNode("Ana", air).guest(), try TestNode("Ana", air).guest()]

@@ -8,8 +8,8 @@ import Testing
 @testable import MeshNode
 @testable import MeshProtocol
 
-/// A fake host takes a guest's tag, checks one guess with it, and closes the link.
-@Suite("A guest as an oracle for its PIN")
+/// A fake host receives a guest's tag, checks one guess with it, and closes the link.
+@Suite("A guest that could confirm guesses of its PIN")
 struct PINOracleTests {
     @Test(
         "in a day, at any pace, over any number of fake hosts and restarts, five guesses can be checked, with a notice",
@@ -21,7 +21,7 @@ struct PINOracleTests {
         var round = 0
         while street.now < .seconds(86_400), street.guesses <= 450 {
             street.hears(UInt8(100 + round % Int(keys)))
-            // After so many rounds at this pace, one a minute for the rest of the day, which saves minutes of computing.
+            // After this many rounds, one a minute for the rest of the day, to save minutes of computing.
             street.pass(round < 1_000 ? pace : max(pace, .seconds(60)))
             round += 1
             if round.isMultiple(of: 250) { street.restart() }
@@ -30,7 +30,7 @@ struct PINOracleTests {
         #expect(street.told.contains("pinAtRisk"))
     }
 
-    @Test("Retry, and the same PIN typed again, allow one more each; another PIN is counted anew")
+    @Test("Retry, or typing the same PIN again, allows one more guess each, and another PIN has its own count")
     func retry() throws {
         var street = try Street()
         street.say(.pin(Street.pin))
@@ -47,7 +47,7 @@ struct PINOracleTests {
         #expect(street.guesses == 12)
     }
 
-    @Test("a host that knows the PIN ends the count, and strangers get no guess after it")
+    @Test("a host that knows the PIN resets the count, and strangers get no guess after it")
     func rightHost() throws {
         var street = try Street()
         street.say(.pin(Street.pin))
@@ -55,7 +55,7 @@ struct PINOracleTests {
         street.hears(1, knows: true)
         #expect(street.isLinked)
         #expect(street.stored.unanswered.isEmpty)
-        // The host leaves. The guest knows it now, so it joins no other one by itself.
+        // The host leaves. The guest knows it now, so it joins no other one automatically.
         street.hostIsGone()
         street.walk(60)
         #expect(street.guesses == 4)
@@ -66,7 +66,7 @@ struct PINOracleTests {
         #expect(street.isLinked)
     }
 
-    @Test("an invitation is counted nowhere: it is proved to one key, and cannot be guessed")
+    @Test("an invitation is not counted: it is proved to one key, and cannot be guessed")
     func invitation() throws {
         var street = try Street()
         let host = try Street.identity(100).peerID
@@ -83,7 +83,7 @@ struct PINOracleTests {
     }
 }
 
-/// A guest that walks along a street, where a host may stand at every door. Virtual time, no radio.
+/// A guest that walks along a street, with a host at every door. Virtual time, no radio.
 private struct Street {
     static let pin = JoiningSecret(random: 314_159)
     private static let wrong = JoiningSecret(random: 271_828)
@@ -137,7 +137,7 @@ private struct Street {
         now = end
     }
 
-    /// A host of this key is heard, with a PIN. One that does not know the guest's takes its tag and closes.
+    /// A host with this key and a PIN is heard. Without the guest's PIN, it receives the tag and closes.
     mutating func hears(_ seed: UInt8, knows: Bool = false) {
         guard let identity = try? Self.identity(seed) else { return }
         hostSeed = seed
@@ -149,7 +149,7 @@ private struct Street {
         feed(.heard(heard, rssi: nil, hops: 0, isUnderstood: true, asksForPIN: true))
     }
 
-    /// Past so many fake hosts.
+    /// Walks past this many fake hosts.
     mutating func walk(_ doors: Int) {
         for door in 1...doors {
             hears(UInt8(100 + door))

@@ -8,8 +8,8 @@ import Testing
 
 @testable import MeshNode
 
-/// A host and a guest as structs, a radio that carries everything at once, and disks that do as a test says. No clock, no
-/// socket and no file has a part in it.
+/// A host and a guest as structs, a radio that delivers everything at once, and disks that a test controls. It uses no
+/// clock, socket or file.
 struct PairOfCores {
     enum Side: Int, CaseIterable {
         case host, guest
@@ -17,23 +17,23 @@ struct PairOfCores {
         var other: Side { self == .host ? .guest : .host }
     }
 
-    /// What a disk does with a write.
+    /// The result of a write.
     enum Disk { case takes, refuses, hangs }
 
     private(set) var cores: [NodeCore]
     private(set) var shown: [[NodeEvent]] = [[], []]
-    /// What their disks have.
+    /// The content of their disks.
     private(set) var stored = [StoredNode(), StoredNode()]
     var disks: [Disk] = [.takes, .takes]
-    /// What a disk that refuses says.
+    /// The error of a disk that refuses.
     var diskError = NodeStoreError.Code.diskFull
-    /// Why the host's radio takes nobody in.
+    /// Why the host's radio refuses all guests.
     var refusal: RefusalReason?
-    /// Whether a dial leads to the host.
+    /// Whether a dial reaches the host.
     var isReachable = true
-    /// What the guest's and the host's owners were asked for.
+    /// The actions of the guest's and the host's cores.
     private(set) var performed: [[NodeCore.Action]] = [[], []]
-    /// What the host has said on links that a test vouches for.
+    /// Events of the host on links that a test vouches for.
     private(set) var said: [MeshCore.LinkID: [LocalLink.Event]] = [:]
     private(set) var now: MeshInstant = .zero
     private var hanging: [StoreBatch?] = [nil, nil]
@@ -43,8 +43,9 @@ struct PairOfCores {
     private let head: Peer
     private var configurations: [NodeCore.Configuration]
 
-    /// `songs` is how many the library has, `opens` how many of them are queued by themselves, and `left` what an earlier
-    /// run of the host has left; `wanted` is whom the guest was told to join, and `knownHosts` are those that it has joined.
+    /// `songs` is the number of songs in the library, and `opens` how many of them are queued automatically. `left` is
+    /// the state of an earlier run of the host. `wanted` is the host that the guest must join, and `knownHosts` are
+    /// those that it has joined.
     init(
         songs count: Int = 5, title: String? = nil, opens: Int = DJLimits.openingSongs, left: HostRecord? = nil,
         setAside: String? = nil,
@@ -74,17 +75,17 @@ struct PairOfCores {
         for side in Side.allCases { feed(.started, to: side) }
     }
 
-    /// A node has a page.
+    /// A node gets a page.
     mutating func showPage(of side: Side) { cores[side.rawValue].isShown(at: "http://127.0.0.1:1/", door: nil) }
 
-    /// The host makes an invitation for one guest, of bytes like this one.
+    /// The host makes an invitation for one guest, with bytes like this one.
     mutating func invite(_ byte: UInt8) {
         var wish = InvitationWish(.once)
         wish.entropy = [UInt8](repeating: byte, count: InvitationWish.entropyBytes)
         feed(.input(.invite(wish)), to: .host)
     }
 
-    /// Gives a node an event, and then everybody what comes of it, in order.
+    /// Feeds an event to a node, and then all results to both nodes, in order.
     mutating func feed(_ event: NodeCore.Event, to side: Side) {
         coming.append((event, side))
         guard !isFeeding else { return }
@@ -96,7 +97,7 @@ struct PairOfCores {
         isFeeding = false
     }
 
-    /// The host is heard by the guest, which joins it. `name` is another one that it advertises.
+    /// The guest hears the host and joins it. `name` is another advertised name.
     mutating func meet(as name: String? = nil) {
         let heard = Peer(id: head.id, name: name ?? head.name)
         feed(.heard(heard, rssi: nil, hops: 0, isUnderstood: true), to: .guest)
@@ -113,7 +114,7 @@ struct PairOfCores {
         now = end
     }
 
-    /// A node's power goes, and comes back: it knows what its disk has, where that has not gone with it.
+    /// Switches a node off and on. It knows the content of its disk, unless that is lost.
     mutating func restart(_ side: Side, losingStore: Bool = false) throws {
         if losingStore { stored[side.rawValue] = StoredNode() }
         (hanging[side.rawValue], disks[side.rawValue]) = (nil, .takes)
@@ -123,7 +124,7 @@ struct PairOfCores {
         shown[side.rawValue] = []
     }
 
-    /// The guest is out of the host's reach, and in that of another device. Returns the host that was there, which goes on.
+    /// Replaces the host in range with another device. Returns the former host, which keeps running.
     mutating func swap(host other: NodeCore) -> NodeCore {
         feed(.channelClosed(link), to: .host)
         let before = cores[Side.host.rawValue]
@@ -132,25 +133,25 @@ struct PairOfCores {
         return before
     }
 
-    /// The tunnel: the channel closes, and nobody says why.
+    /// A tunnel: the channel closes without a reason.
     mutating func loseLink() {
         isReachable = false
         for side in Side.allCases { feed(.channelClosed(link), to: side) }
     }
 
-    /// Something happens above a node's links.
+    /// Inputs from above a node's links.
     mutating func happen(_ happenings: [Happening], to side: Side) {
         for happening in happenings { cores[side.rawValue].waiting.append(happening) }
         feed(.tick, to: side)
     }
 
-    /// The guest hears that the host has everything up to one of its messages.
+    /// The guest gets the acknowledgement of one of its messages.
     mutating func acknowledge(upTo number: UInt64) {
         let key = cores[1].context.key(of: cores[0].configuration.identity.peerID)
         happen([.link(link, .acknowledged(upTo: number, in: key))], to: .guest)
     }
 
-    /// The host says something to the guest, whatever it has decided.
+    /// The host sends a message to the guest, whatever its decision.
     mutating func say(_ message: MeshMessage) {
         let key = cores[0].context.key(of: cores[1].configuration.identity.peerID)
         guard
@@ -162,7 +163,7 @@ struct PairOfCores {
         feed(.tick, to: .host)
     }
 
-    /// A disk that hangs goes on.
+    /// A disk that hangs continues.
     mutating func goOn(_ side: Side) {
         disks[side.rawValue] = .takes
         guard let batch = hanging[side.rawValue] else { return }
@@ -210,7 +211,7 @@ struct PairOfCores {
         feed(.written, to: side)
     }
 
-    /// A dial leads to the host.
+    /// A dial reaches the host.
     mutating func open(_ dial: Int, expecting: Peer.ID? = nil) {
         link += 1
         func entropy(_ byte: UInt8) -> MeshCore.Entropy {
@@ -231,14 +232,14 @@ struct PairOfCores {
             to: .guest)
     }
 
-    /// How often a side has dialled.
+    /// Number of dials of a side.
     func dials(of side: Side) -> Int {
         performed[side.rawValue].count { if case .dial = $0 { true } else { false } }
     }
 
-    // MARK: What people see
+    // MARK: The view of people
 
-    /// What was told of a guest's wishes, in order.
+    /// The reported states of a guest's wishes, in order.
     var wishes: [WishState] {
         shown[Side.guest.rawValue].compactMap { if case .wish(_, _, let state) = $0 { state } else { nil } }
     }
@@ -250,7 +251,7 @@ struct PairOfCores {
         return nil
     }
 
-    /// Who the host shows as being there.
+    /// The guests that the host shows as present.
     var present: [String] {
         for case .snapshot(let state, isStale: false) in shown[Side.host.rawValue].reversed() {
             return state.connectedPeers.map(\.name)

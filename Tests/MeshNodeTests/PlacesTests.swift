@@ -6,21 +6,21 @@ import Testing
 
 @testable import MeshNode
 
-@Suite("Places for relays")
+@Suite("Slots reserved for relays")
 struct PlacesTests {
-    /// Who has dialled a host: so many relays, and so many others.
+    /// The neighbours of a host: a number of relays, and of other nodes.
     private static func neighbours(_ relays: Int, _ others: Int) -> Places.Event {
         .neighbours((0..<relays + others).map { MeshCore.Neighbour(link: $0, relays: $0 < relays) })
     }
 
-    @Test("are kept by nobody where nobody relays", arguments: 0...7)
+    @Test("a node without relays reserves no slots", arguments: 0...7)
     func nobodyRelays(guests: Int) {
         var places = Places(isHost: true)
         #expect(places.handle(Self.neighbours(0, guests), now: .zero) == [])
         #expect(places.deadline == nil)
     }
 
-    @Test("are asked for where fewer are left than are kept, of as many as are missing")
+    @Test("a node asks as many guests to leave as slots are missing")
     func asks() {
         var places = Places(isHost: true)
         #expect(places.handle(Self.neighbours(1, 3), now: .zero) == [])
@@ -31,7 +31,7 @@ struct PlacesTests {
         #expect(places.handle(Self.neighbours(4, 0), now: .seconds(3)) == [.advertise(false)])
     }
 
-    @Test("are asked of others where one does not go, and of the same one more and more seldom")
+    @Test("another guest is asked if one does not leave, and the same one is asked less and less often")
     func asksAgain() {
         var places = Places(isHost: true)
         #expect(places.handle(Self.neighbours(4, 2), now: .zero) == [.advertise(true), .ask(5)])
@@ -46,7 +46,7 @@ struct PlacesTests {
         #expect(asked.values.allSatisfy { (7...9).contains($0.count) }, "\(asked)")
     }
 
-    @Test("are a relay's as well, of which its own way takes one")
+    @Test("a relay reserves slots too, and its own route takes one")
     func ofRelay() {
         var places = Places(isHost: false)
         #expect(places.handle(Self.neighbours(0, 3), now: .zero) == [])
@@ -57,7 +57,7 @@ struct PlacesTests {
 
     private static let names = (1...5).map { "Guest \($0)" }
 
-    /// Five guests and a relay in the host's reach, all linked with it.
+    /// Five guests and a relay in the host's range, all linked with it.
     private static func car(hearing relay: Bool) -> ConvoyOfCores {
         var car = ConvoyOfCores(relays: ["One"], guests: names)
         for name in names {
@@ -71,7 +71,7 @@ struct PlacesTests {
     }
 
     @Test(
-        "are made by a guest that hears a relay: it is gone over without a word, its vote counts once, and it stays there"
+        "a guest that hears a relay moves behind it without a message, its vote counts once, and it stays there"
     )
     func makesRoom() {
         var car = Self.car(hearing: true)
@@ -87,14 +87,14 @@ struct PlacesTests {
         }
     }
 
-    @Test("are not made where no relay is heard: nobody is left out")
+    @Test("a guest that hears no relay stays, so no guest is excluded")
     func stays() {
         var car = Self.car(hearing: false)
         car.pass(.seconds(60))
         #expect(Self.names.allSatisfy { car.isLinked($0) && car.way(of: $0).isEmpty })
     }
 
-    @Test("are left to relays by a guest that hears one")
+    @Test("a new guest that hears a relay leaves the reserved slots free")
     func newcomer() {
         var car = ConvoyOfCores(relays: ["One", "Two", "Six"], guests: Self.names)
         for name in ["One", "Two", "Guest 1", "Guest 2", "Guest 3"] { car.meet("Car", name) }
@@ -111,7 +111,7 @@ struct PlacesTests {
         #expect(car.isLinked("Guest 5") && car.way(of: "Guest 5").isEmpty, "it hears nothing else")
     }
 
-    @Test("leave a guest that hears nothing else in place of one that relays")
+    @Test("a guest prefers a relay without reserved slots, and uses one with reserved slots if it hears no other")
     func hears() {
         var ways = Ways(local: "ana")
         let host = Peer(id: "c0ffee00", name: "Car")

@@ -7,9 +7,9 @@ import MeshProtocol
 import TestSupport
 import Testing
 
-@Suite("A node whose player says what is heard", .timeLimit(.minutes(1)))
+@Suite("A node with a player that reports the playback", .timeLimit(.minutes(1)))
 struct PlaybackTests {
-    @Test("each new song, pause and next song is told, and a song that fails is told to a guest who voted for it")
+    @Test("each new song, pause and next song is reported, and a failed song is reported to a guest that voted for it")
     func playback() async throws {
         let air = try VirtualAir(directory: newFolder())
         let host = try TestNode("Dad's Car", air).host()

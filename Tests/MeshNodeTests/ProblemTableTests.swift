@@ -10,13 +10,13 @@ import Testing
 
 @testable import MeshNode
 
-/// Every row of what people are told of, in a running node: what raises it is done, and it is told; what clears it is done,
-/// and it ends; its button is pressed, and something is done about it.
-@Suite("What people are told, in a running node")
+/// Every row of the notices, in a running node. For each row the test causes the notice, clears it, and presses its
+/// button.
+@Suite("Notices in a running node")
 struct ProblemTableTests {
     private typealias Side = PairOfCores.Side
 
-    /// A node in which something is told.
+    /// A node with a notice.
     private struct Told {
         var pair: PairOfCores
         var side: PairOfCores.Side
@@ -25,30 +25,30 @@ struct ProblemTableTests {
     private static let stranger = Peer(id: String(repeating: "9", count: 32), name: "Other Car")
 
     @Test(
-        "every problem with the network, the host and the disk is raised, cleared, and helped by its button",
+        "every problem with the network, the host and the disk is shown and cleared, and its button helps",
         arguments: NetworkError.every)
     func network(error: NetworkError) throws {
         try check(error.problem) { try Self.raise(error) }
     }
 
-    @Test("every command that leads to nothing is answered, and the answer goes", arguments: CommandProblem.every)
+    @Test("every command without effect is answered, and the answer disappears", arguments: CommandProblem.every)
     func command(problem: CommandProblem) throws {
         try check(problem.problem) { try Self.raise(problem) }
     }
 
-    @Test("every problem of the head unit is told, and ends", arguments: HeadUnitProblem.every)
+    @Test("every problem of the head unit is shown, and ends", arguments: HeadUnitProblem.every)
     func headUnit(problem: HeadUnitProblem) throws {
         try check(problem.problem) { try Self.raise(problem) }
     }
 
-    @Test("every problem of the library is told, and ends", arguments: LibraryProblem.every)
+    @Test("every problem of the library is shown, and ends", arguments: LibraryProblem.every)
     func library(problem: LibraryProblem) throws {
         try check(problem.problem) {
             Told(pair: try Self.fed(.input(.notice(Notice(problem.problem))), to: .host), side: .host)
         }
     }
 
-    /// Raises a problem for each way in which it is cleared, and once for its button.
+    /// Causes a problem for each way to clear it, and once for its button.
     private func check(_ problem: Problem, _ raise: () throws -> Told) throws {
         let code = Notice(problem).code
         for clearer in problem.clearedBy {
@@ -81,7 +81,7 @@ struct ProblemTableTests {
         #expect(isHelped || isCleared && problem.clearedBy == [.retried], "the button of \(code) reaches nothing")
     }
 
-    /// Who it is about is another than in the list.
+    /// The notice is about a different peer than in the list.
     private static func isAboutSomethingElse(_ problem: Problem) -> Bool {
         [
             "connectionLost", "hostNotFound", "hostEnded", "hostStopped", "hostLeft", "storageFailed", "radioRecovered",
@@ -96,7 +96,7 @@ struct ProblemTableTests {
         return pair
     }
 
-    // MARK: What raises them
+    // MARK: Causes
 
     private static func raise(_ error: NetworkError) throws -> Told {
         var pair = try PairOfCores()
@@ -144,7 +144,7 @@ struct ProblemTableTests {
             pair.refusal = RefusalReason.allCases.first { NetworkError($0) == error }
             pair.meet()
         case .person:
-            // More votes than may wait, or one search, without a host.
+            // Too many votes, or one search, without a host.
             let isFull = error == .tooManyPendingVotes
             for number in 0...(isFull ? DJLimits.pendingVotes : 0) where isFull {
                 pair.feed(.input(.guest(.vote("v\(number)"))), to: .guest)
@@ -167,7 +167,7 @@ struct ProblemTableTests {
         return Told(pair: pair, side: isHosts ? .host : .guest)
     }
 
-    /// What a person types that is answered so; nil for what takes more than a line.
+    /// A typed line with this answer. Nil if it takes more than a line.
     private static func line(_ problem: CommandProblem) -> (user: NodeCommand.User, line: String)? {
         switch problem {
         case .badCommand(let line, _): (.guest, line)
@@ -275,7 +275,7 @@ struct ProblemTableTests {
             pair.feed(.input(.invite(InvitationWish(.none))), to: .host)
             return Told(pair: pair, side: .host)
         case .sessionEnded: return Told(pair: try fed(.input(.end), to: .host), side: .host)
-        // A pairing has no node: it tells the row itself.
+        // A pairing has no node and reports the row itself.
         case .nothingAsked: return Told(pair: try fed(.input(.notice(Notice(problem))), to: .host), side: .host)
         default:
             Issue.record("nothing raises \(problem)")
@@ -283,7 +283,7 @@ struct ProblemTableTests {
         }
     }
 
-    /// A host that does not follow a wish, for a reason of its own where it can have it; else one of a foreign host.
+    /// A host that rejects a wish, for a reason of its own if possible, else one of a foreign host.
     private static func refused(_ song: Song.ID, _ reason: RejectionReason) throws -> PairOfCores {
         switch reason {
         case .tooManySuggestions:
@@ -355,13 +355,13 @@ struct ProblemTableTests {
         }
     }
 
-    // MARK: What clears them
+    // MARK: Clearing
 
     private static func clear(_ problem: Problem, by clearer: Problem.Clearer, _ told: inout Told) {
         let side = told.side
         switch clearer {
         case .time: told.pair.pass(.seconds(6))
-        // Nobody says that an outage is over which nobody has reported.
+        // If an outage was only inferred, no event reports its end.
         case .radioWorks where problem.raisedBy == .monitor: told.pair.pass(DJLimits.inferredOutage + .seconds(1))
         case .radioWorks: told.pair.feed(.radioRecovered, to: side)
         case .linked:

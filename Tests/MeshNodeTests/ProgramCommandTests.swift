@@ -6,7 +6,7 @@ import MeshNode
 import MeshProtocol
 import Testing
 
-@Suite("What programs type, and what pages send")
+@Suite("Commands of programs and pages")
 struct ProgramCommandTests {
     private static func read(_ line: String, _ user: NodeCommand.User, isRecorded: Bool = false) -> NodeInput? {
         guard case .input(let input)? = meaning(line, user, isRecorded: isRecorded) else { return nil }
@@ -77,16 +77,16 @@ struct ProgramCommandTests {
     func complete() {
         for (user, tested) in [(NodeCommand.User.host, Self.hostLines), (.guest, Self.guestLines)] {
             let words = Set(tested.map { $0.0.split(separator: " ").first.map(String.init) ?? "" })
-            // Asked for below, and another word for `next`.
+            // Tested below, and a synonym of `next`.
             let shown = Set(["help", "view"])
             #expect(Set(CommandReader(user).commands.map(\.word)).subtracting(shown) == words.subtracting(["playNext"]))
         }
     }
 
-    @Test("a program asks for the view of its node", arguments: [NodeCommand.User.host, .guest])
+    @Test("a program can request the view of its node", arguments: [NodeCommand.User.host, .guest])
     func view(user: NodeCommand.User) { #expect(Self.meaning("view", user) == .view) }
 
-    @Test("a moment can be marked where the drive is recorded, and nowhere else")
+    @Test("a moment can be marked only while the drive is recorded")
     func mark() {
         for user in [NodeCommand.User.host, .guest] {
             #expect(Self.read("mark tunnel \u{1B}[31min", user, isRecorded: true) == .mark("tunnel [31min"))
@@ -99,14 +99,14 @@ struct ProgramCommandTests {
         }
     }
 
-    @Test("an empty line is nothing", arguments: ["", "   ", "\t"])
+    @Test("an empty line has no effect", arguments: ["", "   ", "\t"])
     func empty(line: String) {
         #expect(Self.meaning(line, .host) == nil)
         #expect(Self.meaning(line, .guest) == nil)
     }
 
     @Test(
-        "anything else is told to be no command, and changes nothing",
+        "any other text is answered as unknown, and changes nothing",
         arguments: ["vote", "skip now", "Vote s1", "x", "help", "view all"])
     func bad(line: String) {
         guard case .notice(let notice) = Self.read(line, .guest) else {
@@ -128,7 +128,7 @@ struct ProgramCommandTests {
     }
 
     @Test(
-        "a page has the commands of whoever looks at it, and no others",
+        "a page has the commands of its viewer, and no others",
         arguments: [
             (
                 NodeCommand.User.driverPage,
@@ -158,7 +158,7 @@ struct ProgramCommandTests {
         }
     }
 
-    @Test("a page's request without the song or the guest that it is about is none, nor one that is too long")
+    @Test("a page's request without its song or guest is invalid, and so is one that is too long")
     func incomplete() throws {
         let long = String(repeating: "x", count: 65)
         for json in [

@@ -5,11 +5,11 @@ import Testing
 
 @testable import MeshNode
 
-@Suite("A network that is lost while the air is there")
+@Suite("A network that is lost while Bluetooth works")
 struct QuietLossTests {
     private let car = Peer(id: "c0ffee", name: "Car")
 
-    @Test("is told after a second, where the host is not back by then")
+    @Test("the loss is reported after a second if the host is not back by then")
     func told() {
         var loss = QuietLoss()
         loss.ended(over: .lan)
@@ -22,7 +22,7 @@ struct QuietLossTests {
         #expect(early == nil && due == car && again == nil && loss.deadline == nil, "once")
     }
 
-    @Test("is never told where the host is back over the air before that")
+    @Test("the loss is not reported if the host is back over Bluetooth before that")
     func isBack() {
         var loss = QuietLoss()
         loss.ended(over: .lan)
@@ -32,7 +32,7 @@ struct QuietLossTests {
         #expect(isHeld && loss.deadline == nil && due == nil)
     }
 
-    @Test("and a link over the air that is lost is told at once", arguments: [Bearer.l2cap, .virtual, nil])
+    @Test("the loss of a Bluetooth link is reported at once", arguments: [Bearer.l2cap, .virtual, nil])
     func air(bearer: Bearer?) {
         var loss = QuietLoss()
         loss.ended(over: .lan)

@@ -7,10 +7,10 @@ import MeshProtocol
 import MeshSession
 import Testing
 
-@Suite("What a radio's error means to a person")
+@Suite("The meaning of radio errors for people")
 struct RadioErrorTests {
     @Test(
-        "each failure of the radio is told as what it is, when it starts and when it runs",
+        "each failure of the radio has its own notice, at the start and later",
         arguments: [
             (.noAdapter, .noAdapter, .unavailable, "plug in"),
             (.radioOff, .radioOff, .unavailable, "bluetoothctl power on"),
@@ -38,20 +38,20 @@ struct RadioErrorTests {
         #expect(problem.sentence.contains("x y z"))
     }
 
-    @Test("a failure without words is told by its code, and a stranger's error by its own words")
+    @Test("a failure without a text is shown by its code, and an unknown error by its own text")
     func words() {
         struct Odd: Error, CustomStringConvertible { var description: String { "odd" } }
         #expect(NetworkError(radio: RadioError(.failed)) == .radioFailed(cause: "failed"))
         #expect(NetworkError(radio: Odd()) == .radioFailed(cause: "odd"))
     }
 
-    /// What can keep a radio as a whole from working.
+    /// Errors of a complete radio.
     static let codesOfRadios: [RadioError.Code] = [
         .noAdapter, .radioOff, .blocked, .blockedBySwitch, .adapterSilent, .adapterDead, .serviceNotRunning,
         .notPermitted, .unsupported, .advertisingRefused, .airUnusable, .failed,
     ]
 
-    @Test("each kind of failure means something else to a person", arguments: codesOfRadios)
+    @Test("each kind of failure has a different meaning for people", arguments: codesOfRadios)
     func kinds(code: RadioError.Code) {
         let same = Self.codesOfRadios.filter {
             NetworkError(RadioError($0, "x")) == NetworkError(RadioError(code, "x"))
@@ -62,7 +62,7 @@ struct RadioErrorTests {
     static let car = Peer(id: "c0", name: "Dad's Car")
 
     @Test(
-        "each refusal is told as what it is",
+        "each refusal has its own notice",
         arguments: [
             (.full, .hostFull), (.version, .versionMismatch), (.banned, .kicked), (.challenge, .proofRequired),
             (.ended, .hostEnded(host: car)), (.unspecified, .refused), (.bond, .bondRequired),
@@ -72,14 +72,14 @@ struct RadioErrorTests {
         #expect(NetworkError(reason, by: Self.car) == error)
     }
 
-    @Test("the times that notices speak of are those that a guest goes by")
+    @Test("the times in notices are those that a guest uses")
     func times() {
         #expect(NetworkError.connectionLost(host: Self.car).buttonComesAfter == .seconds(10))
         let notFound = Notice(.hostNotFound(host: Self.car)).message
         #expect(notFound.contains("for \(Int(ReconnectPolicy.limit / .seconds(1))) seconds"))
     }
 
-    @Test("a host that has no name yet is still a host")
+    @Test("a host without a name yet is still a host")
     func nameless() {
         #expect(Notice(NetworkError(.ended)).message == "The host ended the session.")
     }
