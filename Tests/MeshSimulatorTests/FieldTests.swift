@@ -5,7 +5,7 @@ import Testing
 
 @testable import MeshSimulator
 
-@Suite("Fields of nodes whose radios reach so far")
+@Suite("Fields of nodes with radios of limited range")
 struct FieldTests {
     private static func scenario(
         _ nodes: Int, _ layout: FieldLayout, party: Int? = nil, seed: UInt64 = 1
@@ -29,7 +29,7 @@ struct FieldTests {
         #expect(try #require(metrics.seenByAll) < .milliseconds(300))
     }
 
-    @Test("ten cars with a host each: everybody joins the own one, and after a loss who is left is current again")
+    @Test("in ten cars with a host each, all guests join their own, and are current again after a loss")
     func cars() {
         let metrics = FieldRun(Self.scenario(50, .line, party: 5)).run()
         #expect(metrics.violations == [])
@@ -37,18 +37,18 @@ struct FieldTests {
         #expect(metrics.gone == 4 && metrics.repairTime != nil)
     }
 
-    @Test("half an hour of a crowd that walks about: links are lost, and what is counted was voted, once")
+    @Test("in half an hour of a walking crowd, links are lost, and each counted vote was cast once")
     func walking() throws {
         var scenario = Self.scenario(12, .crowd, party: 4, seed: 3)
         scenario.movers = 100
         let metrics = FieldRun(scenario).hour(30, votes: 60)
         #expect(metrics.violations == [])
-        // Who is out of range at the end still has what was said there.
+        // A guest that is out of range at the end still has the vote that it cast there.
         #expect(metrics.votes > 100 && metrics.counted > 50 && metrics.counted <= metrics.votes)
         #expect(try #require(metrics.losses) > 0)
     }
 
-    @Test("a seed is a run, and another seed another one")
+    @Test("one seed gives one run, and another seed another run")
     func seeds() {
         let runs = [1, 1, 2].map { FieldRun(Self.scenario(15, .crowd, party: 5, seed: $0)).run() }
         #expect(runs[0] == runs[1])
@@ -64,7 +64,7 @@ struct FieldTests {
         #expect(runs[0] == runs[1])
     }
 
-    @Test("what a node is asked beforehand it decides once, and performs when the time has come")
+    @Test("an event that a node is asked about in advance is decided once, and performed at its time")
     func ahead() throws {
         var field = Field(Self.scenario(3, .line))
         field.run(until: 5_000_000)
@@ -78,12 +78,12 @@ struct FieldTests {
             let answer = field.turns.answer(of: field.turns[0])
             #expect((answer != nil) == isDue)
         }
-        // Who is asked has nothing open when that is over.
+        // At the end no node has an open turn.
         field.run(until: 6_000_000)
         #expect(field.nodes.allSatisfy { $0.turn == nil })
     }
 
-    @Test("an adapter holds seven links, whoever else wants one")
+    @Test("an adapter holds seven links, even if more nodes want one")
     func links() {
         var field = Field(Self.scenario(12, .line))
         field.run(until: 20_000_000)
@@ -91,7 +91,7 @@ struct FieldTests {
         #expect(field.guests.count { field.isJoined($0) } == FieldScenario.links)
     }
 
-    @Test("who leaves the range is lost after the supervision timeout, and is back when it is in range again")
+    @Test("a node that leaves the range is lost after the supervision timeout, and is back when it returns")
     func range() throws {
         var field = Field(Self.scenario(3, .line))
         field.run(until: 5_000_000)
@@ -109,7 +109,7 @@ struct FieldTests {
         #expect(field.isJoined(1))
     }
 
-    @Test("a node that is gone is missed after the supervision timeout, and its place is free")
+    @Test("a killed node is noticed after the supervision timeout, and its slot is free")
     func gone() {
         var field = Field(Self.scenario(3, .line))
         field.run(until: 5_000_000)
@@ -118,7 +118,7 @@ struct FieldTests {
         #expect(field.nodes[0].links.count == 1 && field.guests == [2] && field.isJoined(2))
     }
 
-    @Test("what happens first is first in the agenda, and what was noted first where it is at the same time")
+    @Test("the agenda orders events by time, and by insertion if the times are equal")
     func agenda() {
         var (agenda, random) = (FieldAgenda(), SeededGenerator(seed: 3))
         for _ in 0..<500 { agenda.add(.moves, at: random.below(50)) }
@@ -131,7 +131,7 @@ struct FieldTests {
 
 @Suite("The ground and the air of a field")
 struct FieldAirTests {
-    @Test("a signal falls with the distance, and beyond the range there is none", arguments: FieldLayout.allCases)
+    @Test("a signal falls with the distance, and does not exist beyond the range", arguments: FieldLayout.allCases)
     func signal(layout: FieldLayout) {
         #expect(layout.signal(over: 0) == -40 && layout.signal(over: layout.range) == -90)
         #expect(layout.signal(over: layout.range + 0.1) == nil)
@@ -139,7 +139,7 @@ struct FieldAirTests {
         #expect(signals == signals.sorted(by: >) && signals.count == 10)
     }
 
-    @Test("the squares of the ground find everybody who is in range", arguments: FieldLayout.allCases)
+    @Test("the squares of the ground find all nodes in range", arguments: FieldLayout.allCases)
     func neighbours(layout: FieldLayout) {
         var field = Field(FieldScenario(nodes: 150, layout: layout))
         field.run(until: 1_000_000)
@@ -151,7 +151,7 @@ struct FieldAirTests {
         }
     }
 
-    @Test("packets take the air as long as in the lab")
+    @Test("packets need the same airtime as in the lab")
     func airtime() {
         // An empty exchange, and a ping's 19 bytes with six of headers.
         #expect(FieldAir.exchange(0, 0, isTuned: false) == 460)
@@ -160,7 +160,7 @@ struct FieldAirTests {
         #expect(FieldAir.packets(245) == 1 && FieldAir.packets(246) == 2 && FieldAir.packets(Limits.sduBytes) == 9)
     }
 
-    @Test("connection events are an interval apart from their anchor")
+    @Test("connection events are multiples of an interval after their anchor")
     func events() {
         var link = FieldLink(1, 0, dial: 1, signal: -60, now: 0)
         #expect(link.event(from: 0) == FieldAir.firstEvent)
@@ -171,6 +171,6 @@ struct FieldAirTests {
 }
 
 extension Field {
-    /// Whether all guests but one are linked.
+    /// Whether all guests except one are linked.
     fileprivate func isConnectedToAll(but one: Int) -> Bool { guests.allSatisfy { $0 == one || isJoined($0) } }
 }

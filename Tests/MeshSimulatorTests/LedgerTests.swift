@@ -12,7 +12,7 @@ struct LedgerTests {
     private var ledger = Ledger()
     private var disks: [Peer.ID: StoredNode] = ["ana": StoredNode(), "car": StoredNode()]
 
-    /// What Ana calls her conversation with the car.
+    /// Ana's key of her conversation with the car.
     private static let car = ConversationKey("car", as: .initiator, .democracyDJ)
 
     private static func remembered(_ epoch: UInt32) -> MeshCore.Remembered {
@@ -46,7 +46,7 @@ struct LedgerTests {
         }
     }
 
-    @Test("what was sent, and is written where it has arrived, breaks nothing, and is known by its number")
+    @Test("a message that is sent and written at its receiver violates nothing, and is known by its number")
     mutating func inOrder() throws {
         #expect(try says(1) == [] && says(2, .takeBackVote(songID: "s1")) == [])
         #expect(try hears(1) == [] && hears(2) == [])
@@ -62,7 +62,7 @@ struct LedgerTests {
             ledger.acknowledged(upTo: 3, in: Self.car, from: "ana", epoch: 7, disk: disk)?.0 == .acknowledgedButLost)
     }
 
-    @Test("a message that is written twice, or before an earlier one, or before its sender's disk has it, is noticed")
+    @Test("a message that is written twice, before an earlier one, or before its sender's disk has it, is reported")
     mutating func outOfOrder() throws {
         _ = try (says(1), says(2), says(3))
         #expect(try hears(1) == [] && hears(1) == [.deliveredTwice])
@@ -70,7 +70,7 @@ struct LedgerTests {
         #expect(try hears(4) == [.toldTooEarly])
     }
 
-    @Test("what went with a disk is excused, and what it had acknowledged as well")
+    @Test("messages that were lost with a disk are excused, and so are those that it had acknowledged")
     mutating func lostStore() throws {
         _ = try (says(1), says(2), hears(1), hears(2))
         ledger.lostStore("car", try #require(disks["car"]))
@@ -81,7 +81,7 @@ struct LedgerTests {
         #expect(try hears(3) == [])
     }
 
-    @Test("who has lost its disk numbers its messages under another epoch")
+    @Test("a node that has lost its disk numbers its messages under another epoch")
     mutating func newNumbering() throws {
         _ = try says(1)
         ledger.lostStore("ana", try #require(disks["ana"]))
@@ -106,7 +106,7 @@ struct StoryTests {
             QueuedRecord(songID: "s2", addedBy: "car", added: 2),
         ])
 
-    /// What is found when the host writes this with these messages.
+    /// The findings after the host writes this with these messages.
     private mutating func after(
         _ intents: [(guest: Peer.ID, intent: GuestIntent)] = [], _ change: (inout HostRecord) -> Void
     ) -> Set<Invariant> {
@@ -115,7 +115,7 @@ struct StoryTests {
         return Set(story.committed(before, host, intents, at: .seconds(1)).map(\.0))
     }
 
-    @Test("a vote counts once with its message, and no vote comes or goes without one")
+    @Test("a vote counts once with its message, and no vote changes without one")
     mutating func votes() {
         #expect(after([("ben", .vote(songID: "s1"))]) { $0.queue[1].voters = ["ana", "ben"] } == [])
         #expect(after([("ben", .takeBackVote(songID: "s1"))]) { $0.queue[1].voters = ["ana"] } == [])
@@ -125,7 +125,7 @@ struct StoryTests {
         #expect(after { $0.queue[1].voters = ["eve"] } == [.wrongVote])
     }
 
-    @Test("a browser's vote comes with what it has said, and is on the disk when it is said to be safe")
+    @Test("a browser's vote comes with its message, and is on the disk when it is acknowledged")
     mutating func browsers() {
         story.browsers = ["mia"]
         // All of it is queued since then.
@@ -144,13 +144,13 @@ struct StoryTests {
         let again = story.said(.vote(songID: "s2"), by: "mia")
         #expect(again == count + 1)
         #expect(after { $0.queue[2].voters = ["mia"] } == [])
-        // It has wished something else since.
+        // It has made another wish since.
         #expect(safe(count: count, host, &story) == nil)
         #expect(story.told(.vote(songID: "s2"), of: "mia") == nil)
         #expect(story.told(.vote(songID: "s1"), of: "mia")?.0 == .forged)
     }
 
-    @Test("the last of a guest's wishes in one write counts")
+    @Test("of a guest's wishes in one write, the last one counts")
     mutating func lastWish() {
         let wishes: [(guest: Peer.ID, intent: GuestIntent)] = [
             ("ben", .vote(songID: "s1")), ("ben", .takeBackVote(songID: "s1")), ("ben", .suggestSong(songID: "s1")),
@@ -159,7 +159,7 @@ struct StoryTests {
         #expect(after(wishes.dropLast()) { _ in } == [.wrongVote])
     }
 
-    @Test("songs come and go because somebody wants it")
+    @Test("songs change only with a request")
     mutating func queue() {
         let new = QueuedRecord(songID: "s9", addedBy: "ben", added: 9)
         #expect(after([("ben", .suggestSong(songID: "s9"))]) { $0.queue.append(new) } == [])
@@ -170,7 +170,7 @@ struct StoryTests {
         #expect(after { $0.queue.removeLast() } == [])
     }
 
-    @Test("a guest that was sent away stays so until the session ends")
+    @Test("a banned guest stays banned until the session ends")
     mutating func bans() {
         #expect(after { $0.banned = ["ben"] } == [.wrongQueue])
         #expect(after { $0.banned = [] } == [.banForgotten])
@@ -183,7 +183,7 @@ struct StoryTests {
         #expect(after { $0 = HostRecord(epoch: 6) } == [])
     }
 
-    @Test("a run of the host never has the epoch of an earlier one")
+    @Test("a run of the host never has the epoch of an earlier run")
     mutating func epochs() {
         story.hostStarts(epoch: 6)
         #expect(after { $0.epoch = 6 } == [])
@@ -191,11 +191,11 @@ struct StoryTests {
         #expect(after { $0.epoch = 4 } == [.epochReused])
     }
 
-    @Test("within a run only the end of a session gives the host another epoch, once for each end")
+    @Test("within a run only the end of a session changes the host's epoch, once for each end")
     mutating func sessions() {
         #expect(after { $0.epoch = 6 } == [.wrongQueue])
         story.endings = 1
-        // A write before that of the end is checked as any other.
+        // A write before that of the end is checked like any other.
         #expect(after { $0.queue[2].voters = ["ben"] } == [.wrongVote])
         #expect(after { $0 = HostRecord(epoch: 7) } == [])
         #expect(after { $0.epoch = 8 } == [.wrongQueue])
@@ -209,7 +209,7 @@ struct StoryTests {
         #expect(after { $0.epoch = 11 } == [.wrongQueue])
     }
 
-    @Test("a vote that was confirmed and not wished away again stays")
+    @Test("a confirmed vote stays until its guest removes it")
     mutating func confirmed() {
         var snapshot = HostSnapshot(
             epoch: 5, revision: 1, nowPlaying: nil, isPlaying: true,

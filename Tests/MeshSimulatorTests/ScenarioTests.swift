@@ -5,9 +5,9 @@ import Testing
 
 @testable import MeshSimulator
 
-@Suite("What a seed stands for")
+@Suite("The scenario of a seed")
 struct ScenarioTests {
-    @Test("Cars are from 2 to 16 nodes, and every kind of fault is in about every other one")
+    @Test("Worlds have 2 to 16 nodes, and every kind of fault is in about every other world")
     func range() {
         let scenarios = (UInt64(1)...1_000).map { Scenario(seed: $0) }
         #expect(Set(scenarios.map(\.nodes)) == Set(2...16))
@@ -24,14 +24,14 @@ struct ScenarioTests {
         #expect(scenarios.allSatisfy { $0.credits >= 1 && $0.songs >= $0.favourites && $0.songs >= $0.opens })
     }
 
-    @Test("How many nodes there are can be said, and has to be possible")
+    @Test("The number of nodes can be set, and must be possible")
     func nodes() {
         #expect(Scenario(seed: 1, nodes: 7).nodes == 7)
         #expect(Scenario(seed: 1, nodes: 1).nodes == 2)
         #expect(Scenario(seed: 1, nodes: 99).nodes == 16)
     }
 
-    @Test("The command that runs a seed again with its own number of nodes runs the same world")
+    @Test("The command that repeats a seed with its own number of nodes runs the same world")
     func sameWithNodes() {
         for seed in UInt64(1)...200 {
             let scenario = Scenario(seed: seed)
@@ -58,7 +58,7 @@ struct ScenarioTests {
         #expect(hash.value == 0xAF63_DC4C_8601_EC8C)
     }
 
-    @Test("What happens first is first in the calendar, whatever the order in which it was noted")
+    @Test("The calendar orders events by time, regardless of the order of insertion")
     func calendar() {
         var random = SeededGenerator(seed: 3)
         var calendar = Calendar()

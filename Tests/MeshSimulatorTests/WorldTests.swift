@@ -5,7 +5,7 @@ import Testing
 
 @testable import MeshSimulator
 
-@Suite("Worlds in which everything goes wrong")
+@Suite("Worlds with all faults")
 struct WorldTests {
     @Test("In a dozen worlds every invariant holds", arguments: [1...6, 7...12] as [ClosedRange<UInt64>])
     func promisesHold(seeds: ClosedRange<UInt64>) {
@@ -15,7 +15,7 @@ struct WorldTests {
         }
     }
 
-    @Test("A world without faults connects everybody, and every wish has its answer")
+    @Test("In a world without faults all nodes are connected, and every wish has its answer")
     func calm() {
         let outcome = Simulation(Scenario(seed: 3, nodes: 4, faults: [])).run()
         #expect(outcome.violation == nil)
@@ -25,7 +25,7 @@ struct WorldTests {
         #expect(outcome.figures.confirmed + outcome.figures.rejected <= outcome.figures.wishes)
     }
 
-    @Test("In a calm world all browsers are let in, one of them with the key of a guest by radio, and are answered")
+    @Test("In a calm world all browsers are admitted and answered, one of them with the key of a guest by radio")
     func calmBrowsers() throws {
         let scenarios = (UInt64(1)...100).map { Scenario(seed: $0, nodes: 3, faults: []) }
         let scenario = try #require(scenarios.first { $0.browsers == 6 && $0.sharedKeys == 1 && $0.burst < 10 })
@@ -43,17 +43,17 @@ struct WorldTests {
         #expect(outcome.figures.connections >= 2 * (nodes - 1))
     }
 
-    @Test("A guest that comes back while the host's disk hangs is shown every state that follows")
+    @Test("A guest that comes back while the host's disk hangs sees every later state")
     func backDuringAWrite() {
         #expect(Simulation(seed: 316).run().violation == nil)
     }
 
-    @Test("A guest that forgets its host's key while that host comes back is told nothing that its old messages undo")
+    @Test("A guest that forgets its host's key while that host comes back gets no results that its old messages undo")
     func forgottenDuringAWrite() {
         #expect(Simulation(seed: 12_425).run().violation == nil)
     }
 
-    @Test("A seed leads to the same run, step by step, whether somebody watches or not")
+    @Test("A seed gives the same run, step by step, with or without a log")
     func sameSeedSameRun() {
         for seed in UInt64(40)...41 {
             var first: [String] = []
@@ -65,12 +65,12 @@ struct WorldTests {
         }
     }
 
-    @Test("Other seeds lead to other runs")
+    @Test("Other seeds give other runs")
     func otherSeedOtherRun() {
         #expect(Set((UInt64(50)...57).map { Simulation(seed: $0, nodes: 2).run().hash }).count == 8)
     }
 
-    @Test("A failure names its invariant, and its last line is what broke it")
+    @Test("A failure names its invariant, and its last line is the violation")
     func failureIsTold() throws {
         var lines: [String] = []
         var world = World(Scenario(seed: 1, nodes: 2), log: { lines.append($0) })
