@@ -4,7 +4,7 @@ import MeshProtocol
 import MeshSession
 import Testing
 
-@Suite("Which host a guest joins without a person's word")
+@Suite("Hosts that a guest joins without a person's command")
 struct OwnHostTests {
     private static let car = Peer(id: "c0ffee00112233445566778899aabbcc", name: "Dad's Car")
     private static let heardCar = Peer(id: "c0ffee00", name: "Dad's Car")
@@ -38,7 +38,7 @@ struct OwnHostTests {
             }
         }
 
-        /// Lets time pass, with all that is due.
+        /// Lets time pass, with all ticks that are due.
         mutating func pass(_ time: Duration) {
             let end = now + time
             while let due = policy.deadline, due <= end {
@@ -49,7 +49,7 @@ struct OwnHostTests {
         }
     }
 
-    @Test("in 50 starts and 20 returns with a stranger's host in range, no stranger is joined")
+    @Test("in 50 starts and 20 returns with an unknown host in range, the guest never joins it")
     func noStranger() {
         var random = SeededGenerator(seed: 43)
         for _ in 0..<50 {
@@ -78,7 +78,7 @@ struct OwnHostTests {
         }
     }
 
-    @Test("a host that was not joined before is joined where none is known yet, or where the person has said so")
+    @Test("an unknown host is joined if none is known yet, or if the person has chosen it")
     func anyHost() {
         for (known, joinsAny) in [([], false), ([Self.car], true)] {
             var guest = Guest(known: known, joinsAny: joinsAny)
@@ -89,7 +89,7 @@ struct OwnHostTests {
         }
     }
 
-    @Test("an unknown host is offered once, when the own one was not heard for three seconds")
+    @Test("an unknown host is offered once, when the own host was not heard for three seconds")
     func offered() {
         var guest = Guest(known: [Self.car])
         guest.handle(.start)
@@ -104,7 +104,7 @@ struct OwnHostTests {
         #expect(guest.invited == [Self.stranger.id])
     }
 
-    @Test("of two known hosts the one that was joined last is joined, and the other one after three seconds without it")
+    @Test("of two known hosts the last one is joined, and the other one after three seconds without it")
     func lastFirst() {
         for isHeard in [true, false] {
             var guest = Guest(known: [Self.second, Self.car])
@@ -134,7 +134,7 @@ struct OwnHostTests {
         #expect(guest.invited.last == Self.heardSecond.id)
     }
 
-    @Test("a guest that has lost another known host goes back to it at once")
+    @Test("a guest that has lost another known host rejoins it at once")
     func lostOther() {
         var guest = away()
         guest.handle(.linkLost)
@@ -154,7 +154,7 @@ struct OwnHostTests {
         return guest
     }
 
-    @Test("linked to another known host, a guest listens for its own now and then, and goes back when it is heard")
+    @Test("a guest that is linked to another known host scans for its own, and returns when it is heard")
     func goesHome() {
         var guest = away()
         #expect(guest.policy.known.hosts == [Self.second, Self.car], "its own stays its own")
@@ -179,7 +179,7 @@ struct OwnHostTests {
         #expect(!guest.isListening && guest.left.count == 1, "in its own car it does not listen")
     }
 
-    @Test("a guest listens for its own host for three seconds a minute")
+    @Test("a guest scans for its own host for three seconds a minute")
     func cheap() {
         var guest = away()
         var listened: Duration = .zero
@@ -190,7 +190,7 @@ struct OwnHostTests {
         #expect(listened > .zero && listened <= .seconds(190))
     }
 
-    @Test("a guest whose own host is heard and has no room goes back to the other one, and stays longer each time")
+    @Test("a guest whose own host has no room returns to the other one, and stays longer each time")
     func noRoom() {
         var guest = away()
         for _ in 0..<3_600 {
@@ -205,7 +205,7 @@ struct OwnHostTests {
         #expect((2...8).contains(guest.left.count))
     }
 
-    @Test("the host that a person names becomes the guest's own")
+    @Test("a host that a person names becomes the guest's own")
     func named() {
         var guest = Guest(known: [Self.car])
         guest.handle(.start)
@@ -216,7 +216,7 @@ struct OwnHostTests {
         #expect(guest.policy.known.hosts == [Self.car, stranger])
     }
 
-    @Test("a guest that was removed from one car tries no other one without its person's word")
+    @Test("a guest that was removed from one car joins no other one without its person's command")
     func removed() {
         var guest = Guest(known: [Self.second, Self.car], joinsAny: true)
         guest.handle(.start)

@@ -4,10 +4,10 @@ import MeshProtocol
 import MeshSession
 import Testing
 
-@Suite("How a guest finds its host, and comes back to it")
+@Suite("Finding a host, and reconnecting to it")
 struct ReconnectPolicyTests {
     static let car = Peer(id: "c0ffee00112233445566778899aabbcc", name: "Dad's Car")
-    /// The car as an advertisement shows it.
+    /// The car in its advertisement.
     static let heardCar = Peer(id: "c0ffee00", name: "Dad's Car")
     static let bus = Peer(id: "b05b0500", name: "Bus")
 
@@ -38,7 +38,7 @@ struct ReconnectPolicyTests {
         #expect(guest.handle(.linked(Self.car)) == [.show(.connected)])
     }
 
-    @Test("from afar, only a host that was named, was joined before, or is returned to is joined")
+    @Test("at a broker, a guest joins only a host that was named, was joined before, or is the one to reconnect to")
     func meant() {
         #expect(!ReconnectPolicy().isMeant(Self.heardCar), "anybody's host is at a broker")
         #expect(ReconnectPolicy(wanted: "Dad's Car").isMeant(Self.heardCar))
@@ -110,7 +110,7 @@ struct ReconnectPolicyTests {
     }
 
     @Test(
-        "a named host is waited for, and one named by its whole identifier has to prove that",
+        "a guest waits for a named host, and one named by its full identifier must prove it",
         arguments: [
             ("Dad's Car", "c0ffee00"), ("c0ffee00", "c0ffee00"),
             ("c0ffee00112233445566778899aabbcc", "c0ffee00112233445566778899aabbcc"),
@@ -122,7 +122,7 @@ struct ReconnectPolicyTests {
         #expect(guest.handle(.heard(Self.heardCar)) == [.stopBrowsing, .invite(invited)])
     }
 
-    @Test("a name longer than a scan response has room for is known by its head")
+    @Test("a name that is too long for a scan response is recognised by its beginning")
     func longName() {
         let name = "The longest name that anybody ever gave to a car"
         var guest = Guest(policy: ReconnectPolicy(wanted: name))
@@ -132,7 +132,7 @@ struct ReconnectPolicyTests {
     }
 
     @Test(
-        "a host of a long name that is heard through a relay is known by what a relay has room for",
+        "a host with a long name that is heard through a relay is recognised by the shorter beginning there",
         arguments: [true, false])
     func longNameThroughRelay(isWanted: Bool) {
         var guest = Guest(policy: ReconnectPolicy(wanted: isWanted ? "Dad's Car with the long roof" : "Dad's Car"))
@@ -151,7 +151,7 @@ struct ReconnectPolicyTests {
         #expect(guest.policy.deadline == nil)
     }
 
-    @Test("after 30 seconds without its host a guest says so, and joins no stranger")
+    @Test("after 30 seconds without its host a guest reports this, and joins no unknown host")
     func limits() {
         var guest = connected()
         _ = guest.handle(.linkLost)
@@ -168,7 +168,7 @@ struct ReconnectPolicyTests {
         #expect(guest.handle(.heard(Self.heardCar)) == [.stopBrowsing, .invite(Self.heardCar.id)])
     }
 
-    @Test("a failed dial is followed by hearing the host anew, after a pause that doubles up to a limit")
+    @Test("after a failed dial the guest waits until it hears the host, with a pause that doubles up to a limit")
     func backoff() {
         var guest = connected()
         _ = guest.handle(.linkLost)
@@ -187,7 +187,7 @@ struct ReconnectPolicyTests {
         #expect(pauses == [100, 200, 400, 800, 1_600, 2_000].map { .milliseconds($0) })
     }
 
-    @Test("a host that was heard during the pause is dialled when it ends, though it is not heard again")
+    @Test("a host that was heard during the pause is dialled at its end, without being heard again")
     func heardInPause() {
         var guest = Guest(policy: ReconnectPolicy())
         _ = guest.handle(.start)
@@ -199,7 +199,7 @@ struct ReconnectPolicyTests {
         #expect(guest.handle(.tick) == [.stopBrowsing, .invite("c0ffee00")])
     }
 
-    @Test("another host does not take the place of a lost one within the 30 seconds")
+    @Test("another host does not replace a lost one within the 30 seconds")
     func faithful() {
         var guest = connected()
         _ = guest.handle(.linkLost)
@@ -208,7 +208,7 @@ struct ReconnectPolicyTests {
         #expect(guest.handle(.heard(Self.bus)) == [])
     }
 
-    @Test("a host that says no is not dialled again without a person's word")
+    @Test("a host that refuses is not dialled again without a person's command")
     func refused() {
         var guest = Guest(policy: ReconnectPolicy())
         _ = guest.handle(.start)
@@ -222,7 +222,7 @@ struct ReconnectPolicyTests {
         #expect(guest.handle(.heard(Self.heardCar)) == [.stopBrowsing, .invite("c0ffee00")])
     }
 
-    @Test("a host with no room is asked again by itself, less and less often, and no less often than once a minute")
+    @Test("a host without room is asked again automatically, less and less often, and at least once a minute")
     func full() {
         var guest = Guest(policy: ReconnectPolicy())
         _ = guest.handle(.start)
@@ -242,7 +242,7 @@ struct ReconnectPolicyTests {
         #expect(guest.policy.deadline == nil)
     }
 
-    @Test("while a full host is left alone, another one is joined at once")
+    @Test("during the pause for a full host, another one is joined at once")
     func fullAndAnother() {
         var guest = Guest(policy: ReconnectPolicy())
         _ = guest.handle(.start)
@@ -254,9 +254,9 @@ struct ReconnectPolicyTests {
         #expect(guest.handle(.tick) == [], "it has another one now")
     }
 
-    // MARK: Who is meant by --host
+    // MARK: The host of --host
 
-    @Test("a whole identifier is that key and never a name, however much of a name there is room for")
+    @Test("a full identifier is that key and never a name, even if a name has room for it")
     func wholeIdentifierIsNoName() {
         var guest = Guest(policy: ReconnectPolicy(wanted: Self.car.id))
         _ = guest.handle(.start)
@@ -271,7 +271,7 @@ struct ReconnectPolicyTests {
     }
 
     @Test(
-        "digits of an identifier are no name: a host that is called like them is not dialled, and not accepted behind its handshake"
+        "digits of an identifier are not a name: a host with such a name is neither dialled nor accepted"
     )
     func digitsAreNoName() {
         for count in [8, 12, 31, 32] {
@@ -296,7 +296,7 @@ struct ReconnectPolicyTests {
     }
 
     @Test(
-        "digits beyond those that are advertised count when the host has proved its key: another is left, and not in a loop"
+        "more digits than are advertised count once a host has proved its key: another host is left, and not in a loop"
     )
     func longPrefix() {
         let wanted = String(Self.car.id.prefix(Identity.headDigits + 6))
@@ -318,7 +318,7 @@ struct ReconnectPolicyTests {
         #expect(guest.handle(.linked(Self.car)) == [.show(.connected)])
     }
 
-    @Test("a host that is called otherwise once it has proved who it is is left for the one that was named")
+    @Test("a host that proves to have another name is left for the named one")
     func falseName() {
         let name = "The longest name that anybody ever gave to a car"
         var guest = Guest(policy: ReconnectPolicy(wanted: name))
@@ -335,7 +335,7 @@ struct ReconnectPolicyTests {
         #expect(guest.handle(.linked(Peer(id: Self.car.id, name: name))) == [.show(.connected)])
     }
 
-    @Test("who speaks for another host with the same head does not keep a guest from the one it named")
+    @Test("a refusal by another host with the same head does not keep a guest from the named one")
     func refusedByAnother() {
         var guest = Guest(policy: ReconnectPolicy(wanted: Self.car.id))
         _ = guest.handle(.start)
@@ -344,13 +344,13 @@ struct ReconnectPolicyTests {
         #expect(guest.handle(.heard(Self.heardCar)) == [.stopBrowsing, .invite(Self.car.id)])
     }
 
-    @Test("when the host ends the session, the guest is back at choosing one")
+    @Test("when the host ends the session, the guest chooses a host again")
     func hostEnded() {
         var guest = connected()
         #expect(guest.handle(.hostEnded) == [.show(.disconnected), .browse, .show(.connecting)])
     }
 
-    @Test("who leaves stays away until told otherwise")
+    @Test("a guest that leaves stays away until its person starts again")
     func leave() {
         var guest = connected()
         #expect(guest.handle(.leave) == [.stopBrowsing, .show(.disconnected)])

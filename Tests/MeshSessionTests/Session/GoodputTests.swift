@@ -10,9 +10,9 @@ import Testing
 private let environment = ProcessInfo.processInfo.environment
 private let goodputRole = environment["ROADMESH_GOODPUT"]
 
-/// One megabyte over a sealed link between two boxes of the radio lab (Tests/LabTests/test_costs.py, scripts/bench), which
-/// runs each side in a process of its own: ROADMESH_GOODPUT is `host` or `guest`. ROADMESH_GOODPUT_BYTES is the size of a
-/// message and ROADMESH_GOODPUT_MESSAGES how many there are, where that is to be something else.
+/// Sends one megabyte over a sealed link between two boxes of the radio lab (Tests/LabTests/test_costs.py,
+/// scripts/bench). Each side runs in its own process: ROADMESH_GOODPUT is `host` or `guest`. ROADMESH_GOODPUT_BYTES and
+/// ROADMESH_GOODPUT_MESSAGES override the size and the number of messages.
 @Suite("Goodput of a sealed link", .enabled(if: goodputRole != nil))
 struct GoodputTests {
     static let message = [UInt8](
@@ -23,7 +23,7 @@ struct GoodputTests {
         BLEManager(radio: try BlueZRadio(adapter: "hci0"), local: Peer(id: identity.peerID, name: name))
     }
 
-    @Test("the host takes a megabyte", .enabled(if: goodputRole == "host"))
+    @Test("the host receives a megabyte", .enabled(if: goodputRole == "host"))
     func host() async throws {
         let identity = Identity.make()
         let manager = try manager("Dad's Car", identity)
@@ -41,7 +41,7 @@ struct GoodputTests {
         for await event in events {
             guard case .messageReceived = event else { continue }
             received += 1
-            // The first message only starts the clock: how long the handshake took is not what is measured.
+            // The first message only starts the clock, so that the time of the handshake does not count.
             guard let began = first else {
                 first = ContinuousClock.now
                 continue

@@ -69,7 +69,7 @@ struct LibraryExamples {
         }
     }
 
-    /// The page's radio and folder. They are compiled only: a test has no adapter, and a folder of its own.
+    /// The page's radio and folder. They are only compiled: a test has no adapter, and uses its own folder.
     private func surroundings() throws {
         let radio = try BlueZRadio()
         let air = try VirtualAir(directory: "/tmp/air")

@@ -6,7 +6,7 @@ import MeshSession
 import TestSupport
 import Testing
 
-/// The snippets of the document on a session's lifecycle, word for word where they are code, as an application has them.
+/// The code snippets of the document on a session's lifecycle, word for word, in an application.
 private actor Application {
     let peripheral: Peripheral
     var session: MeshCoreSession
@@ -44,7 +44,7 @@ private actor Application {
         }
     }
 
-    /// "Starting a Session". Returns what it has printed.
+    /// "Starting a Session". Returns its output.
     func start() async throws -> [String] {
         do {
             try await session.start()
@@ -126,7 +126,7 @@ struct LifecycleSnippets {
         await road.close()
     }
 
-    @Test("a transport that cannot connect is told with its reason")
+    @Test("a transport that cannot connect throws the reason")
     func transportError() async throws {
         let road = try await Road()
         let transport = BLETransport(peripheral: road.peripheral)
@@ -137,7 +137,7 @@ struct LifecycleSnippets {
         await road.close()
     }
 
-    @Test("a host that does not answer is told as a timeout")
+    @Test("a host that does not answer throws a timeout")
     func timeout() async throws {
         let road = try await Road()
         let application = application(on: road)
@@ -148,7 +148,7 @@ struct LifecycleSnippets {
         await road.close()
     }
 
-    @Test("a session that is lost is followed by another one, made from the same peripheral")
+    @Test("a lost session is followed by another one, made from the same peripheral")
     func reconnection() async throws {
         let road = try await Road()
         let application = application(on: road)

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("A session with one peer")
 struct MeshCoreSessionTests {
-    @Test("what one side sends the other receives, and hears that it is safe")
+    @Test("one side receives the other's messages and acknowledges them")
     func messages() async throws {
         let road = try await Road()
         let (guest, host) = try await road.linked()
@@ -27,7 +27,7 @@ struct MeshCoreSessionTests {
         await road.close()
     }
 
-    @Test("what comes before anybody listens waits for the first listener")
+    @Test("events before the first listener wait for it")
     func lateListener() async throws {
         let road = try await Road()
         let (guest, host) = try await road.linked()
@@ -41,7 +41,7 @@ struct MeshCoreSessionTests {
         await road.close()
     }
 
-    @Test("the next session goes on where the last one broke: what was not safe comes again, once")
+    @Test("the next session continues where the last one broke: unacknowledged messages come again, once")
     func resume() async throws {
         let road = try await Road()
         let identity = Identity.make()
@@ -72,7 +72,7 @@ struct MeshCoreSessionTests {
         await road.close()
     }
 
-    @Test("a session is not started twice, nor after it was stopped")
+    @Test("a session can be started only once, and not after it was stopped")
     func startedOnce() async throws {
         let road = try await Road()
         let (guest, host) = try await road.linked()
@@ -85,7 +85,7 @@ struct MeshCoreSessionTests {
         await road.close()
     }
 
-    @Test("stop is safe before a start, again, from many tasks, and while a dial is pending")
+    @Test("stop is safe before a start, again, from many tasks, and during a pending dial")
     func stopping() async throws {
         let road = try await Road()
         let idle = MeshCoreSession(transport: BLETransport(peripheral: road.peripheral))
@@ -110,7 +110,7 @@ struct MeshCoreSessionTests {
         await road.close()
     }
 
-    /// It leads nowhere.
+    /// A transport without a peer.
     private struct DeadTransport: MeshTransport {
         let expectedPeer: Peer.ID? = nil
         let sendMTU = 0
@@ -121,7 +121,7 @@ struct MeshCoreSessionTests {
         func close() async {}
     }
 
-    @Test("a session whose start has failed is disconnected when it is stopped")
+    @Test("a session with a failed start is disconnected when it is stopped")
     func stopAfterFailure() async throws {
         let session = MeshCoreSession(transport: DeadTransport())
         await #expect(throws: MeshTransportError.self) { try await session.start() }
@@ -151,7 +151,7 @@ struct MeshCoreSessionTests {
         await road.close()
     }
 
-    @Test("a listener that stands still does not hold the others up, and is cut off at the limit")
+    @Test("a listener that does not read does not delay the others, and is cut off at the limit")
     func slowListener() async throws {
         let road = try await Road()
         let (guest, host) = try await road.linked()

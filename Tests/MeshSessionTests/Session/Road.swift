@@ -6,14 +6,14 @@ import TestSupport
 
 @testable import MeshSession
 
-/// A host and whoever dials it, as sessions over one air: a virtual one, or two adapters.
+/// A host and the guests that dial it, as sessions over one air: a virtual one, or two adapters.
 struct Road {
     let air: VirtualAir
     let host: BLEManager
     let guest: BLEManager
     let hostEvents: EventQueue<BLEManagerEvent>
     let identity = Identity.make()
-    /// What a guest dials.
+    /// The peripheral that a guest dials.
     let peripheral: Peripheral
 
     init() async throws {
@@ -30,7 +30,7 @@ struct Road {
         await guest.stopBrowsing()
     }
 
-    /// The next channel on which the host is dialled.
+    /// The next accepted channel of the host.
     func accepted() async throws -> BLETransport {
         try await hostEvents.first { if case .accepted(let transport) = $0 { transport } else { nil } }
     }
