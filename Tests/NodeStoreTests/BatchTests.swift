@@ -6,10 +6,10 @@ import Testing
 @testable import NodeStore
 
 extension StoreTests {
-    @Suite("A store in memory, as the simulator has it")
+    @Suite("The store in memory that the simulator uses")
     struct BatchTests {
         @Test(
-            "any batches lead to the same contents in memory as on the disk, and are refused alike", arguments: 1...12)
+            "all batches give the same contents in memory as on the disk, and are refused alike", arguments: 1...12)
         func sameContents(seed: UInt64) async throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -37,7 +37,7 @@ extension StoreTests {
             store.close()
         }
 
-        /// Of each field something, in part about the same peers, and now and then what no store takes.
+        /// Each field has a value, often about the same peers, and sometimes one that no store accepts.
         private func anyBatch(after memory: StoredNode, _ dice: inout Dice) -> StoreBatch {
             var batch = StoreBatch()
             for _ in 0..<dice.below(3) where dice.chance(30) { batch.forget(anyKey(&dice)) }
@@ -54,7 +54,7 @@ extension StoreTests {
             }
             for _ in 0..<dice.below(5) {
                 let (key, known) = anyRemembered(&dice)
-                // What the outbox has by then, so that most numbers follow.
+                // The outbox at that time, so that most numbers are consecutive.
                 var so = memory
                 try? so.apply(batch)
                 try? so.apply(

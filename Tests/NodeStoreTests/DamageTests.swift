@@ -7,9 +7,9 @@ import Testing
 @testable import NodeStore
 
 extension StoreTests {
-    @Suite("A database that is damaged")
+    @Suite("A damaged database")
     struct DamageTests {
-        /// What may be wrong with the file of a database that was in use.
+        /// A fault of the file of a database that was in use.
         enum Harm: CaseIterable {
             case garbage, halved, cutInItsHead, flippedHead, flippedPages, wrongSchema, foreign
 
@@ -45,7 +45,7 @@ extension StoreTests {
         /// A database's files.
         struct Bytes: Equatable {
             var main: [UInt8]
-            /// SQLite leaves an empty file where it has looked for one.
+            /// SQLite leaves an empty file where it looked for a log.
             var log: [UInt8]
 
             init(of path: String) throws {
@@ -54,7 +54,7 @@ extension StoreTests {
             }
         }
 
-        /// A shelf whose database has some pages, and where it says so a log beside it that is not in the database yet.
+        /// A shelf with a database of some pages, and on request with a log that is not in the database yet.
         private func usedShelf(withLog: Bool = false) async throws -> Shelf {
             let shelf = try Shelf()
             let store = try shelf.open()
@@ -70,7 +70,7 @@ extension StoreTests {
             await store.checkpoint(.truncate)
             try await store.write(
                 .with { $0.guest = GuestRecord(wishes: [WishRecord(songID: "in the log", kind: "vote")]) })
-            // As a power cut leaves it.
+            // As after a power cut.
             let cut = try Shelf()
             for suffix in ["", "-wal"] {
                 try FileManager.default.copyItem(atPath: shelf.path + suffix, toPath: cut.path + suffix)
@@ -80,7 +80,7 @@ extension StoreTests {
             return cut
         }
 
-        @Test("is set aside with every byte as it was, and a new one is begun", arguments: Harm.allCases)
+        @Test("a damaged database is set aside unchanged, and a new one is created", arguments: Harm.allCases)
         func setAside(harm: Harm) async throws {
             let shelf = try await usedShelf()
             defer { shelf.clear() }
@@ -88,7 +88,7 @@ extension StoreTests {
             try await expectSetAside(in: shelf)
         }
 
-        @Test("keeps what is in its log", arguments: [Harm.garbage, .halved, .flippedPages, .wrongSchema])
+        @Test("a damaged database keeps its log", arguments: [Harm.garbage, .halved, .flippedPages, .wrongSchema])
         func setAsideWithLog(harm: Harm) async throws {
             let shelf = try await usedShelf(withLog: true)
             defer { shelf.clear() }
@@ -114,7 +114,7 @@ extension StoreTests {
             again.store.close()
         }
 
-        @Test("of a newer program is refused, and stays as it is")
+        @Test("a database of a newer program is refused, and stays unchanged")
         func newer() async throws {
             let shelf = try await usedShelf()
             defer { shelf.clear() }
@@ -132,7 +132,7 @@ extension StoreTests {
             )
         }
 
-        @Test("a log that is not in the database yet is no damage")
+        @Test("a log that is not in the database yet is not damage")
         func logAlone() async throws {
             let shelf = try await usedShelf(withLog: true)
             defer { shelf.clear() }
@@ -141,7 +141,7 @@ extension StoreTests {
             #expect(try opened.store.contents().guest?.wishes.first?.songID == "in the log")
         }
 
-        @Test("a folder in the database's place is set aside with what is in it")
+        @Test("a folder in place of the database is set aside with its content")
         func folderInItsPlace() throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -151,7 +151,7 @@ extension StoreTests {
             #expect(FileManager.default.contents(atPath: aside + "/note") == Data([1]))
         }
 
-        @Test("two that are damaged in one second do not overwrite one another")
+        @Test("two databases that are damaged in the same second do not overwrite each other")
         func twice() throws {
             let shelf = try Shelf()
             defer { shelf.clear() }

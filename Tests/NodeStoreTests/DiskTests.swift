@@ -9,13 +9,13 @@ import Testing
 @testable import NodeStore
 
 extension StoreTests {
-    /// Disks that are full or cannot be written: real ones where the tests may mount a file system, which root may.
+    /// Disks that are full or read-only. They are real ones if the tests may mount a file system, which root may.
     @Suite("Disks")
     struct DiskTests {
         private let large = StoreBatch.with { $0.guest = GuestRecord(snapshot: [UInt8](repeating: 3, count: 60_000)) }
 
         @Test(
-            "a write that a full disk does not take says so, and is as if it had never been; with room again it is taken"
+            "a write that a full disk refuses reports this and changes nothing; with room again it succeeds"
         )
         func full() async throws {
             guard let disk = try SmallDisk(bytes: 1 << 20) else { return try await fullByCount() }
@@ -39,7 +39,7 @@ extension StoreTests {
             again.store.close()
         }
 
-        /// Without the right to mount: SQLite itself says that there is no room.
+        /// Without the right to mount: SQLite itself reports that there is no room.
         private func fullByCount() async throws {
             print("No file system can be mounted here: SQLite's own limit stands for a full disk.")
             let shelf = try Shelf()
@@ -54,7 +54,7 @@ extension StoreTests {
             #expect(try store.contents().guest == large.guest)
         }
 
-        @Test("a log that a full disk lets no room for is this store's own: with room again votes are taken")
+        @Test("a log that a full disk cannot empty is known as the store's own: with room again votes are accepted")
         func checkpointOnFullDisk() async throws {
             guard let disk = try SmallDisk(bytes: 1 << 20) else {
                 return print("No file system can be mounted here: a checkpoint on a full disk is not tested.")
@@ -70,7 +70,7 @@ extension StoreTests {
             store.close()
         }
 
-        @Test("a full disk is no damage: the store says so at its start, and nothing is set aside")
+        @Test("a full disk is not damage: the store reports it at its start, and sets nothing aside")
         func fullAtStart() async throws {
             guard let disk = try SmallDisk(bytes: 1 << 20) else {
                 return print("No file system can be mounted here: a start with a full disk is not tested.")
@@ -89,7 +89,7 @@ extension StoreTests {
         }
 
         @Test(
-            "a disk that cannot be written says so at the start, with a database on it or without",
+            "a read-only disk is reported at the start, with or without a database on it",
             arguments: [true, false])
         func readOnly(hasDatabase: Bool) async throws {
             guard let disk = try SmallDisk(bytes: 1 << 20) else { return try readOnlyByMode(hasDatabase: hasDatabase) }
@@ -100,7 +100,7 @@ extension StoreTests {
             #expect(try FileManager.default.fileExists(atPath: Shelf(disk.folder).path) == hasDatabase)
         }
 
-        /// Without the right to mount there is no root, whom modes would not keep out.
+        /// Without the right to mount this is not root, for whom file modes would have no effect.
         private func readOnlyByMode(hasDatabase: Bool) throws {
             let shelf = try Shelf()
             defer {
@@ -112,14 +112,14 @@ extension StoreTests {
             #expect { try shelf.opened() } throws: { ($0 as? NodeStoreError)?.code == .readOnly }
         }
 
-        @Test("a disk that turns read-only under a running node is told as that, and is written to when it can be")
+        @Test("a disk that turns read-only under a running node is reported, and is used again when it is writable")
         func turnsReadOnly() async throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
             let store = try shelf.open()
             let host = Sample.host(songs: 2, votes: 1)
             try await store.write(.with { $0.host = host })
-            // No file system turns read-only under an open file when it is asked to: SQLite itself stands for it.
+            // No file system turns read-only under an open file on request, so SQLite itself simulates it.
             try await store.database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 1") }
             for _ in 0..<2 {
                 await #expect { try await store.write(large) } throws: { ($0 as? NodeStoreError)?.code == .readOnly }
@@ -131,7 +131,7 @@ extension StoreTests {
             store.close()
         }
 
-        @Test("an error of SQLite that does not say why is told as a disk that cannot be written, where it is one")
+        @Test("an error of SQLite without a cause is reported as a read-only disk if the disk is one")
         func readOnlyByLook() throws {
             let writable = try Shelf()
             defer { writable.clear() }
@@ -158,7 +158,7 @@ extension StoreTests {
             try body(shelf.folder)
         }
 
-        @Test("another program that holds the database is told as such, and is waited for")
+        @Test("another program that holds the database is reported, and the store waits for it")
         func busy() async throws {
             let shelf = try Shelf()
             defer { shelf.clear() }

@@ -11,7 +11,7 @@ import Testing
 extension StoreTests {
     @Suite("Recorded drives")
     struct DriveStoreTests {
-        @Test("a drive is read as it was written, while it is recorded and afterwards")
+        @Test("a drive is read as it was written, during the recording and afterwards")
         func written() async throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -30,7 +30,7 @@ extension StoreTests {
             #expect(try reader.drives().first?.isEnded == true)
         }
 
-        @Test("whether a drive is shared is kept, and any part of its lines is read")
+        @Test("the sharing of a drive is stored, and any part of its lines can be read")
         func shared() async throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -40,14 +40,14 @@ extension StoreTests {
             #expect(try store.drives().map(\.sharing) == [.none, .shared])
             #expect(try store.lines(of: drives[1], from: 2, atMost: 2) == ["2 of 2", "3 of 2"])
             #expect(try store.lines(of: drives[1], from: 5, atMost: 2).isEmpty)
-            // By another user of the same database, as a car's uplink is.
+            // By another user of the same database, such as a car's uplink.
             let other = try #require(try DriveStore.read(in: shelf.folder))
             try other.mark(drives[1], .collected)
             #expect(try store.drives().map(\.sharing) == [.none, .collected])
             #expect(try store.bytes > 0)
         }
 
-        @Test("drives of a version that knew nothing of sharing are nobody else's")
+        @Test("drives of a version without sharing are not shared")
         func older() async throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -65,7 +65,7 @@ extension StoreTests {
             #expect(try store.drives().map(\.sharing) == [.none])
         }
 
-        @Test("two processes do not record in one folder")
+        @Test("two processes cannot record in one folder")
         func locked() throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -74,7 +74,7 @@ extension StoreTests {
             withExtendedLifetime(store) {}
         }
 
-        @Test("a folder whose drives were closed is free at once, also while somebody still has them")
+        @Test("a folder with closed drives is free at once, even while another object still refers to them")
         func unlocked() throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -84,7 +84,7 @@ extension StoreTests {
             withExtendedLifetime(store) {}
         }
 
-        @Test("a drive that is forgotten is gone with its lines, and its number is not given again")
+        @Test("a deleted drive is gone with its lines, and its number is not used again")
         func forgotten() async throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -97,7 +97,7 @@ extension StoreTests {
             #expect(try store.begin(header: "next") > drive)
         }
 
-        @Test("a database of drives that is damaged is set aside, and recording goes on in a new one")
+        @Test("a damaged database of drives is set aside, and the recording continues in a new one")
         func damaged() throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -109,7 +109,7 @@ extension StoreTests {
             #expect(names.contains { $0.hasPrefix("fieldtest.damaged-") })
         }
 
-        @Test("who asks for a lock that another has closes nobody's files")
+        @Test("a refused lock closes no files of its holder")
         func refusedLock() async throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -131,7 +131,7 @@ extension StoreTests {
             withExtendedLifetime(held) {}
         }
 
-        @Test("a drive that is forgotten gives its room back")
+        @Test("a deleted drive releases its space")
         func room() async throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -150,7 +150,7 @@ extension StoreTests {
             #expect(try size() < full / 10)
         }
 
-        @Test("what is no folder is not taken for one without drives")
+        @Test("a path that is not a folder does not count as a folder without drives")
         func noFolder() throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -160,7 +160,7 @@ extension StoreTests {
             #expect(try DriveStore.read(in: shelf.folder) == nil)
         }
 
-        @Test("drives of a newer roadmesh are neither added to nor read nor moved")
+        @Test("drives of a newer roadmesh are neither extended nor read nor moved")
         func newer() throws {
             let shelf = try Shelf()
             defer { shelf.clear() }

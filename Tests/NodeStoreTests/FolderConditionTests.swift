@@ -8,7 +8,7 @@ import Testing
 
 @testable import NodeStore
 
-@Suite("A look at a node's folder")
+@Suite("A check of a node's folder")
 struct FolderConditionTests {
     private let path = newFolder()
 
@@ -25,7 +25,7 @@ struct FolderConditionTests {
             uniqueKeysWithValues: names.map { ($0, FileManager.default.contents(atPath: "\(path)/\($0)") ?? Data()) })
     }
 
-    @Test("one that is not there is none, and is not made")
+    @Test("a missing folder is reported as missing, and not created")
     func missing() {
         let look = FolderCondition(lookingAt: path + "/deeper/still")
         #expect(!look.exists)
@@ -33,7 +33,7 @@ struct FolderConditionTests {
         #expect(access(path, F_OK) != 0)
     }
 
-    @Test("a node's own is sound")
+    @Test("a node's folder is sound")
     func sound() throws {
         try used()
         let before = files
@@ -45,7 +45,7 @@ struct FolderConditionTests {
         #expect(files == before)
     }
 
-    @Test("a running node's is in use, and its database is left alone")
+    @Test("the folder of a running node is in use, and its database is not touched")
     func inUse() throws {
         var folder: StateFolder? = try StateFolder(opening: path)
         let look = FolderCondition(lookingAt: path)
@@ -56,7 +56,7 @@ struct FolderConditionTests {
         #expect(!FolderCondition(lookingAt: path).isInUse)
     }
 
-    @Test("a damaged database is told, and stays as it is")
+    @Test("a damaged database is reported, and stays unchanged")
     func damaged() throws {
         try used()
         let database = path + "/" + NodeStore.fileName
@@ -66,20 +66,20 @@ struct FolderConditionTests {
         #expect(files == before)
     }
 
-    @Test("an identity that is none is told")
+    @Test("an invalid identity is reported")
     func identity() throws {
         try used()
         try Data("me".utf8).write(to: URL(filePath: path + "/identity"))
         guard case .isDamaged = FolderCondition(lookingAt: path).identity else { Issue.record("not seen"); return }
     }
 
-    @Test("a file in the folder's place is no folder")
+    @Test("a file in place of the folder is not a folder")
     func file() throws {
         try Data().write(to: URL(filePath: path))
         #expect(FolderCondition(lookingAt: path).refusal != nil)
     }
 
-    @Test("a disk that lets a file be made and takes nothing is told to be full, and nothing is left on it")
+    @Test("a disk that allows a new file but no data is reported as full, and nothing is left on it")
     func full() throws {
         guard let disk = try SmallDisk(bytes: 1 << 20) else { return }
         defer { disk.remove() }
@@ -90,7 +90,7 @@ struct FolderConditionTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: disk.folder) == ["ballast"])
     }
 
-    @Test("a disk that is mounted read-only is told as such")
+    @Test("a read-only disk is reported as such")
     func readOnly() throws {
         guard let disk = try SmallDisk(bytes: 1 << 20) else { return }
         defer { disk.remove() }

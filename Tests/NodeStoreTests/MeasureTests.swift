@@ -5,13 +5,13 @@ import Testing
 
 @testable import NodeStore
 
-/// What a vote costs on the disk that holds temporary files: `ROADMESH_MEASURE=1 TMPDIR=…` prints it.
+/// The cost of a vote on the disk of temporary files: `ROADMESH_MEASURE=1 TMPDIR=…` prints it.
 private let isMeasured = ProcessInfo.processInfo.environment["ROADMESH_MEASURE"] != nil
 
 extension StoreTests {
     @Suite("Measuring the store", .serialized, .enabled(if: isMeasured))
     struct MeasureTests {
-        @Test("durable batches a second, each of a vote as a host takes it", arguments: [1, 16])
+        @Test("durable batches a second, each with a vote that a host receives", arguments: [1, 16])
         func votes(perBatch: Int) async throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -43,7 +43,7 @@ extension StoreTests {
             store.close()
         }
 
-        @Test("durable batches a second, each of a vote as a guest casts it")
+        @Test("durable batches a second, each with a vote that a guest casts")
         func casts() async throws {
             let shelf = try Shelf()
             defer { shelf.clear() }

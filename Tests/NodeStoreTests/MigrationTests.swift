@@ -9,7 +9,7 @@ import Testing
 extension StoreTests {
     @Suite("A database of an earlier version")
     struct MigrationTests {
-        @Test("one that the first version has written opens with all that is in it, and can be written")
+        @Test("a database of the first version opens with all its content, and can be written")
         func first() async throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -30,7 +30,7 @@ extension StoreTests {
             opened.store.close()
         }
 
-        @Test("conversations with guests that the second version has written are still those of their host")
+        @Test("conversations with guests that the second version has written still belong to their host")
         func second() async throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -43,20 +43,20 @@ extension StoreTests {
             let store = try shelf.open()
             let ana = ConversationKey(Sample.peer(1).id, as: .responder, .democracyDJ)
             #expect(try store.contents().remembered == [ana: try #require(Self.expected.remembered[Sample.key(1)])])
-            // It goes on where it was.
+            // The conversation continues.
             try await store.write(.with { $0.acknowledged = [.init(conversation: ana, upTo: 3)] })
             #expect(try store.contents().remembered[ana]?.conversation.outbox == [[3]])
             store.close()
         }
 
-        /// What the second version has made of the first one's.
+        /// The second version's changes to the first one.
         private static let secondVersion = """
 
             INSERT INTO grdb_migrations VALUES('2: who has dialled whom');
             ALTER TABLE peer ADD COLUMN role INTEGER NOT NULL DEFAULT 0 CHECK (role IN (0, 1));
             """
 
-        /// What was written.
+        /// The written content.
         private static let expected = StoredNode(
             remembered: [
                 Sample.key(1): MeshCore.Remembered(
@@ -79,7 +79,7 @@ extension StoreTests {
                 ],
                 snapshot: [8, 15]))
 
-        /// What `sqlite3 roadmesh.sqlite .dump` said of it. It stays as it is, whatever the tables become.
+        /// The output of `sqlite3 roadmesh.sqlite .dump`. It stays unchanged when the tables change.
         private static let firstVersion = """
             CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);
             INSERT INTO grdb_migrations VALUES('1: peers, host and guest');

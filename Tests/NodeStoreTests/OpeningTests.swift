@@ -16,7 +16,7 @@ extension StoreTests {
             return stat(path, &status) == 0 ? status.st_mode & 0o777 : nil
         }
 
-        @Test("the database and what SQLite keeps beside it are for their owner's eyes only, whatever they were before")
+        @Test("the database and SQLite's other files are readable only by their owner, whatever they were before")
         func permissions() async throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -26,14 +26,14 @@ extension StoreTests {
                 #expect(mode(shelf.path + suffix) == 0o600)
                 chmod(shelf.path + suffix, 0o644)
             }
-            // As a power cut leaves them.
+            // As after a power cut.
             let again = try shelf.open()
             for suffix in ["", "-wal", "-shm"] { #expect(mode(shelf.path + suffix) == 0o600) }
             again.close()
             store.close()
         }
 
-        @Test("a write has reached the disk when it returns: there is a log, and it is synchronised with each commit")
+        @Test("a write is on the disk when it returns: it has a log, and synchronises at each commit")
         func durable() async throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -45,7 +45,7 @@ extension StoreTests {
         }
 
         @Test(
-            "a pipe in the place of the database or of its log is set aside, and not waited for",
+            "a pipe in place of the database or its log is set aside without waiting",
             arguments: ["", "-wal", "-shm"])
         func pipe(suffix: String) throws {
             let shelf = try Shelf()
@@ -58,7 +58,7 @@ extension StoreTests {
             opened.store.close()
         }
 
-        @Test("a folder that is not there is told, and not made behind anybody's back")
+        @Test("a missing folder is reported, and not created silently")
         func noFolder() {
             #expect { try NodeStore.open(folder: "/nowhere/at/all", now: Shelf.now) } throws: { error in
                 (error as? NodeStoreError)?.code == .failed && "\(error)".contains("No such file")
@@ -70,7 +70,7 @@ extension StoreTests {
 extension StoreTests {
     @Suite("A state folder")
     struct StateFolderTests {
-        @Test("a second user of the folder is told by its lock, until the first one has gone")
+        @Test("a second user of the folder gets an error from its lock until the first one has ended")
         func locked() throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -81,7 +81,7 @@ extension StoreTests {
             #expect(try StateFolder(opening: shelf.folder).identity.peerID == identity)
         }
 
-        @Test("what cannot be used is told with its reason")
+        @Test("an unusable folder is reported with its reason")
         func unusable() throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -100,7 +100,7 @@ extension StoreTests {
             }
         }
 
-        @Test("a second process does not get in beside a node whose folder was removed and made again")
+        @Test("a second process cannot use the folder of a running node that was removed and created again")
         func removedAndMadeAgain() throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -112,7 +112,7 @@ extension StoreTests {
             _ = try StateFolder(opening: shelf.folder)
         }
 
-        @Test("a pipe in the place of one of its files is told, and not waited for", arguments: ["identity", "lock"])
+        @Test("a pipe in place of one of its files is reported without waiting", arguments: ["identity", "lock"])
         func pipe(name: String) throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -124,7 +124,7 @@ extension StoreTests {
             #expect(FolderCondition(lookingAt: shelf.folder).identity == .isDamaged("it is no file"))
         }
 
-        @Test("a pipe where the identity is to be drafted is no reason to wait")
+        @Test("a pipe in place of the identity's draft causes no wait")
         func pipeOfDraft() throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -133,7 +133,7 @@ extension StoreTests {
             #expect(try StateFolder(opening: shelf.folder).identity.peerID == identity)
         }
 
-        @Test("an identity that others could read is protected, and that it was so is told")
+        @Test("an identity that others could read is protected, and this is reported")
         func wideIdentity() throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -148,7 +148,7 @@ extension StoreTests {
             #expect(try !StateFolder(opening: shelf.folder).wasReadableByOthers)
         }
 
-        @Test("a secret is there again as it was kept, for its owner's eyes only, and not where others could read it")
+        @Test("a stored secret is read again, only for its owner, and not from a file that others could read")
         func secrets() throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -166,7 +166,7 @@ extension StoreTests {
             #expect(folder.secret("page-tokens") == [6])
         }
 
-        @Test("a pipe in the place of a secret is none, and makes room for one")
+        @Test("a pipe in place of a secret is ignored, and replaced by the next secret")
         func pipeOfSecret() throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -177,7 +177,7 @@ extension StoreTests {
             #expect(folder.secret("page-tokens") == [1])
         }
 
-        @Test("state belongs where the desktop says, or below the home folder")
+        @Test("state belongs in the desktop's folder, or below the home folder")
         func standardPath() {
             let both = ["XDG_STATE_HOME": "/state", "HOME": "/home/ana"]
             #expect(StateFolder.standardPath(environment: both) == "/state/roadmesh")

@@ -7,7 +7,7 @@ import Testing
 @testable import NodeStore
 
 extension StoreTests {
-    @Suite("What a node remembers of others")
+    @Suite("Remembered peers")
     struct PeerTests {
         private let ana = Sample.key(1)
 
@@ -21,7 +21,7 @@ extension StoreTests {
                     epoch: epoch, lastNumber: lastNumber, outbox: outbox, theirEpoch: theirEpoch, accepted: accepted))
         }
 
-        @Test("what is said to a peer as its guest and as its host, and in another service, is kept apart")
+        @Test("messages to a peer as its guest, as its host, and in another service are stored separately")
         func keys() async throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -50,7 +50,7 @@ extension StoreTests {
         }
 
         @Test(
-            "a node that loses its power at any moment remembers what it had written, and nothing else",
+            "a node that loses its power at any time remembers what it has written, and nothing else",
             arguments: 1...10)
         func powerCuts(seed: UInt64) async throws {
             let shelf = try Shelf()
@@ -88,7 +88,7 @@ extension StoreTests {
                     batch = StoreBatch()
                     #expect(try store.contents().remembered[ana]?.conversation == ours.durable)
                 default:
-                    // The power is cut. Nothing is lost that has left, was acknowledged to us or by us.
+                    // The power is cut. Nothing is lost that was sent, or acknowledged by either side.
                     store = try shelf.open()
                     let found = try #require(try store.contents().remembered[ana])
                     let restored = Conversation(restoring: found.conversation, holdsUntilStored: true)
@@ -98,7 +98,7 @@ extension StoreTests {
                     #expect(again.durable.lastNumber == ours.durable.lastNumber)
                     #expect(again.durable.accepted == ours.durable.accepted)
                     #expect(again.durable.outbox.suffix(ours.unacknowledged) == ours.durable.outbox[...])
-                    // The peer says what it has got.
+                    // The peer reports what it has received.
                     let delivered = ours.resumption.first - 1
                     theirs = again.durable.accepted
                     again.begin(with: Resumption(epoch: 77, first: theirs + 1, theirEpoch: 9, delivered: delivered))
@@ -109,7 +109,7 @@ extension StoreTests {
             }
         }
 
-        @Test("what was said and what was heard are kept apart")
+        @Test("sent and received messages are stored separately")
         func apart() async throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -118,7 +118,7 @@ extension StoreTests {
             try await store.write(.with { $0.met = [.init(conversation: ana, remembered: old)] })
             try await store.write(
                 .with { $0.receipts = [.init(conversation: ana, epoch: 8, number: 6, remembered: old)] })
-            // This write was made ready before the receipt was.
+            // This write was prepared before the receipt.
             let said = remembered(lastNumber: 1, outbox: [[1]], theirEpoch: 8, accepted: 2)
             try await store.write(
                 .with {
@@ -127,14 +127,14 @@ extension StoreTests {
                 })
             let both = remembered(lastNumber: 1, outbox: [[1]], theirEpoch: 8, accepted: 6)
             #expect(try store.contents().remembered == [ana: both])
-            // The peer has begun anew, and counts from 1.
+            // The peer has started again, and counts from 1.
             try await store.write(
                 .with { $0.receipts = [.init(conversation: ana, epoch: 11, number: 1, remembered: old)] })
             let anew = remembered(lastNumber: 1, outbox: [[1]], theirEpoch: 11, accepted: 1)
             #expect(try store.contents().remembered == [ana: anew])
         }
 
-        @Test("a peer that was heard before it was met is kept with what the core knows of it")
+        @Test("a peer with a message before its first record is stored with the core's state of it")
         func firstReceipt() async throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -142,13 +142,13 @@ extension StoreTests {
             let known = remembered(lastNumber: 7, outbox: [[1], [2]], theirEpoch: 8, accepted: 2)
             try await store.write(
                 .with { $0.receipts = [.init(conversation: ana, epoch: 8, number: 3, remembered: known)] })
-            // What is in the outbox comes by itself.
+            // The messages of the outbox are written separately.
             let kept = remembered(lastNumber: 5, theirEpoch: 8, accepted: 3)
             #expect(try store.contents().remembered == [ana: kept])
         }
 
         @Test(
-            "numbers that the peer has are not given out again, although its word for it came without a message of ours"
+            "numbers that the peer has are not used again, even if it acknowledged them without a message of ours"
         )
         func numbersAhead() async throws {
             let shelf = try Shelf()
@@ -157,14 +157,14 @@ extension StoreTests {
             try await store.write(.with { $0.met = [.init(conversation: ana, remembered: remembered())] })
             try await store.write(.with { $0.acknowledged = [.init(conversation: ana, upTo: 5)] })
             #expect(try store.contents().remembered[ana]?.conversation.lastNumber == 5)
-            // One of these that was still to be written is not to be said any more.
+            // A message with one of these numbers that was not written yet must not be sent any more.
             let late = StoreBatch.Outgoing(
                 conversation: ana, number: 1, body: [1], remembered: remembered(lastNumber: 5))
             try await store.write(.with { $0.outgoing = [late] })
             #expect(try store.contents().remembered[ana] == remembered(lastNumber: 5))
         }
 
-        @Test("a message whose forerunner was never written is not written either")
+        @Test("a message is not written if the one before it was never written")
         func gap() async throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -175,7 +175,7 @@ extension StoreTests {
             #expect(try store.contents().remembered.isEmpty)
         }
 
-        @Test("nothing is left of a peer that is forgotten, and what is met again is another conversation")
+        @Test("nothing is left of a forgotten peer, and a new meeting starts another conversation")
         func forgotten() async throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -196,13 +196,13 @@ extension StoreTests {
             batch.met = [.init(conversation: ana, remembered: remembered(epoch: 6, theirEpoch: 3, accepted: 4))]
             try await store.write(batch)
             #expect(try store.contents().remembered == [ana: remembered(epoch: 6, theirEpoch: 3, accepted: 4)])
-            // Another epoch says the same without a word of the forgetting.
+            // Another epoch has the same effect without a command to forget.
             try await store.write(.with { $0.met = [.init(conversation: ana, remembered: remembered(epoch: 7))] })
             #expect(try store.contents().remembered == [ana: remembered(epoch: 7)])
         }
 
         @Test(
-            "a conversation that cannot have been is left out, and the others are kept",
+            "an impossible conversation is left out, and the others are kept",
             arguments: [
                 "UPDATE conversation SET epoch = 0 WHERE peer = ?",
                 "UPDATE conversation SET lastNumber = 9 WHERE peer = ?",
@@ -235,7 +235,7 @@ extension StoreTests {
             store = opened.store
             #expect(opened.setAside == nil)
             #expect(try store.contents().remembered == [Sample.key(2): other])
-            // Met again, it is as new.
+            // Met again, it is new.
             try await store.write(.with { $0.met = [.init(conversation: ana, remembered: remembered(epoch: 12))] })
             #expect(try store.contents().remembered[ana] == remembered(epoch: 12))
         }

@@ -5,9 +5,9 @@ import Testing
 @testable import NodeStore
 
 extension StoreTests {
-    @Suite("Lists whose elements have places")
+    @Suite("Lists with positions for their elements")
     struct PlacedListTests {
-        /// A table that does what a list says.
+        /// A table that applies a list's changes.
         private struct Table {
             var list = PlacedList<Int>()
             var rows: [Int64: Int] = [:]
@@ -22,17 +22,17 @@ extension StoreTests {
             }
         }
 
-        @Test("rows in the order of their places are the list, whatever it becomes", arguments: 1...20)
+        @Test("rows in the order of their positions equal the list after any change", arguments: 1...20)
         func any(seed: UInt64) throws {
             var dice = Dice(seed: seed)
             var table = Table()
             for _ in 0..<60 {
-                // With some twice.
+                // Some elements occur twice.
                 _ = try table.become((0..<dice.below(30)).map { _ in dice.below(40) })
             }
         }
 
-        @Test("what comes to either end, or between two, is one row, also after there was no room left between them")
+        @Test("an element at either end or in between is one row, even after there was no room left in between")
         func between() throws {
             var table = Table()
             var list = [0, 1]
@@ -42,7 +42,7 @@ extension StoreTests {
                 list.insert(number, at: 1)
                 if try table.become(list) > 1 { anew += 1 }
             }
-            // Thirty-two fit before all get new places.
+            // Thirty-two fit before all get new positions.
             #expect(anew == 198 / 32)
             list.append(-1)
             #expect(try table.become(list) == 1)
@@ -50,7 +50,7 @@ extension StoreTests {
             #expect(try table.become(list) == 1)
         }
 
-        @Test("places at the ends of what a row can hold are given out anew")
+        @Test("positions at the limits of a row's range are assigned again")
         func farthest() throws {
             for place in [Int64.max, .min] {
                 var list = PlacedList(rows: [PlacedList.Row(place: place, element: 1)])

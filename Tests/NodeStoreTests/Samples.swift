@@ -8,14 +8,15 @@ import Testing
 
 @testable import NodeStore
 
-/// All tests of the store, one after the other: each waits for a disk on a thread that tests of radios need in time.
+/// All tests of the store, one after another. Each blocks a thread on the disk, and tests of radios need those threads
+/// in time.
 @Suite("The store", .serialized)
 enum StoreTests {}
 
 /// The same numbers in every run.
 typealias Dice = SeededGenerator
 
-/// A folder of a test's own, and its store, which is opened anew as after a power cut.
+/// A test's own folder and its store, which is opened again as after a power cut.
 struct Shelf {
     let folder: String
     static let now = Date(timeIntervalSince1970: 1_767_323_045)
@@ -49,7 +50,7 @@ enum Sample {
         MeshCore.Remembered(publicKey: peer(number).key, conversation: conversation.durable)
     }
 
-    /// A queue of so many songs, each with so many votes.
+    /// A queue with this many songs, each with this many votes.
     static func host(songs: Int, votes: Int) -> HostRecord {
         let queue = (0..<songs).map { song in
             QueuedRecord(
@@ -66,7 +67,7 @@ enum Sample {
         Array(elements.shuffled(using: &dice).prefix(dice.below(elements.count + 1)))
     }
 
-    /// Any host's state at all.
+    /// A random state of a host.
     static func anyHost(_ dice: inout Dice) -> HostRecord {
         let queue = some(songs, &dice).map { song in
             QueuedRecord(
@@ -81,7 +82,7 @@ enum Sample {
             banned: some(peers, &dice))
     }
 
-    /// A host's state a moment later.
+    /// The next state of a host.
     static func next(_ host: HostRecord, _ dice: inout Dice) -> HostRecord {
         var host = host
         for _ in 0...dice.below(3) {
@@ -89,7 +90,7 @@ enum Sample {
             case 0 where !host.queue.isEmpty:
                 let song = dice.below(host.queue.count)
                 host.queue[song].voters.append(peer(100 + dice.below(100)).id)
-                // It overtakes others.
+                // It overtakes other songs.
                 host.queue.insert(host.queue.remove(at: song), at: dice.below(song + 1))
             case 1 where !host.queue.isEmpty:
                 let song = host.queue.removeFirst()
@@ -111,7 +112,7 @@ enum Sample {
         return host
     }
 
-    /// Any guest's state at all.
+    /// A random state of a guest.
     static func anyGuest(_ dice: inout Dice) -> GuestRecord {
         GuestRecord(
             host: dice.chance(60) ? dice.pick(peers) : nil,
@@ -126,7 +127,7 @@ enum Sample {
 }
 
 extension StoreBatch {
-    /// A batch with one thing in it, or a few.
+    /// A batch with one or a few entries.
     static func with(_ fill: (inout StoreBatch) -> Void) -> StoreBatch {
         var batch = StoreBatch()
         fill(&batch)

@@ -6,9 +6,9 @@ import Testing
 @testable import NodeStore
 
 extension StoreTests {
-    @Suite("What a host and a guest were at")
+    @Suite("The stored state of a host and of a guest")
     struct StateTests {
-        @Test("a host that starts again finds what it has written last, whatever came before it", arguments: 1...12)
+        @Test("a host that starts again finds its last written state, whatever came before it", arguments: 1...12)
         func host(seed: UInt64) async throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -27,7 +27,7 @@ extension StoreTests {
             store.close()
         }
 
-        @Test("a guest that starts again finds what it has written last, whatever came before it", arguments: 1...8)
+        @Test("a guest that starts again finds its last written state, whatever came before it", arguments: 1...8)
         func guest(seed: UInt64) async throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -45,7 +45,7 @@ extension StoreTests {
             store.close()
         }
 
-        @Test("a node that has never been a host or a guest knows nothing of either")
+        @Test("a node that was never a host or a guest has no state of either")
         func nothing() throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -54,7 +54,7 @@ extension StoreTests {
         }
 
         @Test(
-            "one more vote in a queue of a hundred songs is one row more, and one row anew where its song overtakes another"
+            "one more vote in a queue of a hundred songs adds one row, and changes one if its song overtakes another"
         )
         func oneMoreVote() async throws {
             let shelf = try Shelf()
@@ -71,14 +71,14 @@ extension StoreTests {
             #expect(try store.contents().host == record)
         }
 
-        /// The rows that are changed meanwhile.
+        /// The rows that `body` changes.
         private func changes(in store: NodeStore, _ body: () async throws -> Void) async throws -> Int {
             let before = try await store.database.read { $0.totalChangesCount }
             try await body()
             return try await store.database.read { $0.totalChangesCount } - before
         }
 
-        @Test("of a batch that cannot be written nothing is written, and the next one is")
+        @Test("nothing of a batch that cannot be written is written, and the next batch is")
         func allOrNothing() async throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -98,7 +98,7 @@ extension StoreTests {
             }
             await #expect { try await store.write(bad) } throws: { ($0 as? NodeStoreError)?.code == .failed }
             #expect(try store.contents() == StoredNode(remembered: [:], host: before, guest: nil))
-            // Neither does the store believe that it was written.
+            // The store does not count it as written either.
             var after = before
             after.isPlaying = false
             after.queue[1].voters.append("x")
@@ -131,7 +131,7 @@ extension StoreTests {
             }
         }
 
-        @Test("a write whose task is cancelled is written all the same")
+        @Test("a write with a cancelled task is still written")
         func cancelled() async throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -144,7 +144,7 @@ extension StoreTests {
             #expect(try store.contents().guest == GuestRecord(hostEpoch: 5))
         }
 
-        @Test("a store that is closed says so, and an empty batch costs nothing")
+        @Test("a closed store reports this, and an empty batch costs nothing")
         func closed() async throws {
             let shelf = try Shelf()
             defer { shelf.clear() }

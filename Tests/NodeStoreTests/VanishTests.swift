@@ -37,7 +37,7 @@ extension StoreTests {
                 }
             }
 
-            /// Writes other bytes until the file system's clock shows that somebody did.
+            /// Writes other bytes until the file system's clock shows the change.
             private static func scramble(_ path: String) throws {
                 var before = stat()
                 var after = stat()
@@ -54,7 +54,7 @@ extension StoreTests {
 
         private func vote(_ number: Int) -> StoreBatch { .with { $0.host = Sample.host(songs: number, votes: 2) } }
 
-        @Test("is told with the next write, and with every one after", arguments: Harm.allCases)
+        @Test("missing state is reported with the next write and each later one", arguments: Harm.allCases)
         func told(harm: Harm) async throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -69,7 +69,7 @@ extension StoreTests {
             store.close()
         }
 
-        @Test("is no trouble any more when it is back: what was written then is there at the next start")
+        @Test("state that is back is no longer reported: what was written in between is there at the next start")
         func movedAway() async throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -84,7 +84,7 @@ extension StoreTests {
         }
 
         @Test(
-            "does not spoil what was kept before: random bytes in the log do not reach the database when it is closed")
+            "random bytes in the log do not reach the database when it is closed")
         func closed() async throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -106,7 +106,7 @@ extension StoreTests {
             again.store.close()
         }
 
-        @Test("what was written is in the database itself once nothing more is: the log is not all there is of it")
+        @Test("written state is in the database itself after the last write, not only in the log")
         func checkpointWhenIdle() async throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -122,7 +122,7 @@ extension StoreTests {
         }
 
         @Test(
-            "what was written is in the database itself soon after the last write, though nobody asks for that",
+            "written state is in the database itself soon after the last write, without a request",
             .timeLimit(.minutes(1)))
         func checkpointByItself() async throws {
             let shelf = try Shelf()
@@ -132,7 +132,7 @@ extension StoreTests {
                 folder: shelf.folder, now: Shelf.now, idleTime: .milliseconds(10), logger: logger
             ).store
             try await store.write(vote(3))
-            // While the log is going to the database, a copy of that may be none.
+            // While the log is copied to the database, a copy of the database may be invalid.
             while (try? hostWithoutLog(shelf)) != vote(3).host {
                 try Task.checkCancellation()
                 await Task.yield()
@@ -140,7 +140,7 @@ extension StoreTests {
             store.close()
         }
 
-        /// What is left where nothing is but the database: neither its log nor its index.
+        /// The state that the database has without its log and index.
         private func hostWithoutLog(_ shelf: Shelf) throws -> HostRecord? {
             let copy = try Shelf()
             defer { copy.clear() }
@@ -150,7 +150,7 @@ extension StoreTests {
             return try store.contents().host
         }
 
-        @Test("is not what another program's look at the database is taken for")
+        @Test("another program that reads the database is not mistaken for vanished state")
         func reader() async throws {
             let shelf = try Shelf()
             defer { shelf.clear() }
@@ -163,7 +163,7 @@ extension StoreTests {
             store.close()
         }
 
-        @Test("an error that a person is told of has no statement of SQL in it")
+        @Test("an error for people contains no SQL statement")
         func plainWords() {
             let error = DatabaseError(
                 resultCode: .SQLITE_IOERR, message: "disk I/O error", sql: "INSERT INTO vote VALUES (?)")
