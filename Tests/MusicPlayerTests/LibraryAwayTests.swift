@@ -6,9 +6,9 @@ import Testing
 
 @testable import MusicPlayer
 
-@Suite("A player whose library is away")
+@Suite("A player without its library folder")
 struct LibraryAwayTests {
-    /// Song a is heard, and b comes next.
+    /// Song a plays, and b is next.
     private func playing(at place: Double = 0) -> PlayerStory {
         var story = PlayerStory()
         _ = story.want("a", next: "b", at: place)
@@ -17,7 +17,7 @@ struct LibraryAwayTests {
         return story
     }
 
-    @Test("lets go of its files, and goes on at its place when they are back")
+    @Test("the player closes its files, and continues at its position when they are back")
     func pulled() {
         var story = playing(at: 20)
         story.at(1)
@@ -28,7 +28,7 @@ struct LibraryAwayTests {
         #expect(story.want("a", next: "b", at: 21) == ["go on"])
     }
 
-    @Test("does not fail a song for want of the folder")
+    @Test("a song does not fail because the folder is missing")
     func fails() {
         var story = PlayerStory()
         story.isAway = true
@@ -37,11 +37,11 @@ struct LibraryAwayTests {
         #expect(story.tick(9) == [])
         #expect(story.tick(25) == [])
         story.isAway = false
-        // Nobody says that the folder is back; it is asked for now and then.
+        // No event reports that the folder is back, so the player checks from time to time.
         #expect(story.tick(35) == ["load /a at 0.0", "append /b"])
     }
 
-    @Test("takes the end of a song that is not near its end for that of its file")
+    @Test("a song that ends far from its end counts as a missing file")
     func endsEarly() {
         var story = playing(at: 20)
         story.isAway = true
@@ -50,7 +50,7 @@ struct LibraryAwayTests {
         #expect(story.handle(.library(isAway: false)) == ["load /a at 20.0", "append /b"])
     }
 
-    @Test("a song that ends early has ended if its folder is in order; one at its end is not asked about")
+    @Test("a song that ends early has ended if its folder is in order, and one at its end needs no check")
     func ends() {
         var story = playing(at: 20)
         #expect(story.end(1) == ["a has ended"])
@@ -59,7 +59,7 @@ struct LibraryAwayTests {
         #expect(story.end(1) == ["a has ended"])
     }
 
-    @Test("takes a folder that gives no answer for one that is away")
+    @Test("a folder that does not answer counts as missing")
     func noAnswer() {
         var policy = PlayerPolicy()
         _ = policy.handle(.wanted(playback("a")), now: .zero)
@@ -72,7 +72,7 @@ struct LibraryAwayTests {
         #expect(policy.handle(.checked("a", isAway: false), now: .seconds(30)) == [.find("a")])
     }
 
-    @Test("another song that is wanted meanwhile waits as well")
+    @Test("another song that is wanted in the meantime also waits")
     func skipped() {
         var story = playing(at: 20)
         _ = story.handle(.library(isAway: true))
@@ -81,7 +81,7 @@ struct LibraryAwayTests {
         #expect(story.want("b", next: "c") == ["go on"])
     }
 
-    @Test("a player that hangs may hang with the disk, so that the folder is asked about")
+    @Test("a player that hangs may hang because of the disk, so the folder is checked")
     func hangs() {
         var story = playing(at: 20)
         story.isAway = true

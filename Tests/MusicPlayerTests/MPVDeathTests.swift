@@ -12,7 +12,7 @@ import Testing
 
 @Suite("When mpv dies", .serialized, .timeLimit(.minutes(2)))
 struct MPVDeathTests {
-    @Test("an mpv that is killed in the middle of a song goes on there at once")
+    @Test("after mpv is killed in the middle of a song, the song continues there at once")
     func goesOn() async throws {
         try await PlayerRig.with { rig in
             try rig.folder.write("a", seconds: 60)
@@ -27,16 +27,16 @@ struct MPVDeathTests {
             let lost = after.elapsed - (before.elapsed + (killedAt - before.at))
             let silence = after.at - killedAt
             print("silence: \(silence / .milliseconds(1)) ms; it goes on \(lost / .milliseconds(1)) ms off")
-            // It is some tenths; a machine that is busy takes longer for the first start, too.
+            // It takes some tenths of a second. On a busy machine the first start takes longer, too.
             #expect(silence < .seconds(2) + first * 3)
-            // Where the machine is busy, what is heard of may have played for a while.
+            // On a busy machine the report may be late, after further playback.
             #expect(lost > .milliseconds(-300) && lost < silence + .milliseconds(500))
-            // Nobody is left of the first one.
+            // The first process has ended.
             #expect(kill(process, 0) == -1 && errno == ESRCH)
         }
     }
 
-    @Test("an mpv that hangs is killed, and the song goes on")
+    @Test("an mpv that hangs is killed, and the song continues")
     func hangs() async throws {
         var limits = PlayerLimits()
         (limits.answerTime, limits.askEvery) = (.milliseconds(300), .milliseconds(100))
@@ -52,7 +52,7 @@ struct MPVDeathTests {
         }
     }
 
-    @Test("without mpv, a person is told what to install, and the song waits")
+    @Test("without mpv, a person sees what to install, and the song waits")
     func isMissing() async throws {
         #expect { try MPVPlayer.find(path: "/nowhere:relative") } throws: {
             ($0 as? SetupProblem)?.sentence.contains("sudo apt install mpv") == true
@@ -65,20 +65,20 @@ struct MPVDeathTests {
         }
     }
 
-    @Test("without anything that takes the sound, the song is not passed over, and a person is told")
+    @Test("without an audio output, the song is not skipped, and a person is notified")
     func noSoundCard() async throws {
         try await PlayerRig.with(["--ao=alsa", "--audio-device=alsa/roadmesh-has-no-such-card"]) { rig in
             try rig.folder.write("a", seconds: 60)
             await rig.want("a")
             #expect(try await rig.problems.first { $0 } == .noSound)
             await rig.want(nil)
-            // Of the song nothing was told but that it waits.
+            // The only report about the song is that it waits.
             await rig.want("nowhere")
             #expect(try await rig.reports.first { $0 == .waits("a", at: .zero) ? nil : $0 } == .failed("nowhere"))
         }
     }
 
-    @Test("mpv ends with the program, also with one that is killed")
+    @Test("mpv ends with the program, even with a killed one")
     func endsWithTheProgram() async throws {
         let note = "/tmp/roadmesh-player-\(getpid())"
         setenv("ROADMESH_TEST_NOTE", note, 1)
@@ -99,7 +99,7 @@ struct MPVDeathTests {
         #expect(try hasEnded(process, withinMilliseconds: 2_000), "mpv \(process) outlives the program")
     }
 
-    @Test("twenty failed starts leave no descriptor behind")
+    @Test("twenty failed starts leave no descriptors open")
     func failedStartsLeaveNothing() async {
         await #expect(processExitsWith: .success) {
             var limits = PlayerLimits()
@@ -113,15 +113,15 @@ struct MPVDeathTests {
                 }
                 await rig.want("a")
                 let before = try await start(3), after = try await start(20)
-                // One that is under way has some; one left by each would be twenty.
+                // A start in progress has some. One left by each start would be twenty.
                 guard after - before < 15 else { exit(1) }
             }
         }
     }
 
-    @Test("twenty deaths leave no process and no descriptor behind")
+    @Test("twenty deaths leave no process and no open descriptors")
     func leavesNothing() async {
-        // In a process of its own, since other tests open and close descriptors too.
+        // In a separate process, since other tests open and close descriptors too.
         await #expect(processExitsWith: .success) {
             var limits = PlayerLimits()
             (limits.deathsOfSong, limits.silentDeaths) = (100, 100)
@@ -136,7 +136,7 @@ struct MPVDeathTests {
                     kill(process, SIGKILL)
                     try await rig.heard("a")
                 }
-                // The first opens what the process keeps for good.
+                // The first one opens the descriptors that the process keeps.
                 try await die()
                 let before = try openDescriptors()
                 for _ in 0..<20 { try await die() }
@@ -152,7 +152,7 @@ private func openDescriptors() throws -> Int {
     try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
 }
 
-/// Waits for a process to end that is not ours to wait for (pidfd_open(2), which Swift's Glibc leaves out).
+/// Waits for the end of a process that is not a child (pidfd_open(2), which Swift's Glibc lacks).
 private func hasEnded(_ process: pid_t, withinMilliseconds limit: Int32) throws -> Bool {
     typealias Open = @convention(c) (pid_t, UInt32) -> Int32
     let open = try #require(dlsym(nil, "pidfd_open"), "a C library before glibc 2.36")

@@ -6,9 +6,9 @@ import Testing
 
 @testable import MusicPlayer
 
-@Suite("The conversation with mpv")
+@Suite("The messages to and from mpv")
 struct MPVMessageTests {
-    @Test("a request is a line of JSON, whatever the file is called")
+    @Test("a request is a line of JSON, whatever the file name")
     func requests() throws {
         let path = "/music/\"quoted\"\n\\ünïcödé 100%.mp3"
         let line = String(
@@ -21,7 +21,7 @@ struct MPVMessageTests {
     }
 
     @Test(
-        "what mpv says is understood",
+        "messages of mpv are understood",
         arguments: [
             (#"{"request_id":3,"error":"success","data":{"playlist_entry_id":9}}"#, .answer(request: 3, .entry(9))),
             (#"{"data":12.5,"request_id":4,"error":"success"}"#, .answer(request: 4, .place(.seconds(12.5)))),
@@ -50,7 +50,7 @@ struct MPVMessageTests {
     }
 
     @Test(
-        "what it cannot have said is passed over",
+        "messages that mpv cannot have sent are ignored",
         arguments: [
             "", "{", "null", "[]", "{}", #"{"event":7}"#, #"{"event":"news"}"#, #"{"event":"end-file"}"#,
             #"{"request_id":1e300,"error":"success"}"#, #"{"error":"success"}"#,
@@ -60,7 +60,7 @@ struct MPVMessageTests {
         #expect(MPVMessage(line: Array(line.utf8)) == nil)
     }
 
-    @Test("lines are cut as they come, and one that does not end is the end")
+    @Test("lines are split as they arrive, and one that does not end is an error")
     func lines() throws {
         var lines = MPVLines(limit: 5)
         var buffer = ByteBuffer(string: "one\ntw")

@@ -10,9 +10,9 @@ import Testing
 
 @testable import MusicPlayer
 
-@Suite("Music that mpv plays", .serialized, .timeLimit(.minutes(2)))
+@Suite("Music with mpv", .serialized, .timeLimit(.minutes(2)))
 struct MPVPlayerTests {
-    @Test("a song is heard from its start, and its end is told when it is there")
+    @Test("a song plays from its start, and its end is reported in time")
     func playsToItsEnd() async throws {
         try await PlayerRig.with { rig in
             try rig.folder.write("a", seconds: 1.5)
@@ -22,21 +22,21 @@ struct MPVPlayerTests {
             #expect(begin.elapsed < .milliseconds(500))
             try await rig.report(.ended("a"))
             let told = ContinuousClock.now
-            // mpv tells of the end when it has given the last of it away: up to 0.4 s wait there to be heard. It began after it was
-            // asked for and before that was told, which comes late on a busy machine.
+            // mpv reports the end when it has passed on the last data, while up to 0.4 s still wait in the output. The
+            // song began between the request and its report, which is late on a busy machine.
             print("song of 1.5 s, over after \((told - asked) / .seconds(1)) s; begin \(begin.elapsed)")
             #expect(told - asked > .seconds(0.9) && told - (begin.at - begin.elapsed) < .seconds(5))
         }
     }
 
-    @Test("not a sample is missing or added between two songs")
+    @Test("no sample is missing or added between two songs")
     func gaplessToTheSample() async throws {
         let heard = newFolder()
         defer { unlink(heard) }
         try await PlayerRig.with(["--ao=pcm", "--ao-pcm-waveheader=no", "--ao-pcm-file=\(heard)"]) { rig in
             try rig.folder.write("a", seconds: 1, sample: 1_000)
             try rig.folder.write("b", seconds: 0.5, sample: 2_000)
-            // What writes a file does not wait for anybody: both are there before it may begin.
+            // The output to a file never waits: both songs must be there before it may begin.
             await rig.want("a", next: "b", plays: false)
             try await rig.heard("a")
             await rig.want("a", next: "b")
@@ -54,7 +54,7 @@ struct MPVPlayerTests {
         #expect(samples.suffix(from: second).allSatisfy { $0 == 2_000 })
     }
 
-    @Test("what is heard is as loud as the driver has set it", arguments: [100, 50, 10, 1, 0])
+    @Test("the loudness is the driver's setting", arguments: [100, 50, 10, 1, 0])
     func loudness(percent: Int) async throws {
         let heard = newFolder()
         defer { unlink(heard) }
@@ -66,7 +66,7 @@ struct MPVPlayerTests {
         let samples = try Data(contentsOf: URL(filePath: heard)).withUnsafeBytes {
             Array($0.bindMemory(to: Int16.self))
         }
-        // mpv's gain, which follows the ear: the third power of its percents, in 256 steps where it plays 16 bits.
+        // mpv's gain follows the ear: the third power of its percentage, in 256 steps for 16-bit output.
         let share = PlayerLimits.playersVolume(percent) / 100
         let wanted = 20_000 * share * share * share
         #expect(samples.count == 2 * 22_050)
@@ -119,22 +119,22 @@ struct MPVPlayerTests {
                 began.flatMap { began in begins.map { $0 - began - .seconds(1) } }
             }
             print("gaps between songs: \(gaps.map { $0 / .milliseconds(1) }) ms")
-            // A machine that has no time for mpv makes gaps of its own: most of them may be, but not all.
+            // A machine without time for mpv causes gaps itself: most of them may be late, but not all.
             #expect(gaps.count < 2 || gaps.contains { $0 > .milliseconds(-100) && $0 < .milliseconds(100) })
         }
     }
 
-    /// When a song began. Nil where the accounts of it are too few or do not agree: the machine is too busy to tell.
+    /// The time at which a song began. Nil if the reports are too few or do not agree, since the machine is too busy.
     private static func beginning(
         _ accounts: [(elapsed: MeshInstant, at: ContinuousClock.Instant)]
     ) -> ContinuousClock.Instant? {
-        // mpv's account wavers by some hundredths of a second: the one in the middle tells best.
+        // mpv's reports vary by some hundredths of a second, so the median is best.
         let told = accounts.filter { $0.elapsed > .milliseconds(200) }.map { $0.at - $0.elapsed }.sorted()
         guard told.count >= 3, told[told.count - 1] - told[0] < .milliseconds(100) else { return nil }
         return told[told.count / 2]
     }
 
-    @Test("a pause holds the song where it is")
+    @Test("a pause holds the song at its position")
     func pauses() async throws {
         try await PlayerRig.with { rig in
             try rig.folder.write("a", seconds: 30)
@@ -142,14 +142,14 @@ struct MPVPlayerTests {
             let begin = try await rig.heard("a")
             #expect(begin.elapsed > .seconds(2.9) && begin.elapsed < .seconds(3.5))
             await rig.want("a", plays: false, at: .seconds(3.1))
-            // What the host believes is far off: it is told where the song stands, which does not move.
+            // The host's position is far off. It gets the song's position, which does not move.
             await rig.want("a", plays: false, at: .seconds(20))
             let first = try await rig.heard("a")
             #expect(first.elapsed < .seconds(5))
         }
     }
 
-    @Test("a skip is heard at once, and a song that was left says nothing more")
+    @Test("a skip takes effect at once, and the old song reports nothing more")
     func skips() async throws {
         try await PlayerRig.with { rig in
             try rig.folder.write("a", seconds: 20)
@@ -171,7 +171,7 @@ struct MPVPlayerTests {
         }
     }
 
-    @Test("the queue changes while a song plays: what was to come before is not heard")
+    @Test("when the queue changes during a song, the former next song is not played")
     func reorders() async throws {
         try await PlayerRig.with { rig in
             for song in ["a", "b", "c"] { try rig.folder.write(song, seconds: 1) }
@@ -187,7 +187,7 @@ struct MPVPlayerTests {
         }
     }
 
-    @Test("a broken file is passed over, and so is one that is nowhere; the next song is heard")
+    @Test("a broken file and a missing one are skipped, and the next song plays")
     func passesOverBrokenFiles() async throws {
         try await PlayerRig.with { rig in
             try rig.folder.writeBroken("broken")
@@ -201,7 +201,7 @@ struct MPVPlayerTests {
         }
     }
 
-    @Test("after twenty broken files in a row, told to a person once, the next song is heard")
+    @Test("after twenty broken files in a row, with one notice, the next song plays")
     func passesOverMany() async throws {
         var limits = PlayerLimits()
         (limits.firstFailurePause, limits.longestFailurePause) = (.milliseconds(10), .milliseconds(50))
@@ -221,12 +221,12 @@ struct MPVPlayerTests {
                 told.append(problem)
                 return problem == nil ? () : nil
             }
-            // A person who looks late sees what is true by then.
+            // A person who looks late sees the state at that time.
             #expect(told == [.songsFail, nil] || told == [nil])
         }
     }
 
-    @Test("a playlist and a list for FFmpeg are no music, whatever they are called")
+    @Test("a playlist or a list for FFmpeg is not music, whatever its name")
     func playsNoLists() async throws {
         try await PlayerRig.with { rig in
             try rig.folder.write("good", seconds: 20)

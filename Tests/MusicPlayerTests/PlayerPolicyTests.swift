@@ -6,9 +6,9 @@ import Testing
 
 @testable import MusicPlayer
 
-@Suite("What a player does")
+@Suite("The decisions of a player")
 struct PlayerPolicyTests {
-    /// Song a is heard, and b comes next.
+    /// Song a plays, and b is next.
     private func playing(limits: PlayerLimits = .standard, at place: Double = 0) -> PlayerStory {
         var story = PlayerStory(limits: limits)
         #expect(story.want("a", next: "b", at: place) == ["launch", "load /a at \(place)", "append /b"])
@@ -17,7 +17,7 @@ struct PlayerPolicyTests {
         return story
     }
 
-    @Test("goes on to the next song without loading it, when that is what the host wants")
+    @Test("the next song continues without loading if the host wants it")
     func gapless() {
         var story = playing()
         story.at(60)
@@ -27,7 +27,7 @@ struct PlayerPolicyTests {
         #expect(story.place(0) == ["b is at 0.0"])
     }
 
-    @Test("plays what the host wants where that is not what came next")
+    @Test("the host's song plays even if another one was next")
     func reordered() {
         var story = playing()
         #expect(story.want("a", next: "c") == ["drop", "append /c"])
@@ -59,7 +59,7 @@ struct PlayerPolicyTests {
         #expect(story.want("c") == ["load /c at 0.0"])
     }
 
-    @Test("a skip stops the old song though the new one's file is not found yet")
+    @Test("a skip stops the old song even if the new one's file is not found yet")
     func skip() {
         var policy = PlayerPolicy()
         func handle(_ event: PlayerPolicy.Event) -> [MPVCommand] {
@@ -72,7 +72,7 @@ struct PlayerPolicyTests {
         #expect(handle(.found("x", path: "/x")) == [.load(path: "/x", from: .zero)])
     }
 
-    @Test("the only song of a library begins again when it has ended, and when it is skipped")
+    @Test("the only song of a library starts again when it ends, and when it is skipped")
     func sameSongAgain() {
         var story = PlayerStory()
         #expect(story.want("a", next: "a") == ["launch", "load /a at 0.0", "append /a"])
@@ -80,7 +80,7 @@ struct PlayerPolicyTests {
         story.at(60)
         #expect(story.end(1) == ["a has ended"])
         #expect(story.begin(2) == [])
-        // Said before the host knew that it has ended.
+        // Sent before the host knew that it has ended.
         #expect(story.want("a", next: "a", at: 60) == [])
         #expect(story.want("a", next: "a", at: 0) == ["append /a"])
         _ = story.place(0)
@@ -88,7 +88,7 @@ struct PlayerPolicyTests {
         #expect(story.want("a", next: "a", at: 0) == ["load /a at 0.0", "append /a"])
     }
 
-    @Test("the host is told where a song is when it begins, when it is wrong, and else every ten seconds")
+    @Test("the host gets a song's position at its beginning, when it is wrong, and otherwise every ten seconds")
     func reports() {
         var story = playing()
         var told: [String] = []
@@ -103,7 +103,7 @@ struct PlayerPolicyTests {
         #expect(story.place(25.4) == ["a is at 25.4"])
     }
 
-    @Test("a pause holds and asks no more, and goes on where it was")
+    @Test("a pause stops the questions, and the song continues at its position")
     func pause() {
         var story = playing()
         #expect(story.want("a", next: "b", plays: false) == ["pause"])
@@ -113,7 +113,7 @@ struct PlayerPolicyTests {
         #expect(story.want("a", next: "b", at: 0.2) == ["go on"])
     }
 
-    @Test("silence stops, once")
+    @Test("without a song the player stops, once")
     func silence() {
         var story = playing()
         #expect(story.want(nil) == ["stop"])
@@ -121,7 +121,7 @@ struct PlayerPolicyTests {
         #expect(story.policy.deadline == nil)
     }
 
-    @Test("a song that fails is told once, and again only where the host still wants it")
+    @Test("a failed song is reported once, and again only if the host still wants it")
     func fails() {
         var story = PlayerStory()
         _ = story.want("a", next: "b")
@@ -132,7 +132,7 @@ struct PlayerPolicyTests {
         #expect(story.want("b", next: "c") == ["append /c"])
     }
 
-    @Test("the next song fails before the host wants it: it is told when it does")
+    @Test("a next song that fails before the host wants it is reported when the host does")
     func nextFailsEarly() {
         var story = playing()
         #expect(story.end(1) == ["a has ended"])
@@ -141,14 +141,14 @@ struct PlayerPolicyTests {
         #expect(story.want("c") == ["load /c at 0.0"])
     }
 
-    @Test("a song whose file is nowhere fails, and is looked for again when it comes again")
+    @Test("a song without a file fails, and is looked for again when it comes again")
     func nowhere() {
         var story = PlayerStory(missing: ["a", "b"])
         #expect(story.want("a", next: "b") == ["launch", "a has failed"])
         #expect(story.want("b") == ["b has failed"])
     }
 
-    @Test("a path that is none is none", arguments: ["relative", "http://a.example/b", "/a\u{0}b", ""])
+    @Test("an invalid path is refused", arguments: ["relative", "http://a.example/b", "/a\u{0}b", ""])
     func badPath(path: String) {
         var policy = PlayerPolicy()
         #expect(policy.handle(.wanted(playback("a")), now: .zero).first == .find("a"))
@@ -156,7 +156,7 @@ struct PlayerPolicyTests {
         #expect(policy.handle(.checked("a", isAway: false), now: .zero).contains(.report(.failed("a"))))
     }
 
-    @Test("after three failures in a row each one waits longer than the one before, so that a queue is not emptied")
+    @Test("after three failures in a row each pause is longer than the last, so that the queue is not emptied")
     func manyFailures() {
         let missing = (0..<12).map { "s\($0)" }
         var story = PlayerStory(missing: Set(missing))

@@ -8,14 +8,14 @@ import TestSupport
 
 @testable import MusicPlayer
 
-/// A player with the real mpv and nobody to hear it, and a folder of songs.
+/// A player with the real mpv without sound, and a folder of songs.
 struct PlayerRig: Sendable {
     let player: MPVPlayer
     let reports: EventQueue<PlayerReport>
     let problems: EventQueue<PlayerProblem?>
     let folder: Folder
 
-    /// Time passes for it as with a loudspeaker.
+    /// The output consumes sound at normal speed, like a loudspeaker.
     static let unheard = ["--ao=null"]
 
     /// Files of songs, by the songs' ids.
@@ -24,7 +24,7 @@ struct PlayerRig: Sendable {
 
         func file(_ song: Song.ID) -> String { "\(path)/\(song).wav" }
 
-        /// A song of so many seconds whose every sample is the same.
+        /// Writes a song of this many seconds with equal samples.
         func write(_ song: Song.ID, seconds: Double, sample: Int16 = 0) throws {
             try Data(wave(seconds: seconds, sample: sample)).write(to: URL(filePath: file(song)))
         }
@@ -34,7 +34,7 @@ struct PlayerRig: Sendable {
         }
     }
 
-    /// Runs a player for as long as the body takes.
+    /// Runs a player while the body runs.
     static func with(
         _ more: [String] = unheard, executable: String? = nil, limits: PlayerLimits = .standard,
         gain: @escaping @Sendable (Song.ID) async -> Double = { _ in 0 },
@@ -69,13 +69,13 @@ struct PlayerRig: Sendable {
         await player.want(wanted)
     }
 
-    /// Waits until a song is heard, and says where it was then.
+    /// Waits until a song plays, and returns its position then.
     @discardableResult
     func heard(_ song: Song.ID) async throws -> (elapsed: MeshInstant, at: ContinuousClock.Instant) {
         try await reports.first { if case .elapsed(song, let elapsed) = $0 { (elapsed, .now) } else { nil } }
     }
 
-    /// Where a song is said to be, each time that it is, until its end is told; and when that was said.
+    /// The reported positions of a song until its end, with the times of the reports.
     func accounts(of song: Song.ID) async throws -> [(elapsed: MeshInstant, at: ContinuousClock.Instant)] {
         var accounts: [(MeshInstant, ContinuousClock.Instant)] = []
         try await reports.first { report in

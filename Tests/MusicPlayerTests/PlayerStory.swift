@@ -5,7 +5,7 @@ import MeshProtocol
 
 @testable import MusicPlayer
 
-/// A policy, and an mpv that does at once as it is told. What is done is told in words.
+/// A policy, and an mpv that obeys at once. Actions are reported as words.
 struct PlayerStory {
     private(set) var policy: PlayerPolicy
     private(set) var now: MeshInstant = .zero
@@ -13,7 +13,7 @@ struct PlayerStory {
     private var asked: Int?
     private var isDeaf = false
     private var missing: Set<Song.ID> = []
-    /// Whether the folder of all songs is away.
+    /// Whether the folder of all songs is missing.
     var isAway = false
     private let driver: String
 
@@ -41,7 +41,7 @@ struct PlayerStory {
         handle(.said(.ended(entry, ending)))
     }
 
-    /// mpv says where it is, when it was asked.
+    /// mpv answers the question for its position.
     mutating func place(_ seconds: Double) -> [String] {
         guard let number = asked else { return ["was not asked"] }
         asked = nil
@@ -54,14 +54,14 @@ struct PlayerStory {
         return handle(.died("signal 9", couldStart: couldStart))
     }
 
-    /// mpv says that it is nowhere, when it was asked.
+    /// mpv answers that it has no position.
     mutating func noPlace() -> [String] {
         guard let number = asked else { return ["was not asked"] }
         asked = nil
         return handle(.answered(number, .refused("property unavailable")))
     }
 
-    /// mpv says which devices take sound.
+    /// mpv reports the audio devices.
     mutating func devices(_ names: String...) -> [String] { handle(.said(.devices(names))) }
 
     mutating func tick(_ seconds: Double) -> [String] {
@@ -71,7 +71,7 @@ struct PlayerStory {
 
     mutating func handle(_ event: PlayerPolicy.Event) -> [String] {
         var words: [String] = []
-        // What comes of an action comes after all of them.
+        // The results of an action come after all actions.
         var events = [event]
         while !events.isEmpty {
             for action in policy.handle(events.removeFirst(), now: now) {
@@ -113,7 +113,7 @@ struct PlayerStory {
 }
 
 extension MPVCommand {
-    /// Nil for what is not worth a word.
+    /// Nil for an action that the story leaves out.
     fileprivate var word: String? {
         switch self {
         case .load(let path, let place, _): "load \(path) at \(place / .seconds(1))"

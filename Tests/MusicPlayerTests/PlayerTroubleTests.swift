@@ -6,7 +6,7 @@ import Testing
 
 @testable import MusicPlayer
 
-@Suite("What a player does about mpv's troubles")
+@Suite("A player's reaction to failures of mpv")
 struct PlayerTroubleTests {
     private func playing(limits: PlayerLimits = .standard, at place: Double = 0) -> PlayerStory {
         var story = PlayerStory(limits: limits)
@@ -16,7 +16,7 @@ struct PlayerTroubleTests {
         return story
     }
 
-    @Test("an mpv that dies is started at once, where the song was, and the next song is appended again")
+    @Test("after mpv dies it is started at once at the song's position, and the next song is appended again")
     func dies() {
         var story = playing(at: 30)
         _ = story.tick(1)
@@ -27,7 +27,7 @@ struct PlayerTroubleTests {
         #expect(story.place(31.4) == ["a is at 31.4"])
     }
 
-    @Test("an mpv that dies in a pause is started in a pause")
+    @Test("an mpv that dies in a pause is started paused")
     func diesInPause() {
         var story = playing(at: 30)
         _ = story.want("a", next: "b", plays: false, at: 30)
@@ -35,7 +35,7 @@ struct PlayerTroubleTests {
         #expect(story.die() == ["launch", "pause", "load /a at 30.0", "append /b"])
     }
 
-    @Test("a song that kills mpv twice is passed over")
+    @Test("a song that kills mpv twice is skipped")
     func poison() {
         var story = playing()
         story.at(1)
@@ -46,7 +46,7 @@ struct PlayerTroubleTests {
         #expect(story.want("b").contains("load /b at 0.0"))
     }
 
-    @Test("a death after five good seconds counts for nothing")
+    @Test("a death after five good seconds is not counted")
     func rareDeaths() {
         var story = playing()
         for turn in 1...10 {
@@ -59,7 +59,7 @@ struct PlayerTroubleTests {
         }
     }
 
-    @Test("an mpv that cannot be started is tried ever more slowly, and a person is told once")
+    @Test("starts of mpv that fail are repeated less and less often, and a person is notified once")
     func cannotStart() {
         var story = PlayerStory()
         story.hang()
@@ -85,7 +85,7 @@ struct PlayerTroubleTests {
         #expect(story.die().prefix(2) == ["launch", "load /a at 31.0"])
     }
 
-    @Test("an mpv that answers, and whose song stands still, is killed after ten seconds")
+    @Test("an mpv that answers, but makes no progress, is killed after ten seconds")
     func stalls() {
         var story = playing(at: 30)
         for second in 1...9 {
@@ -95,7 +95,7 @@ struct PlayerTroubleTests {
         #expect(story.tick(10) == ["kill"])
     }
 
-    @Test("a file that neither begins nor fails is passed over after twenty seconds")
+    @Test("a file that neither begins nor fails is skipped after twenty seconds")
     func neverBegins() {
         var story = PlayerStory()
         _ = story.want("a")
@@ -103,7 +103,7 @@ struct PlayerTroubleTests {
         #expect(story.tick(20) == ["stop", "a has failed"])
     }
 
-    @Test("where nothing takes the sound the song waits, is tried again, and a person is told until it is heard")
+    @Test("without an audio output the song waits and is tried again, and a notice stays until it plays")
     func noSound() {
         var story = playing(at: 30)
         #expect(story.end(1, .noSound) == ["stop", "a waits at 30.0", "tell noSound"])
@@ -118,7 +118,7 @@ struct PlayerTroubleTests {
     }
 
     @Test(
-        "a sound server's dummy is nothing that takes the sound, and a device that comes is tried at once",
+        "a sound server's dummy does not count as an output, and a new device is tried at once",
         arguments: ["pulse", "pipewire"])
     func dummy(server: String) {
         var story = PlayerStory(driver: server)
@@ -135,7 +135,7 @@ struct PlayerTroubleTests {
         #expect(story.devices("auto", "\(server)/auto_null").contains("tell noSound"), "it was unplugged")
     }
 
-    @Test("a dummy of a server that the sound does not go to is nobody's trouble")
+    @Test("a dummy of an unused sound server causes no notice")
     func otherServer() {
         var story = PlayerStory(driver: "alsa")
         _ = story.want("a")
@@ -144,7 +144,7 @@ struct PlayerTroubleTests {
         #expect(story.place(0) == ["a is at 0.0"])
     }
 
-    @Test("too many questions at an mpv that answers none are the end of it")
+    @Test("too many unanswered questions end mpv")
     func questions() {
         var limits = PlayerLimits()
         limits.waitingRequests = 8
@@ -155,7 +155,7 @@ struct PlayerTroubleTests {
     }
 
     @Test(
-        "whatever happens, time goes on: no deadline is set for what has been done", arguments: 0..<200 as Range<UInt64>
+        "time always advances: no deadline is set for work that is done", arguments: 0..<200 as Range<UInt64>
     )
     func storm(seed: UInt64) {
         var random = Numbers(state: seed &+ 1)
@@ -171,14 +171,14 @@ struct PlayerTroubleTests {
             guard let deadline = policy.deadline, random.next() % 3 == 0 else { continue }
             now = max(now, deadline)
             _ = policy.handle(.tick, now: now)
-            // What was due is done, but for one turn: a report that is said again goes first.
+            // The due work is done, except once: a repeated report comes first.
             _ = policy.handle(.tick, now: now)
             if let next = policy.deadline { #expect(next > now) }
         }
     }
 }
 
-/// Numbers that look random and are the same each time (Knuth's generator).
+/// Pseudorandom numbers that are the same each time (Knuth's generator).
 private struct Numbers {
     var state: UInt64
 
