@@ -2,7 +2,7 @@
 
 import Testing
 
-@Suite("The four rules of the event flow, read in the sources")
+@Suite("The four rules of the event flow, checked in the sources")
 struct EventFlowRulesTests {
     private typealias Line = SourceTree.Line
 
@@ -24,21 +24,21 @@ struct EventFlowRulesTests {
         let names = try lines(of: "BLETransport").compactMap {
             $0.code.firstMatch(of: declaration).map { String($0.1) }
         }
-        // Names that everybody may have for something of one's own.
+        // Names that any module may use for its own types.
         return Set(names).subtracting([
             "Code", "Entry", "Kind", "State", "Gate", "Interest", "Adapter", "Event", "Action", "Step", "Setting",
             "Link", "Work", "Reason",
         ])
     }
 
-    /// A name, an address, a channel or a descriptor of the radio: what stands in the place of an MCPeerID here.
+    /// The radio's names, addresses, channels and descriptors, which correspond to an MCPeerID.
     private static let handles: Set<String> = [
         "Peripheral", "Radio", "RadioEndpoint", "RadioChannel", "RadioEvent", "L2CAPChannel", "VirtualChannel",
         "PacketSocket",
         "AirSocket", "KnownDevice", "BlueZBus", "ScanResult", "bdaddr", "psm", "fileDescriptor", "objectPath",
     ]
 
-    @Test("rule 1: no radio's own type or name of a peer leaves the module that talks to radios")
+    @Test("rule 1: no type or peer name of a radio leaves the module that uses radios")
     func radioStaysBelow() throws {
         let types = try radioTypes()
         try #require(types.isSuperset(of: ["Peripheral", "RadioEndpoint", "L2CAPChannel", "PacketSocket"]))
@@ -54,7 +54,7 @@ struct EventFlowRulesTests {
         }
     }
 
-    @Test("rule 2: the features know peers, messages and events: of our modules they import the one below alone")
+    @Test("rule 2: the features know peers, messages and events, and import only the module below")
     func featuresSeeEvents() throws {
         #expect(
             modules(try lines(of: "DemocracyDJ")).isSubset(of: [
@@ -78,13 +78,13 @@ struct EventFlowRulesTests {
                 let isFree = words(line).isDisjoint(with: [
                     "UInt8", "Data", "JSONDecoder", "JSONEncoder", "serializedBytes",
                 ])
-                // The feed weighs a change against the whole; it does not look into either.
+                // The feed compares the size of a change with that of the full state, and reads neither.
                 #expect(isFree || line.file == "StateFeed.swift", "\(line.file): \(line.code)")
             }
         }
     }
 
-    @Test("rule 4: an AsyncStream is the only way out of whatever talks to the network")
+    @Test("rule 4: an AsyncStream is the only output of code that talks to the network")
     func streamIsTheOutput() throws {
         var outputs: [String] = []
         for module in ["BLETransport", "MeshSession", "MeshNode"] {

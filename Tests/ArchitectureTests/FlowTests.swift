@@ -3,9 +3,9 @@
 import Foundation
 import Testing
 
-@Suite("The flows that docs/architecture.md follows")
+@Suite("The flows in docs/architecture.md")
 struct FlowTests {
-    @Test("every function that a vote is followed through is in the sources, and they are as many as the page says")
+    @Test("every function on the path of a vote is in the sources, and their number is the page's")
     func vote() throws {
         let page = try SourceTree.page("docs/architecture.md")
         let section = try #require(page.firstMatch(of: /### A vote\n([\s\S]*?)These are (\d+) functions/))

@@ -2,9 +2,9 @@
 
 import Testing
 
-@Suite("The import rule, read in the sources")
+@Suite("The import rule, checked in the sources")
 struct ImportRuleTests {
-    /// The rooms from the bottom up: each may import those before it, and none behind it. The field test stands on the
+    /// The modules from the bottom up: each may import those before it, and none after it. The field test is above the
     /// simulator, in which it replays a drive.
     private static let rooms = [
         "MeshProtocol", "BLETransport", "LANRadio", "BrokerRadio", "MeshSession", "DemocracyDJ", "NodeStore",
@@ -12,10 +12,10 @@ struct ImportRuleTests {
         "TerminalUI", "MeshSimulator", "FieldTest", "roadmesh",
     ]
 
-    /// What is for tests and measurements alone: no room imports it.
+    /// Modules for tests and measurements only. No other module imports them.
     private static let besideTheRooms: Set<String> = ["DemocracyDJTesting", "broker-load", "mesh-simulator"]
 
-    /// Modules of C, and the one room that each is for.
+    /// C modules, and the one module that may import each.
     private static let shims = [
         "CBlueZ": "BLETransport", "CTagLib": "MusicLibrary", "CQREncode": "Dashboard", "CSystemd": "HostIntegration",
         "CClock": "Diagnostics", "CClockWatch": "MeshNode", "CCapability": "Diagnostics", "CLibCurl": "CoverArt",
@@ -24,14 +24,14 @@ struct ImportRuleTests {
         "CConfine": "roadmesh",
     ]
 
-    @Test("every module stands in the list, so that a new one says where it belongs")
+    @Test("every module is in the list, so that a new one gets a position")
     func complete() throws {
         let modules = try SourceTree.modules()
         try #require(modules.count > 10, "the sources are where this test looks")
         #expect(modules.subtracting(Self.rooms).subtracting(Self.besideTheRooms) == [])
     }
 
-    @Test("an import points down the list, never up")
+    @Test("imports only go down the list, never up")
     func down() throws {
         for room in try SourceTree.modules().intersection(Self.rooms) {
             let place = try #require(Self.rooms.firstIndex(of: room))
@@ -42,7 +42,7 @@ struct ImportRuleTests {
         }
     }
 
-    @Test("each module of C is imported by the one room that it is for, and no room talks to BlueZ but BLETransport")
+    @Test("each C module is imported by its one module, and only BLETransport talks to BlueZ")
     func shims() throws {
         var seen: Set<String> = []
         for module in try SourceTree.modules() {
@@ -59,7 +59,7 @@ struct ImportRuleTests {
     }
 
     @Test(
-        "the protocol, the sessions and the features import nothing of Linux",
+        "the protocol, the sessions and the features import no Linux modules",
         arguments: ["MeshProtocol", "MeshSession", "DemocracyDJ"])
     func portable(module: String) throws {
         let imports = try SourceTree.imports(of: module)
@@ -69,12 +69,12 @@ struct ImportRuleTests {
             "FoundationEssentials", "Foundation",
         ]
         #expect(Set(imports.keys).subtracting(portable) == [])
-        // Apple's systems have no FoundationEssentials: a file that imports it takes all of Foundation there.
+        // Apple's systems have no FoundationEssentials, so a file that imports it imports Foundation there.
         #expect(imports["FoundationEssentials"] == imports["Foundation"])
     }
 
     @Test(
-        "an import is seen however it is written",
+        "an import is found in any notation",
         arguments: [
             ("import Glibc", "Glibc"), ("@preconcurrency import Dispatch", "Dispatch"), ("package import GRDB", "GRDB"),
             ("@_spi(Testing) public import struct MeshNode.NodeLimits", "MeshNode"), ("let imports = 1", nil),

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-/// The package's sources, read as text; what is generated is left out.
+/// The package's sources as text, without generated files.
 enum SourceTree {
     /// A line of a source file, without its comment.
     struct Line {
@@ -20,13 +20,13 @@ enum SourceTree {
         try String(contentsOf: package.appending(path: path), encoding: .utf8)
     }
 
-    /// The modules that are written in Swift.
+    /// The modules in Swift.
     static func modules() throws -> Set<String> {
         let folders = try FileManager.default.contentsOfDirectory(atPath: sources.path)
         return try Set(folders.filter { try !files(of: $0).isEmpty })
     }
 
-    /// The lines of a module, or of a folder of it.
+    /// The lines of a module, or of one of its folders.
     static func lines(of module: String, under folder: String = "") throws -> [Line] {
         var lines: [Line] = []
         for file in try files(of: module, under: folder) {
@@ -38,11 +38,11 @@ enum SourceTree {
         return lines
     }
 
-    /// What a module imports, with the files that do.
+    /// The imports of a module, each with its files.
     static func imports(of module: String) throws -> [String: Set<String>] {
         var imports: [String: Set<String>] = [:]
         for file in try files(of: module) {
-            // A source has some hundred lines and a few imports, so the bytes are looked at first.
+            // A source has some hundred lines and a few imports, so this checks the bytes first.
             for line in try Data(contentsOf: file).split(separator: UInt8(ascii: "\n")) {
                 let line = line.drop { $0 == UInt8(ascii: " ") }
                 guard line.first.map(importHeads.contains) == true else { continue }
@@ -53,12 +53,12 @@ enum SourceTree {
         return imports
     }
 
-    /// The first bytes of what an import may begin with: an attribute, a level of access, or the word itself.
+    /// The first bytes of an import: an attribute, an access level, or the keyword itself.
     private static let importHeads = Set("@ifp".utf8)
 
-    /// The module that a line imports; nil where it imports none.
+    /// The module that a line imports, or nil.
     static func imported(by line: String) -> String? {
-        // Most lines are none, and a regular expression is slow.
+        // Most lines are not imports, and a regular expression is slow.
         guard line.split(separator: " ").dropLast().contains("import") else { return nil }
         let form =
             /^(?:@\w+(?:\(\w+\))? |public |package |internal |fileprivate |private )*import (?:(?:struct|class|enum|protocol|func|let|var|typealias) )?(\w+)/

@@ -7,9 +7,9 @@ import Testing
 
 @testable import HostIntegration
 
-@Suite("What a node is told of its library")
+@Suite("Reports to a node about its library")
 struct LibraryChangesTests {
-    @Test("a folder that is away is told once, with one notice at a time, until it is back")
+    @Test("a missing folder is reported once, with one notice at a time, until it is back")
     func away() {
         var changes = LibraryChanges()
         let missing = LibraryProblem.folderMissing(path: "/stick"), empty = LibraryProblem.folderAway(path: "/stick")
@@ -21,7 +21,7 @@ struct LibraryChangesTests {
         #expect(!changes.isAway)
     }
 
-    @Test("what leaves some songs playable pauses nothing, and ends an absence")
+    @Test("a problem that leaves some songs playable pauses nothing, and ends an absence")
     func lesser() {
         var changes = LibraryChanges()
         let some = LibraryProblem.unreadableFiles(count: 1, example: "a.mp3")

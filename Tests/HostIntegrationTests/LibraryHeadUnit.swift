@@ -56,7 +56,7 @@ struct LibraryHeadUnit {
         music.close()
     }
 
-    /// The page's folder, songs and radio. They are compiled only: a test has neither an adapter nor that folder.
+    /// The page's folder, songs and radio. They are only compiled: a test has neither an adapter nor that folder.
     private func surroundings() throws {
         let folder = try StateFolder(path: "/var/lib/my-head-unit")
         let songs = MusicSource.folder("/media/music", mpv: try MPVPlayer.find())

@@ -6,18 +6,18 @@ import Testing
 
 @testable import HostIntegration
 
-@Suite("What a host has of its music when it begins")
+@Suite("A host's music at its start")
 struct LibraryStartTests {
     private static let song = Song(id: "s1", title: "Home", artist: "Kin", duration: 200)
 
-    @Test("a folder that is not there keeps no host from beginning, and is told", arguments: [false, true])
+    @Test("a missing folder does not keep a host from starting, and is reported", arguments: [false, true])
     func missing(isComplete: Bool) {
         var start = LibraryStart(isComplete: isComplete)
         let begins = start.take(.problem(.folderMissing(path: "/media/stick")))
         #expect(begins && start.songs.isEmpty && start.updates == [.problem(.folderMissing(path: "/media/stick"))])
     }
 
-    @Test("a new session begins with what is known, and one that goes on waits for all of it")
+    @Test("a new session starts with the known songs, and a resumed one waits for all")
     func reading() {
         for isComplete in [false, true] {
             var start = LibraryStart(isComplete: isComplete)

@@ -3,15 +3,15 @@
 import FoundationEssentials
 import Testing
 
-/// The path of a folder that is not there yet, for one test.
+/// The path of a folder that does not exist yet, for one test.
 public func newFolder() -> String {
     FileManager.default.temporaryDirectory.path + "/rm-\(UInt64.random(in: 0 ... .max))"
 }
 
-/// A stream's events for a test that asks for one after the other.
+/// A stream's events, for a test that reads one after another.
 ///
-/// Who asks is not kept waiting for ever: it gets an error when its task is cancelled, as a time limit does it, and when
-/// its patience is over.
+/// A caller never waits forever. It gets an error when its task is cancelled, as by a time limit, and at the queue's
+/// own time limit.
 public actor EventQueue<Event: Sendable> {
     private var waiting: [Event] = []
     private var hasEnded = false
@@ -21,24 +21,24 @@ public actor EventQueue<Event: Sendable> {
 
     private static var parts: Int { 60 }
 
-    /// The stream has ended before what was asked for came.
+    /// The stream has ended before the event came.
     public struct Ended: Error {}
 
-    /// What was asked for did not come in time.
+    /// The event did not come in time.
     public struct Late: Error, CustomStringConvertible {
-        /// What came instead, the latest at the end.
+        /// The events that came instead, the latest at the end.
         public let passed: [Event]
         /// A sentence for a test's log.
         public var description: String { "It did not come in time. What came instead: \(passed)" }
     }
 
-    /// Reads a stream from now on. `patience` is how long one call waits on an idle machine.
+    /// Reads a stream from now on. `patience` is the time limit of one call on an idle machine.
     public init(_ stream: AsyncStream<Event>, patience: Duration = .seconds(60)) {
         self.patience = patience
         Task { await self.read(stream) }
     }
 
-    /// The first event, from the last one taken on, that the closure makes something of.
+    /// The first event, after the last one returned, for which the closure returns a value.
     public func first<Result>(_ pick: (Event) -> Result?) async throws -> Result {
         let alarm = alarm()
         defer { alarm.cancel() }
@@ -56,7 +56,7 @@ public actor EventQueue<Event: Sendable> {
         }
     }
 
-    /// Waits for the end. It is an issue of the test where that does not come in time.
+    /// Waits for the end. If it does not come in time, the test records an issue.
     public func end() async {
         let alarm = alarm()
         defer { alarm.cancel() }
@@ -70,10 +70,10 @@ public actor EventQueue<Event: Sendable> {
         }
     }
 
-    /// Ends the patience of one call.
+    /// The time limit of one call.
     ///
-    /// Its parts are waited for one by one, and each counts when there was a thread for this task again: where hundreds
-    /// of tests wait for two threads, what is waited for gets as many turns as on an idle machine.
+    /// Its parts are waited for one by one, and each counts only when this task had a thread again. If hundreds of
+    /// tests wait for two threads, the event gets as many chances as on an idle machine.
     private func alarm() -> Task<Void, Never> {
         isLate = false
         return Task {
@@ -84,7 +84,7 @@ public actor EventQueue<Event: Sendable> {
         }
     }
 
-    /// Waits for an event, the end of the stream, the end of the task or of the patience.
+    /// Waits for an event, the end of the stream, the end of the task or the time limit.
     private func more() async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

@@ -5,18 +5,18 @@ import FoundationEssentials
 import Glibc
 import MeshProtocol
 
-/// Debian's mosquitto on a port of this machine, for the tests of this process. Each test has a prefix of its own.
+/// Debian's mosquitto on a port of this machine, for the tests of this process. Each test has its own prefix.
 package final class LocalBroker: Sendable {
-    /// One for all tests that only need some broker.
+    /// The broker for all tests that need any one.
     package static let shared = LocalBroker()
 
-    /// Where it listens.
+    /// Its port.
     package let port: Int
     private let process: pid_t
-    /// The process ends when nobody holds this any more, however this one ends.
+    /// The broker ends when no process holds this pipe any more, however this process ends.
     private let leash: Int32
 
-    /// Starts one.
+    /// Starts a broker.
     package init(port: Int = LocalBroker.freePort()) {
         self.port = port
         let folder = newFolder()
@@ -39,12 +39,12 @@ package final class LocalBroker: Sendable {
         }
     }
 
-    /// An address at it whose topics are nobody else's.
+    /// An address at the broker with topics of its own.
     package func address() throws -> BrokerAddress {
         try BrokerAddress("mqtt://127.0.0.1:\(port)/test\(UInt64.random(in: 0 ... .max))")
     }
 
-    /// Ends it at once, as a power cut does.
+    /// Ends the broker at once, as a power cut does.
     package func kill() {
         Glibc.kill(-process, SIGKILL)
         waitpid(process, nil, 0)
@@ -61,7 +61,7 @@ package final class LocalBroker: Sendable {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
-        // What it inherits are connections, ports and locks of other tests, which it would hold.
+        // A child inherits connections, ports and locks of other tests, and would hold them.
         let inherited = "for one in /proc/$$/fd/*; do n=${one##*/}; [ $n -gt 2 ] && eval \"exec $n>&-\"; done"
         let script = "\(inherited); mosquitto -c \(settings) & read _; kill -9 $!"
         let arguments = ["bash", "-c", script].map { (text: String) in strdup(text) } + [nil]
@@ -74,7 +74,7 @@ package final class LocalBroker: Sendable {
         return (process, pipe[1])
     }
 
-    /// A port that nobody has.
+    /// A free port.
     package static func freePort() -> Int {
         let socket = boundSocket(0)
         defer { close(socket) }

@@ -3,7 +3,7 @@
 import DemocracyDJ
 import MeshProtocol
 
-// One of each row of what people are told of. A new case does not compile until it has a place here.
+// One of each row of the notices. A new case does not compile until it is added here.
 
 extension NetworkError {
     package struct Cause: Error, CustomStringConvertible {
@@ -12,7 +12,7 @@ extension NetworkError {
         package init() {}
     }
 
-    /// One of each case. A new case does not compile until `next` has a place for it.
+    /// One of each case. A new case does not compile until `next` includes it.
     package static let every: [NetworkError] = Array(sequence(first: .invalidURL, next: \.next))
 
     private var next: NetworkError? {
@@ -74,7 +74,7 @@ extension NetworkError {
 }
 
 extension CommandProblem {
-    /// One of each row. A new case does not compile until `next` has a place for it.
+    /// One of each row. A new case does not compile until `next` includes it.
     package static let every: [CommandProblem] = {
         var all: [CommandProblem] = []
         for problem in sequence(first: CommandProblem.badCommand("vot s3", expected: "vote ID"), next: \.next) {

@@ -3,12 +3,12 @@
 import FoundationEssentials
 import Glibc
 
-/// A small file system in memory, to be filled, emptied and made unwritable in earnest.
+/// A small file system in memory that a test really fills, empties and makes read-only.
 public struct SmallDisk: Sendable {
-    /// Where it is.
+    /// Its path.
     public let folder: String
 
-    /// Nil where this user may not mount one.
+    /// Nil if this user may not mount one.
     public init?(bytes: Int) throws {
         folder = newFolder()
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -20,7 +20,7 @@ public struct SmallDisk: Sendable {
 
     private var ballast: String { folder + "/ballast" }
 
-    /// Takes what room there is.
+    /// Fills the free space.
     public func fill() {
         let file = open(ballast, O_WRONLY | O_CREAT, 0o600)
         let block = [UInt8](repeating: 0, count: 4_096)
@@ -28,15 +28,15 @@ public struct SmallDisk: Sendable {
         close(file)
     }
 
-    /// Gives it back.
+    /// Frees that space.
     public func makeRoom() { unlink(ballast) }
 
-    /// Forbids to write. False where the system does not let this user.
+    /// Makes it read-only. False if the system does not allow this user to.
     public func becomeReadOnly() -> Bool {
         mount("roadmesh-test", folder, "tmpfs", UInt(MS_REMOUNT) | UInt(MS_RDONLY), nil) == 0
     }
 
-    /// Takes the disk away, with everything on it.
+    /// Removes the disk with all its content.
     public func remove() {
         umount2(folder, Int32(MNT_DETACH))
         rmdir(folder)

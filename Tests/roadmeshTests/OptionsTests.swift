@@ -6,17 +6,17 @@ import Testing
 
 @testable import roadmesh
 
-@Suite("What the command line's options take")
+@Suite("The values of command-line options")
 struct OptionsTests {
     @Test(
-        "a mark that sets itself has a time and words",
+        "an automatic mark has a time and a text",
         arguments: [("120s=tunnel in", 120.0, "tunnel in"), ("0.5=a=b", 0.5, "a=b")])
     func timedMark(text: String, seconds: Double, words: String) throws {
         let options = try RecordingOptions.parse(["--mark", text])
         #expect(try options.checked().marks == [DriveRecording.TimedMark(after: .seconds(seconds), text: words)])
     }
 
-    @Test("and anything else is told", arguments: ["tunnel in", "s=x", "-1s=x", "nan=x", "5s"])
+    @Test("an invalid automatic mark is reported", arguments: ["tunnel in", "s=x", "-1s=x", "nan=x", "5s"])
     func noTimedMark(text: String) throws {
         let options = try RecordingOptions.parse(["--mark=\(text)"])
         #expect(throws: SetupProblem.self) { try options.checked() }
@@ -27,7 +27,7 @@ struct OptionsTests {
         #expect { try checkedName(name) } throws: { ($0 as? SetupProblem)?.exitCode == .usage }
     }
     @Test(
-        "a command line that goes wrong is answered with what was meant",
+        "an invalid command line is answered with the likely intention",
         arguments: [
             (["hots", "Car"], "There is no command \"hots\". Did you mean host?"),
             (["dance"], "There is no command \"dance\". There are host, guest, scan, demo, doctor, pair, fieldtest."),
@@ -51,7 +51,7 @@ struct OptionsTests {
     }
 
     @Test(
-        "what is wrong with an option is told with its name and what it takes",
+        "an invalid option is reported with its name and its allowed values",
         arguments: [
             ("host Car --colour", "There is no option --colour."),
             ("host Car --jsn", "There is no option --jsn. Did you mean --json?"),
@@ -96,7 +96,7 @@ struct OptionsTests {
     }
 
     @Test(
-        "an option without a value, as a script's empty variable leaves it, names no folder and no adapter",
+        "an option without a value, as from a script's empty variable, selects no folder and no adapter",
         arguments: ["--state", "--air", "--adapter", "--library"])
     func empty(option: String) throws {
         for arguments in [["host", "Car", option, ""], ["host", "Car", "\(option)="]] {
@@ -105,7 +105,7 @@ struct OptionsTests {
         }
     }
 
-    @Test("of an option that is given again the last value counts, and that is said")
+    @Test("of a repeated option the last value counts, and this is reported")
     func again() throws {
         let line = ["host", "Car", "--http", "none", "--json", "--mark", "1s=a", "--mark=2s=b", "--http=127.0.0.1:0"]
         #expect(RoadMesh.remarks(line) == ["--http is given more than once; the last one counts."])
@@ -114,7 +114,7 @@ struct OptionsTests {
         #expect((again as? HostCommand)?.page.http == "127.0.0.1:0")
     }
 
-    @Test("a guest passes others on when it is told to, and only then")
+    @Test("a guest relays only if an option says so")
     func relay() throws {
         #expect(try GuestCommand.parse(["Ana"]).others.relay == false)
         #expect(try GuestCommand.parse(["Ana", "--relay"]).others.relay)
@@ -124,7 +124,7 @@ struct OptionsTests {
         #expect(GuestCommand.helpMessage(columns: 200).contains("Pass others on"))
     }
 
-    @Test("every option of a host and a guest stands under what it is about")
+    @Test("every option of a host and a guest is in the group of its subject")
     func groups() throws {
         for help in [HostCommand.helpMessage(columns: 200), GuestCommand.helpMessage(columns: 200)] {
             let own = try #require(help.split(separator: "\nOPTIONS:\n").last?.split(separator: "\n\n").first)
@@ -133,7 +133,7 @@ struct OptionsTests {
         }
     }
 
-    @Test("help and manual page of a node say all that can be typed at it", arguments: [NodeCommand.User.host, .guest])
+    @Test("a node's help and manual page contain all commands", arguments: [NodeCommand.User.host, .guest])
     func typedCommands(user: NodeCommand.User) {
         let help = user == .host ? HostCommand.helpMessage(columns: 200) : GuestCommand.helpMessage(columns: 200)
         for line in CommandReader(user).help(isComplete: true) { #expect(help.contains(line)) }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import HostIntegration
 
-@Suite("Where media keys are looked for")
+@Suite("The connection of media keys to the session bus")
 struct MediaKeysPolicyTests {
     private func playback(_ id: String = "a", at elapsed: Double = 0, plays: Bool = true) -> Playback {
         let song = Song(id: id, title: "Title", artist: "Artist", duration: 60)
@@ -15,7 +15,7 @@ struct MediaKeysPolicyTests {
 
     private func isOpen(_ actions: [MediaKeysPolicy.Action]) -> Bool { actions.contains(.open) }
 
-    @Test("a bus that is not there is looked for ever less often, and written to the log once")
+    @Test("a missing bus is looked for less and less often, and logged once")
     func retries() {
         var policy = MediaKeysPolicy(instance: 7)
         var waits: [Double] = [], notes = 0
@@ -33,7 +33,7 @@ struct MediaKeysPolicyTests {
         #expect(notes == 1)
     }
 
-    @Test("a bus that was there and goes is looked for at once again, and what plays is shown there anew")
+    @Test("after the loss of a bus the search starts again at once, and the playback is shown on the new bus")
     func comesBack() {
         var policy = MediaKeysPolicy(instance: 7)
         _ = policy.handle(.tick, now: .zero)
@@ -45,7 +45,7 @@ struct MediaKeysPolicyTests {
         #expect(actions.contains(.show(policy.state, isNewStatus: true, isNewTrack: true, hasJumped: false)))
     }
 
-    @Test("a name that is taken gives way to one of our own, and there is no third")
+    @Test("if the name is taken, a name of the process is used, and there is no third one")
     func names() {
         var policy = MediaKeysPolicy(instance: 7)
         #expect(policy.handle(.tick, now: .zero).contains(.requestName("org.mpris.MediaPlayer2.roadmesh")))
@@ -54,7 +54,7 @@ struct MediaKeysPolicyTests {
         #expect(policy.handle(.said(.nameTaken), now: .zero).first == .close)
     }
 
-    @Test("only what has changed is told, and a jump is")
+    @Test("only changes are sent, and a jump is")
     func changes() {
         func told(_ policy: inout MediaKeysPolicy, _ playback: Playback, at seconds: Double) -> [Bool] {
             guard
@@ -72,14 +72,14 @@ struct MediaKeysPolicyTests {
         #expect(told(&policy, playback("b"), at: 7) == [true, true, false])
     }
 
-    @Test("the place on the bus goes on with time, and not past the song's end")
+    @Test("the position on the bus advances with time, but not beyond the song's end")
     func place() {
         let state = MediaState(playback(at: 50), now: .seconds(100), limits: .standard)
         #expect(state.place(.seconds(104)) == .seconds(54))
         #expect(state.place(.seconds(500)) == .seconds(60))
     }
 
-    @Test("the session bus is where the environment says, or where systemd has it")
+    @Test("the session bus has the address in the environment, or systemd's default")
     func address() {
         #expect(
             MediaKeys.sessionBus(["DBUS_SESSION_BUS_ADDRESS": "unix:path=/x", "XDG_RUNTIME_DIR": "/r"])

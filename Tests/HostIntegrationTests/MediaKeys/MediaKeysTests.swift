@@ -17,7 +17,7 @@ struct MediaKeysTests {
         Song(id: id, title: title, artist: artist, duration: 215.5, albumArtURL: art)
     }
 
-    /// Two of one plane, and one of another. Swift has no literal for them.
+    /// Two from one plane, and one from another. Swift has no literal for them.
     private static let noncharacters = String(decoding: [0xFFFE, 0xFDD0, 0xDBFF, 0xDFFF] as [UInt16], as: UTF16.self)
 
     private func with(
@@ -43,7 +43,7 @@ struct MediaKeysTests {
         try await presence.first { $0 ? () : nil }
     }
 
-    @Test("every button says what it says")
+    @Test("every button sends its command")
     func buttons() async throws {
         let bus = try SessionBus()
         try bus.start()
@@ -60,7 +60,7 @@ struct MediaKeysTests {
                 #expect(try await bus.playerctl(button) != nil)
                 #expect(try await commands.first { $0 } == command)
             }
-            // These do nothing: the next button is the next command.
+            // These have no effect: the next button is the next command.
             _ = try await bus.playerctl("position", "5")
             _ = try await bus.playerctl("open", "file:///etc/passwd")
             _ = try await bus.playerctl("next")
@@ -73,7 +73,7 @@ struct MediaKeysTests {
         }
     }
 
-    @Test("what plays is to be seen, and silence too")
+    @Test("the playback is shown, and its absence too")
     func shows() async throws {
         let bus = try SessionBus()
         try bus.start()
@@ -99,7 +99,7 @@ struct MediaKeysTests {
     }
 
     @Test(
-        "odd titles are shown as far as can be, and nobody is cut off the bus for them",
+        "unusual titles are shown as far as possible, and do not cause a disconnection",
         arguments: [
             ("A\u{0}B", "AB"), ("non\(Self.noncharacters)characters", "noncharacters"),
             ("\u{202E}drawkcab", "drawkcab"), ("two\nlines", "twolines"), ("👩‍👩‍👧 ünïcödé", "👩‍👩‍👧 ünïcödé"),
@@ -150,7 +150,7 @@ struct MediaKeysTests {
         }
     }
 
-    @Test("a bus that comes later is found, and one that comes back as well, with what plays then")
+    @Test("a bus that starts later is found, and so is one that comes back, with the current playback")
     func busComesAndGoes() async throws {
         let bus = try SessionBus()
         try await with(bus) { keys, commands, presence in

@@ -6,7 +6,7 @@ import NIOPosix
 import TestSupport
 import Testing
 
-/// A session bus of a test's own.
+/// A session bus for one test.
 final class SessionBus {
     let address: String
     private let folder: String
@@ -44,7 +44,7 @@ final class SessionBus {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    /// What `playerctl` prints, without the last line break; nil where it fails.
+    /// The output of `playerctl`, without the last line break. Nil if it fails.
     func playerctl(_ arguments: String..., player: String = "roadmesh") async throws -> String? {
         let output = newFolder()
         defer { unlink(output) }
@@ -61,7 +61,7 @@ final class SessionBus {
     }
 }
 
-/// A child that has nothing of this process's open but its standard streams, and `answer` as its descriptor 3.
+/// A child that inherits only the standard streams, and `answer` as its descriptor 3.
 private func spawn(
     _ arguments: [String], answer: Int32? = nil, output: String? = nil, environment: [String]? = nil
 ) throws -> pid_t {

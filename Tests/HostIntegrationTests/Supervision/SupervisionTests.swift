@@ -9,7 +9,7 @@ import Testing
 
 @testable import HostIntegration
 
-@Suite("What the service manager hears of a host")
+@Suite("The messages about a host to the service manager")
 struct SupervisionTests {
     private static let host = NodeDescription(
         role: .host, peer: Peer(id: "h0", name: "Dad's Car"), radio: "bluez hci0", service: .democracyDJ)
@@ -23,7 +23,7 @@ struct SupervisionTests {
         )
     }
 
-    @Test("a host is ready when it is on the air, and says how it is")
+    @Test("a host is ready when it is on the air, and reports its state")
     func ready() {
         var policy = SupervisionPolicy()
         #expect(policy.handle(Self.snapshot()) == [])
@@ -39,7 +39,7 @@ struct SupervisionTests {
         #expect(policy.handle(.bye(.terminated)) == ["STOPPING=1"])
     }
 
-    @Test("while it cannot work, it says why")
+    @Test("a host that cannot work reports why")
     func trouble() throws {
         var policy = SupervisionPolicy()
         _ = policy.handle(.ready(Self.host))
@@ -51,7 +51,7 @@ struct SupervisionTests {
             policy.handle(.noticeCleared(code: notice.code)) == ["STATUS=\"Dad's Car\" is on the air, 2 guests"])
     }
 
-    /// What was told, and the node's side of it.
+    /// The received messages, and the node's side.
     private struct Manager {
         let told: EventQueue<String>
         let events: AsyncStream<NodeEvent>.Continuation
@@ -70,7 +70,7 @@ struct SupervisionTests {
         }
     }
 
-    @Test("a node that answers beats, again and again", .timeLimit(.minutes(1)))
+    @Test("a node that answers sends its heartbeat repeatedly", .timeLimit(.minutes(1)))
     func beats() async throws {
         let manager = Manager { true }
         for _ in 1...5 { try await manager.told.first { $0 == SupervisionPolicy.beat ? () : nil } }
@@ -78,7 +78,7 @@ struct SupervisionTests {
         await manager.run.value
     }
 
-    @Test("a node that hangs is heard of no more, whatever else it may have told", .timeLimit(.minutes(1)))
+    @Test("a node that hangs sends no more messages, whatever it has sent before", .timeLimit(.minutes(1)))
     func hangs() async throws {
         let answered = NIOLockedValueBox(0)
         let hung = AsyncStream<Void>.makeStream()
