@@ -6,14 +6,14 @@ import Testing
 
 @testable import CoverArt
 
-@Suite("What is decided about cover art")
+@Suite("The decisions about cover art")
 struct ArtworkDecisionTests {
     private let limits = ArtworkLimits()
 
     private func url(_ text: String) throws -> ArtworkURL { try ArtworkURL(text) }
 
     @Test(
-        "a server outside may not send the node into the car's own network",
+        "a server outside cannot redirect the node into the car's own network",
         arguments: [
             "http://127.0.0.1/", "http://localhost/", "http://router.local/", "http://10.1.2.3/", "http://172.16.0.1/",
             "http://192.168.1.1/", "http://169.254.169.254/", "http://[::1]/", "http://[fe80::1]/", "http://[fd00::1]/",
@@ -23,12 +23,12 @@ struct ArtworkDecisionTests {
         ])
     func inside(location: String) throws {
         #expect(throws: NetworkError.self) { try url("https://a.example/").redirected(to: location) }
-        // Who keeps covers at home may move them about there.
+        // A server at home may redirect to another place at home.
         #expect(try url("http://192.168.1.2/").redirected(to: location).text == location)
     }
 
     @Test(
-        "a redirect leads to another server, or another place on the same one",
+        "a redirect may lead to another server, or to another path on the same one",
         arguments: [
             ("http://b.example/x", "http://b.example/x"), ("/x", "https://a.example/x"),
             ("x", "https://a.example/covers/x"), ("//8.8.8.8/x", "https://8.8.8.8/x"),
@@ -48,7 +48,7 @@ struct ArtworkDecisionTests {
     }
 
     @Test(
-        "a server that asks for a pause gets it, up to two hours",
+        "a server that requests a pause gets it, up to two hours",
         arguments: [
             ("120", 120), ("0", 0), ("99999999", 7_200), ("Sun, 06 Nov 1994 08:50:37 GMT", 60),
             ("Sun, 06 Nov 1994 08:00:00 GMT", 0), ("Sun, 06 Nov 9994 08:00:00 GMT", 7_200), ("-5", nil), ("soon", nil),
@@ -59,7 +59,7 @@ struct ArtworkDecisionTests {
         #expect(try pause(503, text) == seconds.map { .seconds($0) })
     }
 
-    @Test("a failure that may pass is tried again after 5 s, then after twice as long each time, up to 5 minutes")
+    @Test("a temporary failure is tried again after 5 s, then after twice as long each time, up to 5 minutes")
     func doubling() throws {
         var failures = ArtworkFailures(limits: limits)
         let picture = try url("http://a.example/1")
@@ -75,7 +75,7 @@ struct ArtworkDecisionTests {
         #expect(failures.obstacle(picture, now: now + .seconds(5)) == nil)
     }
 
-    @Test("a picture that is not there is not asked for again for an hour")
+    @Test("a missing picture is not requested again for an hour")
     func refused() throws {
         var failures = ArtworkFailures(limits: limits)
         let picture = try url("http://a.example/1")
@@ -84,7 +84,7 @@ struct ArtworkDecisionTests {
         #expect(failures.obstacle(picture, now: .seconds(3_600)) == nil)
     }
 
-    @Test("a server that asks for a pause is left alone about all its pictures")
+    @Test("a server's request for a pause applies to all its pictures")
     func wholeServer() throws {
         var failures = ArtworkFailures(limits: limits)
         let asked = try url("http://a.example/1"), answered = try url("http://b.example/1")
@@ -96,7 +96,7 @@ struct ArtworkDecisionTests {
         #expect(failures.obstacle(try url("https://b.example/2"), now: .zero) == nil)
     }
 
-    @Test("a server that has sent a picture is asked at once for what it wanted a pause for, and no other server is")
+    @Test("a server that has sent a picture gets the requests that it wanted to delay, and no other server does")
     func serverIsWell() throws {
         var failures = ArtworkFailures(limits: limits)
         let pictures = try ["http://a.example/1", "http://a.example/2", "http://b.example/1"].map { try url($0) }
@@ -107,7 +107,7 @@ struct ArtworkDecisionTests {
         #expect(pictures.map { failures.obstacle($0, now: .seconds(1)) } == [nil, nil, .serverMaintenance])
     }
 
-    @Test("so many failures are remembered, and the oldest is forgotten first")
+    @Test("the number of remembered failures is limited, and the oldest is forgotten first")
     func boundedFailures() throws {
         var failures = ArtworkFailures(limits: limits)
         for index in 0...limits.rememberedFailures {
@@ -119,7 +119,7 @@ struct ArtworkDecisionTests {
         #expect(failures.obstacle(try url("http://a.example/1"), now: .seconds(1)) != nil)
     }
 
-    @Test("what goes is what was not used for longest, and never what has just come")
+    @Test("the picture that was not used for longest is removed, and never the newest")
     func eviction() {
         var limits = ArtworkLimits()
         (limits.cacheBytes, limits.cachedPictures) = (100, 3)
@@ -135,7 +135,7 @@ struct ArtworkDecisionTests {
         #expect(cache.bytes == 95)
     }
 
-    @Test("so many downloads run at once, in the order in which they were asked for, and so many wait")
+    @Test("a limited number of downloads runs at once, in the order of the requests, and a limited number waits")
     func flights() throws {
         var limits = ArtworkLimits()
         (limits.concurrentRequests, limits.waitingRequests) = (2, 1)
@@ -151,7 +151,7 @@ struct ArtworkDecisionTests {
         #expect(actions == [.start(urls[2])])
     }
 
-    @Test("a download is broken off when the last one who wants it gives up, and begun anew for one who comes then")
+    @Test("a download is cancelled when its last caller gives up, and starts again for a later caller")
     func abandoned() throws {
         var flights = ArtworkFlights(limits: limits)
         let picture = try url("http://a.example/")

@@ -6,12 +6,12 @@ import Testing
 
 @testable import CoverArt
 
-/// Each of the ten errors, from what a server really does.
-@Suite("Cover art that cannot be had")
+/// Each of the ten errors, from real behaviour of a server.
+@Suite("Cover art that cannot be loaded")
 struct ArtworkErrorTests {
     private static let head = "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n"
 
-    /// What a person would be told, as the name of the case.
+    /// The notice for a person, as the name of the case.
     private func error(_ url: String, _ limits: ArtworkLimits = .standard) async -> String {
         let loader = ArtworkLoader(cache: newFolder(), limits: limits)
         var name = "none"
@@ -25,7 +25,7 @@ struct ArtworkErrorTests {
     }
 
     @Test(
-        "an answer that is no picture is told for what it is",
+        "an answer that is not a picture is reported by its cause",
         arguments: [
             (.status(204), "noData"), (.status(200), "emptyData"),
             (.bytes(head + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"), "emptyData"),
@@ -49,7 +49,7 @@ struct ArtworkErrorTests {
     }
 
     @Test(
-        "a server that drips or says nothing is let go of",
+        "a server that sends too slowly or not at all is dropped",
         arguments: [.drip(head + "\r\n"), .silence] as [PictureServer.Answer])
     func slow(answer: PictureServer.Answer) async throws {
         let server = try await PictureServer(["/a": answer])
@@ -60,7 +60,7 @@ struct ArtworkErrorTests {
         try await server.close()
     }
 
-    @Test("more than was announced is not taken for the picture's")
+    @Test("bytes beyond the announced length do not belong to the picture")
     func tooLong() async throws {
         let server = try await PictureServer([
             "/a": .bytes(Self.head + "Content-Length: 1000\r\n\r\n", body: picture() + picture())
@@ -73,7 +73,7 @@ struct ArtworkErrorTests {
         try await server.close()
     }
 
-    @Test("five redirects lead to a picture, and a sixth is one too many")
+    @Test("five redirects are followed, and the sixth is an error")
     func redirects() async throws {
         var answers: [String: PictureServer.Answer] = ["/0": .ok()]
         for index in 1...6 { answers["/\(index)"] = .redirect(to: "/\(index - 1)") }
@@ -83,7 +83,7 @@ struct ArtworkErrorTests {
         try await server.close()
     }
 
-    @Test("a port where nobody listens is a request that failed, and so is a server without TLS")
+    @Test("a closed port is a failed request, and so is a server without TLS")
     func refused() async throws {
         let server = try await PictureServer([:])
         #expect(await error("https://127.0.0.1:\(server.port)/a") == "requestFailed")
@@ -91,16 +91,17 @@ struct ArtworkErrorTests {
         #expect(await error(server.url("/a")) == "requestFailed")
     }
 
-    // Neither leaves this machine: the kernel connects no TCP to a group, and the resolver asks for no label over 63 bytes.
+    // Neither leaves this machine: the kernel makes no TCP connection to a multicast group, and the resolver does not
+    // ask for a label of more than 63 bytes.
     @Test(
-        "no way to a server, or to its address, is being offline",
+        "a missing route to a server, or a name without an address, means offline",
         arguments: ["http://224.0.0.1/a.png", "http://\(String(repeating: "a", count: 64)).invalid/a.png"])
     func offline(url: String) async {
         #expect(await error(url) == "offline")
     }
 
     @Test(
-        "an address that cannot be asked is told without asking",
+        "an invalid URL is reported without a request",
         arguments: [
             "", "a.png", "/a.png", "file:///etc/passwd", "ftp://a.example/a", "http://", "http:///a.png",
             "http://user@a.example/", "http://user:word@a.example/", "http://a.example:99999/", "data:image/png,1",
@@ -112,7 +113,7 @@ struct ArtworkErrorTests {
 }
 
 extension NetworkError {
-    /// The case, without the words of what caused it.
+    /// The case, without the text of its cause.
     var caseName: String {
         switch self {
         case .requestFailed: "requestFailed"

@@ -6,7 +6,7 @@ import Testing
 
 @testable import CoverArt
 
-@Suite("Cover art of the songs to come")
+@Suite("Cover art of the next songs")
 struct ArtworkFeedTests {
     private func song(_ id: String, _ url: String? = nil) -> Song {
         Song(id: id, title: "T", artist: "A", duration: 1, albumArtURL: url)
@@ -29,7 +29,7 @@ struct ArtworkFeedTests {
         words(feed.handle(event, now: .seconds(seconds)))
     }
 
-    @Test("the present song's picture and those of the next five are loaded, each once, and shown when they come")
+    @Test("the pictures of the current song and the next five are loaded, each once, and shown when they arrive")
     func prefetch() {
         var feed = ArtworkFeed()
         let songs = (0..<8).map { song("s\($0)", "u\($0)") }
@@ -40,14 +40,14 @@ struct ArtworkFeedTests {
         #expect(handle(&feed, .songs(Array(songs.dropFirst()))) == ["load u6"])
     }
 
-    @Test("two songs of one album share a picture, and a song without an address has none")
+    @Test("two songs of one album share a picture, and a song without a URL has none")
     func shared() {
         var feed = ArtworkFeed()
         #expect(handle(&feed, .songs([song("a", "u"), song("b", "u"), song("c")])) == ["load u"])
         #expect(handle(&feed, .loaded(url: "u", path: "p")) == ["show a p", "show b p"])
     }
 
-    @Test("a picture of a song that is gone is not shown")
+    @Test("the picture of a song that is gone is not shown")
     func gone() {
         var feed = ArtworkFeed()
         _ = handle(&feed, .songs([song("a", "u")]))
@@ -56,7 +56,7 @@ struct ArtworkFeedTests {
         #expect(handle(&feed, .failed(url: "u", .noData)) == [])
     }
 
-    @Test("a failure is told once, and asked for again after a pause; another cause takes its place")
+    @Test("a failure is reported once, and requested again after a pause; another cause replaces it")
     func told() {
         var feed = ArtworkFeed()
         _ = handle(&feed, .songs([song("a", "u")]))
@@ -71,7 +71,7 @@ struct ArtworkFeedTests {
             handle(&feed, .failed(url: "u", .serverMaintenance), at: 32) == ["over noData", "tell serverMaintenance"])
     }
 
-    @Test("pictures that fail for one cause are told of once, and it is over when the last of them has come or is gone")
+    @Test("pictures that fail for one cause are reported once, until the last of them has arrived or is gone")
     func oneCause() {
         var feed = ArtworkFeed()
         let songs = (0..<5).map { song("s\($0)", "u\($0)") }
@@ -82,28 +82,28 @@ struct ArtworkFeedTests {
         #expect(handle(&feed, .loaded(url: "u0", path: "p"), at: 16) == ["show s0 p"], "four still fail")
         #expect(handle(&feed, .songs(Array(songs.prefix(2))), at: 17) == [])
         #expect(handle(&feed, .songs(Array(songs.prefix(1))), at: 18) == ["over serverMaintenance"])
-        // It is another time, and its server's word is on view until it is over.
+        // This is another time, and its server's notice is shown until it is over.
         #expect(handle(&feed, .songs(Array(songs.prefix(2))), at: 19) == ["load u1"])
         #expect(handle(&feed, .failed(url: "u1", .serverMaintenance), at: 20) == ["tell serverMaintenance"])
         _ = handle(&feed, .tick, at: 35)
         #expect(handle(&feed, .loaded(url: "u1", path: "q"), at: 36) == ["show s1 q", "over serverMaintenance"])
     }
 
-    @Test("who asks to have it tried again is told at once what comes of it, also that there is no Internet")
+    @Test("a person who retries gets the result at once, even if it is that there is no Internet")
     func askedFor() {
         var feed = ArtworkFeed()
         _ = handle(&feed, .songs([song("a", "u")]))
         #expect(handle(&feed, .failed(url: "u", .rateLimited)) == ["tell rateLimited"])
         #expect(handle(&feed, .retry, at: 1) == ["load u"])
         #expect(handle(&feed, .failed(url: "u", .offline), at: 2) == ["over rateLimited", "tell offline"])
-        // What is tried by itself is told no more.
+        // An automatic attempt is not reported again.
         #expect(handle(&feed, .tick, at: 20) == ["load u"])
         #expect(handle(&feed, .failed(url: "u", .offline), at: 21) == [])
         #expect(handle(&feed, .retry, at: 22) == ["load u"])
         #expect(handle(&feed, .failed(url: "u", .offline), at: 23) == ["tell offline"], "asked again, told again")
     }
 
-    @Test("being offline is told to nobody who has not asked, and the failure that comes after it is")
+    @Test("being offline is reported only to a person who has asked, and a later failure is reported")
     func offline() {
         var feed = ArtworkFeed()
         _ = handle(&feed, .songs([song("a", "u")]))
@@ -112,7 +112,7 @@ struct ArtworkFeedTests {
         #expect(handle(&feed, .failed(url: "u", .rateLimited), at: 16) == ["over offline", "tell rateLimited"])
     }
 
-    @Test("what was told is remembered for a drive, and not for ever")
+    @Test("a shown failure is remembered for a drive, and not forever")
     func boundedMemory() {
         var limits = ArtworkLimits()
         limits.toldFailures = 2

@@ -14,7 +14,7 @@ struct ArtworkLoaderTests {
 
     private func files() -> [String] { (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] }
 
-    /// Runs a test with a loader, and shuts it down whatever comes of it.
+    /// Runs a test with a loader, and shuts it down afterwards in any case.
     @discardableResult
     private func withLoader<Result: Sendable>(
         _ limits: ArtworkLimits = .standard, cache: String? = nil, _ body: (ArtworkLoader) async throws -> Result
@@ -30,7 +30,7 @@ struct ArtworkLoaderTests {
         }
     }
 
-    @Test("a picture is loaded, named by nothing that a server said, and its kind is told by its bytes")
+    @Test("a picture is loaded, its file name contains nothing from the server, and its format comes from its bytes")
     func loads() async throws {
         let server = try await PictureServer(["/a%20b.exe?x=1": .ok(type: "image/jpeg")])
         try await withLoader { loader in
@@ -48,7 +48,7 @@ struct ArtworkLoaderTests {
         try await server.close()
     }
 
-    @Test("a picture that is here is shown with the server gone, also after a restart")
+    @Test("a stored picture is shown without its server, even after a restart")
     func cached() async throws {
         let server = try await PictureServer(["/a": .ok()])
         let first = try await withLoader { try await $0.artwork(at: server.url("/a")) }
@@ -57,7 +57,7 @@ struct ArtworkLoaderTests {
         #expect(first == again)
     }
 
-    @Test("a picture that is old is asked for again, and shown on where that fails")
+    @Test("an old picture is requested again, and still shown if that fails")
     func stale() async throws {
         let server = try await PictureServer(["/a": .ok()])
         var limits = ArtworkLimits()
@@ -73,7 +73,7 @@ struct ArtworkLoaderTests {
     }
 
     @Test(
-        "twenty who want the same picture at once are one request, also where there is none",
+        "twenty simultaneous callers of one picture cause one request, even if there is no picture",
         arguments: [.ok(), .status(500)] as [PictureServer.Answer])
     func oneDownload(answer: PictureServer.Answer) async throws {
         let server = try await PictureServer(["/a": answer])
@@ -85,7 +85,7 @@ struct ArtworkLoaderTests {
         #expect(try await server.requests("/a") == 1)
     }
 
-    @Test("a failure is remembered, and a person who says Retry has it tried again at once")
+    @Test("a failure is remembered, and Retry repeats the request at once")
     func remembered() async throws {
         let server = try await PictureServer(["/a": .status(500)])
         try await withLoader { loader in
@@ -98,7 +98,7 @@ struct ArtworkLoaderTests {
         #expect(try await server.requests("/a") == 2)
     }
 
-    @Test("a server that asked for a pause is not asked, also where another one leads to it")
+    @Test("a server that requested a pause is not asked, even through a redirect")
     func pausedServer() async throws {
         let busy = try await PictureServer(["/a": .status(429, fields: "Retry-After: 60\r\n"), "/b": .ok()])
         let server = try await PictureServer(["/b": .redirect(to: busy.url("/b"))])
@@ -111,7 +111,7 @@ struct ArtworkLoaderTests {
         #expect(try await server.requests("/b") == 1)
     }
 
-    @Test("one who gives up does not keep the others from their picture")
+    @Test("a caller that gives up does not keep the others from their picture")
     func oneGivesUp() async throws {
         let server = try await PictureServer(["/a": .drip("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\n")])
         var limits = ArtworkLimits()
@@ -122,13 +122,13 @@ struct ArtworkLoaderTests {
             try await server.request("/a")
             hasty.cancel()
             await #expect { try await hasty.value } throws: { $0.isRequestFailed }
-            // It gets its own error, and not the other one's.
+            // It gets its own error, and not the other caller's.
             await #expect { try await patient.value } throws: { $0.isRequestFailed && !$0.isCancellation }
         }
         try await server.close()
     }
 
-    @Test("programs that are started meanwhile get nothing of a connection")
+    @Test("programs that start in the meantime inherit no connection")
     func closedOnExec() async throws {
         let server = try await PictureServer(["/a": .silence])
         var limits = ArtworkLimits()
@@ -136,7 +136,7 @@ struct ArtworkLoaderTests {
         try await withLoader(limits) { loader in
             let task = Task { try await loader.artwork(at: server.url("/a")) }
             try await server.request("/a")
-            // Tests that run at the same time can have thousands of descriptors open.
+            // Concurrent tests can have thousands of open descriptors.
             let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap(
                 Int32.init)
             let connections = descriptors.filter { Self.peerPort(of: $0) == server.port }
@@ -156,7 +156,7 @@ struct ArtworkLoaderTests {
             ? Int(UInt16(bigEndian: address.sin_port)) : nil
     }
 
-    @Test("a load that is cancelled leaves no file and no connection behind")
+    @Test("a cancelled load leaves no file and no connection")
     func cancelled() async throws {
         let server = try await PictureServer([
             "/a": .bytes("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 2000\r\n\r\n", body: picture())
@@ -172,7 +172,7 @@ struct ArtworkLoaderTests {
         try await server.close()
     }
 
-    @Test("a loader that is shut down loads nothing, and leaves nobody waiting")
+    @Test("a loader that is shut down loads nothing, and no caller waits")
     func shutDown() async throws {
         let server = try await PictureServer(["/a": .silence])
         let loader = ArtworkLoader(cache: folder)
@@ -184,7 +184,7 @@ struct ArtworkLoaderTests {
         try await server.close()
     }
 
-    @Test("the picture that was not shown for longest goes when there is no room, also after a restart")
+    @Test("the picture that was not shown for longest is removed for space, even after a restart")
     func evicted() async throws {
         let server = try await PictureServer(["/a": .ok(), "/b": .ok(), "/c": .ok()])
         var limits = ArtworkLimits()
@@ -203,7 +203,7 @@ struct ArtworkLoaderTests {
         try await server.close()
     }
 
-    @Test("what a power cut has left is cleared away, and what is not ours is left alone")
+    @Test("the remains of a power cut are removed, and other files are not touched")
     func leftovers() async throws {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let key = try ArtworkURL("http://a.example/").key
@@ -216,7 +216,7 @@ struct ArtworkLoaderTests {
         #expect(files() == ["notes.txt"])
     }
 
-    @Test("a picture that somebody has deleted is loaded again")
+    @Test("a deleted picture is loaded again")
     func deleted() async throws {
         let server = try await PictureServer(["/a": .ok()])
         try await withLoader { loader in
@@ -228,12 +228,12 @@ struct ArtworkLoaderTests {
         try await server.close()
     }
 
-    @Test("a cache that cannot be written is an error of that picture, and the others are shown")
+    @Test("a read-only cache is an error of the picture, and the others are shown")
     func unwritable() async throws {
         let server = try await PictureServer(["/a": .ok(), "/b": .ok()])
         let file = try await withLoader { loader in
             let a = try await loader.artwork(at: server.url("/a"))
-            // Root may write everywhere, but nobody writes to a folder.
+            // Root may write everywhere, but cannot write to a folder.
             let draft = folder + "/" + (try ArtworkURL(server.url("/b")).key) + ".new"
             try FileManager.default.createDirectory(atPath: draft, withIntermediateDirectories: true)
             await #expect { try await loader.artwork(at: server.url("/b")) } throws: { $0.isNotStored }

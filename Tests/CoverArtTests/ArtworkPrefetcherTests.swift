@@ -6,7 +6,7 @@ import Testing
 
 @testable import CoverArt
 
-@Suite("Cover art at hand")
+@Suite("Covers in advance")
 struct ArtworkPrefetcherTests {
     private func song(_ id: String, _ url: String) -> Song {
         Song(id: id, title: "T", artist: "A", duration: 1, albumArtURL: url)
@@ -21,7 +21,7 @@ struct ArtworkPrefetcherTests {
         }
     }
 
-    @Test("a host has the pictures of its songs, hears once of one that fails, and that being offline is expected")
+    @Test("a host has the pictures of its songs, and gets one report of a failure, with being offline as expected")
     func prefetches() async throws {
         let server = try await PictureServer(["/a": .ok(), "/c": .ok()])
         let prefetcher = ArtworkPrefetcher(loader: ArtworkLoader(cache: newFolder()))
@@ -42,7 +42,7 @@ struct ArtworkPrefetcherTests {
         try await server.close()
     }
 
-    @Test("Try Again asks a server at once that wanted an hour's pause, and what was told of it is over")
+    @Test("Try Again asks a server at once that wanted an hour's pause, and the notice about it ends")
     func triesAgain() async throws {
         let server = try await PictureServer(["/a": .status(503, fields: "Retry-After: 3600\r\n")])
         let prefetcher = ArtworkPrefetcher(loader: ArtworkLoader(cache: newFolder()))
@@ -57,7 +57,7 @@ struct ArtworkPrefetcherTests {
         #expect(try await server.requests("/a") == 2)
     }
 
-    @Test("a host that ends waits for no picture")
+    @Test("a host that ends does not wait for pictures")
     func ends() async throws {
         let server = try await PictureServer(["/a": .silence])
         let prefetcher = ArtworkPrefetcher(loader: ArtworkLoader(cache: newFolder()))

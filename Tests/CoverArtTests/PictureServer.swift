@@ -7,25 +7,25 @@ import NIOHTTP1
 import NIOPosix
 import TestSupport
 
-/// A server on this machine's loopback that answers as it is told, also in ways that no good server does.
+/// A server on this machine's loopback that answers as configured, even in invalid ways.
 struct PictureServer: Sendable {
-    /// What it does about a request.
+    /// The reaction to a request.
     enum Answer: Sendable {
         /// It sends these bytes and waits for the next request.
         case bytes(String, body: [UInt8] = [])
         /// It sends these bytes and closes the connection.
         case cut(String, body: [UInt8] = [])
-        /// It sends this head, and then bytes for ever, as fast as they are read.
+        /// It sends this head, and then bytes forever, as fast as they are read.
         case endless(String)
-        /// It sends this head, and then a byte now and again, for ever.
+        /// It sends this head, and then a byte from time to time, forever.
         case drip(String)
         /// It resets the connection.
         case reset
-        /// It says nothing.
+        /// It sends nothing.
         case silence
     }
 
-    /// What the server has seen.
+    /// An observation of the server.
     enum Event: Hashable, Sendable {
         case request(path: String, headers: [String])
         case connectionClosed
@@ -58,22 +58,22 @@ struct PictureServer: Sendable {
 
     func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 
-    /// What is answered from now on.
+    /// Changes the answer for a path.
     func change(_ path: String, to answer: Answer) { answers.withLockedValue { $0[path] = answer } }
 
-    /// Stops to listen; there is nobody at its port from then on.
+    /// Stops listening. Its port is closed from then on.
     func close() async throws {
         try await channel.close()
         sink.finish()
     }
 
-    /// Waits for a request, and gives its header fields.
+    /// Waits for a request, and returns its header fields.
     @discardableResult
     func request(_ path: String) async throws -> [String] {
         try await events.first { if case .request(path, let headers) = $0 { headers } else { nil } }
     }
 
-    /// How often something was asked for, after the server has closed.
+    /// Number of requests for a path, after the server has closed.
     func requests(_ path: String) async throws -> Int {
         try await close()
         var count = 0
@@ -82,7 +82,7 @@ struct PictureServer: Sendable {
     }
 }
 
-/// A picture of so many bytes: the head of a PNG, and what nobody looks at.
+/// A picture of this many bytes: the head of a PNG, and filling.
 func picture(bytes: Int = 1_000, fill: UInt8 = 7) -> [UInt8] {
     let head: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
     return head + [UInt8](repeating: fill, count: bytes - head.count)

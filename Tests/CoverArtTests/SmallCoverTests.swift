@@ -11,7 +11,7 @@ import Testing
 struct SmallCoverTests {
     private let folder = newFolder()
 
-    /// A picture of noise in PNG, uncompressed (RFC 2083): nothing is harder to make small.
+    /// A PNG of noise, uncompressed (RFC 2083), which is the most difficult to compress.
     private static func png(side: Int) -> [UInt8] {
         var random = UInt64(7)
         var rows: [UInt8] = []
@@ -55,7 +55,7 @@ struct SmallCoverTests {
         return bytes(UInt32(data.count)) + named + bytes(~crc)
     }
 
-    @Test("a large picture becomes a JPEG that goes over the air in twelve pieces at most", .timeLimit(.minutes(5)))
+    @Test("a large picture becomes a JPEG that is sent over the air in at most twelve pieces", .timeLimit(.minutes(5)))
     func scales() async throws {
         let scaler = CoverScaler(drafts: folder + "/drafts")
         let large = Self.png(side: 700)
@@ -64,7 +64,7 @@ struct SmallCoverTests {
         #expect(small.bytes.count <= DJLimits.coverBytes)
         print("small cover: \(large.count) bytes of noise became \(small.bytes.count)")
         #expect(!FileManager.default.fileExists(atPath: folder + "/drafts"), "nothing is left on the disk")
-        // What is small already stays as it is.
+        // A small picture stays unchanged.
         #expect(await scaler.small(small.bytes) == small)
         let file = newFolder()
         try Data(large).write(to: URL(filePath: file))
@@ -72,7 +72,7 @@ struct SmallCoverTests {
         try FileManager.default.removeItem(atPath: file)
     }
 
-    @Test("what is no picture, or only begins as one, has no small one", .timeLimit(.minutes(5)))
+    @Test("data that are not a picture, or only begin like one, have no small cover", .timeLimit(.minutes(5)))
     func rubbish() async {
         let scaler = CoverScaler(drafts: folder + "/drafts")
         #expect(await scaler.small([]) == nil)
@@ -83,7 +83,7 @@ struct SmallCoverTests {
         #expect(await scaler.small(file: folder + "/nowhere") == nil)
     }
 
-    @Test("where there is no mpv, only small pictures go over the air", .timeLimit(.minutes(5)))
+    @Test("without mpv, only small pictures are sent over the air", .timeLimit(.minutes(5)))
     func noPlayer() async throws {
         let scaler = CoverScaler(drafts: folder + "/drafts", mpv: "/nowhere/mpv")
         #expect(await scaler.small(Self.png(side: 100)) == nil)
@@ -91,7 +91,7 @@ struct SmallCoverTests {
         #expect(await scaler.small(small)?.bytes == small)
     }
 
-    @Test("a guest keeps the last covers that it got, and nothing of an earlier run")
+    @Test("a guest stores the last covers that it got, and nothing of an earlier run")
     func shelf() async throws {
         let picture = [0xFF, 0xD8, 0xFF] + [UInt8](repeating: 7, count: 100)
         let former = try #require(await CoverShelf(folder: folder).keep(picture, of: "former"))
