@@ -6,9 +6,9 @@ import Testing
 
 @testable import Dashboard
 
-@Suite("Who may open the dashboard")
+@Suite("Access to the dashboard")
 struct AccessTests {
-    @Test("an address is read, or it is said what is wrong with it")
+    @Test("an address is parsed, or its fault is reported")
     func addresses() throws {
         let good: [(String, DashboardAddress)] = [
             ("127.0.0.1:0", .listen(host: "127.0.0.1", port: 0)),
@@ -28,7 +28,7 @@ struct AccessTests {
         }
     }
 
-    @Test("tokens have 128 bits, are not the same twice, and are compared whole")
+    @Test("tokens have 128 bits, are never repeated, and are compared completely")
     func tokensAreRandom() {
         let tokens = DashboardTokens.make()
         #expect(tokens.driver.count == 32 && tokens.driver != tokens.guest)
@@ -37,7 +37,7 @@ struct AccessTests {
         for other in ["", "ab", "abcd", "abd"] { #expect(!DashboardTokens.areSame("abc", other)) }
     }
 
-    @Test("no start of the node asks a browser for its code again, unless what was stored is damaged")
+    @Test("a restart of the node does not ask a browser for its code again, unless the stored tokens are damaged")
     func tokensAreKept() throws {
         let made = KeptTokens(stored: nil)
         #expect(made.stored.count <= StoreLimits.secretBytes)
@@ -67,11 +67,11 @@ struct AccessTests {
     private let reachable = Gate(host: "0.0.0.0", tokens: Self.tokens, invites: true)
     private let local = Gate(host: "127.0.0.1", tokens: Self.tokens, invites: true)
 
-    @Test("the driver's token opens everything, a guest's its own door, and nothing opens nothing")
+    @Test("the driver's token opens everything, a guest's token opens the guest's page, and no token opens nothing")
     func rights() {
         let protected = ["/events", "/api/search", "/art/s1", "/invitation.svg", "/join"]
         for path in protected { #expect(reachable.judge(visit("GET", path)) == .refuse(.noToken)) }
-        // A router takes these for the same.
+        // A router treats these as equal.
         for path in ["//events", "/events/", "//art/s1", "/./events", "/%65vents", "/nothing"] {
             #expect(reachable.judge(visit("GET", path)) == .refuse(.noToken), "\(path)")
         }
@@ -85,11 +85,11 @@ struct AccessTests {
                     $0.session = "x"
                 }) == .pass(.invited(session: "x")))
         #expect(reachable.judge(visit { $0.access = "other" }) == .refuse(.noToken))
-        // A session is worth nothing without the door's token.
+        // A session is useless without the token.
         #expect(reachable.judge(visit { $0.session = "x" }) == .refuse(.noToken))
     }
 
-    @Test("the access of one guest is its own: no other name is put into it, and new tokens end it")
+    @Test("the access of one guest belongs to it: no other name can use it, and new tokens end it")
     func boundAccess() {
         let mia = String(repeating: "1a", count: 16), eve = String(repeating: "2b", count: 16)
         let access = Self.tokens.access(of: mia)
@@ -108,7 +108,7 @@ struct AccessTests {
         #expect(reachable.judge(visit("GET", "/join") { $0.token = access }) == .refuse(.wrongToken))
     }
 
-    @Test("a token opens its own door only")
+    @Test("a token opens only its own page")
     func doors() {
         func enter(_ gate: Gate, _ path: String, _ token: String) -> Gate.Verdict {
             gate.judge(visit("GET", path) { $0.token = token })
@@ -154,7 +154,7 @@ struct AccessTests {
         #expect(local.judge(back) == .enter(access: ""))
     }
 
-    @Test("a name that points to this device is no name of it")
+    @Test("a name that points to this device is not one of its names")
     func rebinding() {
         let ours = [
             "10.0.0.1:8080", "10.0.0.1", "localhost:8080", "LOCALHOST", "127.0.0.1:1", "[::1]:8080", "[::1]",

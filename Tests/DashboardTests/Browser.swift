@@ -8,7 +8,7 @@ import TestSupport
 
 @testable import Dashboard
 
-/// What a browser is answered.
+/// The answer to a browser.
 struct Answer {
     var status: Int
     var headers: HTTPHeaders
@@ -29,7 +29,7 @@ struct Answer {
     private var said: Said? { try? JSONDecoder().decode(Said.self, from: Data(body.utf8)) }
 }
 
-/// A connection to the dashboard that says what it is told to, well-formed or not.
+/// A connection to the dashboard that sends any text, valid or not.
 struct Line {
     let channel: any Channel
     let parts: EventQueue<HTTPClientResponsePart>
@@ -69,7 +69,7 @@ struct Line {
     private final class Listener: ChannelInboundHandler {
         typealias InboundIn = HTTPClientResponsePart
         private let sink: AsyncStream<HTTPClientResponsePart>.Continuation
-        /// Of a stream of events, the one that is not here as a whole; nil where it is another answer.
+        /// The incomplete event of a stream of events. Nil for other answers.
         private var rest: ByteBuffer?
 
         init(_ sink: AsyncStream<HTTPClientResponsePart>.Continuation) { self.sink = sink }
@@ -97,7 +97,7 @@ struct Line {
     }
 }
 
-/// A browser: it keeps cookies, and says where a request comes from.
+/// A browser: it stores cookies, and sends the origin of a request.
 final class Browser {
     let port: Int
     var cookies: [String: String] = [:]
@@ -147,7 +147,7 @@ final class Browser {
         return answer
     }
 
-    /// As browsers do, it asks again where a connection that was kept open has gone meanwhile.
+    /// Like browsers, it repeats the request if a kept connection was closed in the meantime.
     private func answered(
         _ method: HTTPMethod, _ path: String, _ headers: HTTPHeaders, _ body: String?
     ) async throws -> Answer {
@@ -169,7 +169,7 @@ final class Browser {
         return new
     }
 
-    /// Opens the stream of views, on a connection of its own.
+    /// Opens the stream of views on a separate connection.
     func page() async throws -> OpenPage {
         while true {
             do {
@@ -177,7 +177,8 @@ final class Browser {
                 try await line.ask(.GET, "/events", headers(), body: nil)
                 return OpenPage(line)
             } catch ChannelError.ioOnClosedChannel {
-                // On a busy machine the server can close a connection before this test sends its request. Browsers connect
+                // On a busy machine the server can close a connection before this test sends its request. Browsers
+                // connect again.
                 // again.
                 continue
             }
@@ -191,7 +192,7 @@ struct OpenPage {
 
     init(_ line: Line) { self.line = line }
 
-    /// The next view that is as it is waited for.
+    /// The next view that satisfies the condition.
     func view(where fits: @escaping @Sendable (SeenView) -> Bool = { _ in true }) async throws -> SeenView {
         try await line.parts.first { part in
             guard case .body(let body) = part else { return nil }
@@ -202,7 +203,7 @@ struct OpenPage {
         }
     }
 
-    /// Waits for the stream's end.
+    /// Waits for the end of the stream.
     func end() async throws {
         try await line.parts.first { if case .end = $0 { () } else { nil } }
     }

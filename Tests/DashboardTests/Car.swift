@@ -9,7 +9,7 @@ import TestSupport
 
 @testable import Dashboard
 
-/// A host's or a guest's node as a dashboard knows one, and the dashboard: a test says what the node tells.
+/// A host's or a guest's node as the dashboard sees it, and the dashboard. A test sends the node's events.
 struct Car {
     static let host = Peer(id: "h0", name: "Dad's Car")
     static let songs = (1...8).map { Song(id: "s\($0)", title: "Song \($0)", artist: "A", duration: 300) }
@@ -19,7 +19,7 @@ struct Car {
     let dashboard: Dashboard
     let url: String
     let port: Int
-    /// What the dashboard has said to the node.
+    /// The dashboard's inputs to the node.
     let heard: EventQueue<NodeInput>
     private let events: AsyncStream<NodeEvent>.Continuation
     private let running: Task<Void, any Error>
@@ -50,7 +50,7 @@ struct Car {
 
     var browser: Browser { Browser(port: port) }
 
-    /// The node ends, and so does the dashboard.
+    /// Ends the node and the dashboard.
     func stop() async throws {
         events.yield(.bye(.quit))
         events.finish()
@@ -59,12 +59,12 @@ struct Car {
 }
 
 extension Car {
-    /// Another dashboard on a port, or nowhere. Its URL.
+    /// Opens another dashboard on a port, or nowhere. Returns its URL.
     static func another(at port: Int?) async throws -> String? {
         try await dashboard(at: port, of: AsyncStream { nil }).bind()
     }
 
-    /// A dashboard that nobody runs.
+    /// A dashboard that is not running.
     static func dashboard(
         at port: Int?, of events: AsyncStream<NodeEvent>,
         changed: @escaping @Sendable (DashboardOptions.Change) async -> Void = { _ in }
@@ -79,7 +79,7 @@ extension Car {
             node: HeardNode(node: nil, heard: AsyncStream.makeStream(of: NodeInput.self).continuation))
     }
 
-    /// The same, and who tells it what its node does.
+    /// The same, with the stream for its node's events.
     static func dashboardAndEvents(
         at port: Int?, changed: @escaping @Sendable (DashboardOptions.Change) async -> Void = { _ in }
     ) -> (Dashboard, AsyncStream<NodeEvent>.Continuation) {
@@ -88,7 +88,7 @@ extension Car {
     }
 }
 
-/// What a dashboard says to its node goes to the test as well.
+/// Passes the dashboard's inputs to the test as well.
 private struct HeardNode: PageNode {
     let node: HostInTheCar?
     let heard: AsyncStream<NodeInput>.Continuation
@@ -114,7 +114,7 @@ private struct HeardNode: PageNode {
     func leave(_ id: MeshCore.LinkID, _ end: LinkEnd) async { await node?.leave(id, end) }
 }
 
-/// A host's node as it decides, without a radio, and with a disk that does as a test says.
+/// A host's node without a radio, and with a disk that a test controls.
 actor HostInTheCar: PageNode {
     enum Disk { case takes, hangs, refuses }
 
@@ -144,7 +144,7 @@ actor HostInTheCar: PageNode {
         take(.started)
     }
 
-    /// From now on the disk does so; where it takes something again, what it kept waiting is there.
+    /// Changes the disk. If it accepts writes again, the delayed ones are done.
     func disk(_ disk: Disk) {
         self.disk = disk
         guard disk == .takes else { return }

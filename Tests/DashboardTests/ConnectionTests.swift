@@ -9,7 +9,7 @@ import Testing
 struct ConnectionTests {
     private typealias Step = (at: Int, event: ConnectionWatch.Event, action: ConnectionWatch.Action?)
 
-    /// Plays a table, and gives the second at which the connection would be closed if nothing more happened.
+    /// Plays a table, and returns the second at which the connection would be closed without further events.
     private func play(_ steps: [Step]) -> Int? {
         var watch = ConnectionWatch(now: .zero)
         for step in steps {
@@ -18,11 +18,11 @@ struct ConnectionTests {
         return watch.deadline.map { Int($0 / .seconds(1)) }
     }
 
-    @Test("is closed where it says nothing, or half a request, and kept for a while where it asks")
+    @Test("a connection without a complete request is closed, and one that sends requests stays open for some time")
     func silence() {
         #expect(play([]) == 10)
         #expect(play([(3, .requestBegan, nil)]) == 13)
-        // Bytes that drip win no time.
+        // Slow bytes do not extend the time.
         #expect(play([(3, .requestBegan, nil), (12, .bodyArrived(bytes: 1), nil)]) == 13)
         #expect(play([(3, .requestBegan, nil), (4, .requestEnded, .busy)]) == 34)
         let asked: [Step] = [
@@ -34,7 +34,7 @@ struct ConnectionTests {
         #expect(play([(9, .tick, nil), (10, .tick, .close)]) == 10)
     }
 
-    @Test("that a stream runs on stays, until its client reads nothing for ten seconds")
+    @Test("a connection with a stream stays open, until its client reads nothing for ten seconds")
     func streams() {
         let stream: [Step] = [
             (1, .requestBegan, nil), (1, .requestEnded, .busy), (2, .answerBegan(isStream: true), nil),
@@ -42,13 +42,13 @@ struct ConnectionTests {
         ]
         #expect(play(stream) == nil)
         #expect(play(stream + [(1_000, .writeBegan, nil)]) == 1_010)
-        // One of two has been read: it reads, if slowly.
+        // One of two was read: the client reads, but slowly.
         #expect(play(stream + [(20, .writeBegan, nil), (25, .writeBegan, nil), (28, .writeEnded, nil)]) == 38)
         #expect(play(stream + [(20, .inputClosed, .close)]) == nil)
         #expect(play([(1, .requestBegan, nil), (1, .requestEnded, .busy), (2, .inputClosed, nil)]) == 31)
     }
 
-    @Test("that is answered by a request's head alone is free again when the request has ended")
+    @Test("a connection that was answered after the head of a request is free again after the request")
     func refusedByHead() {
         let refused: [Step] = [
             (0, .requestBegan, nil), (1, .answerBegan(isStream: false), nil), (1, .answerEnded, nil),
@@ -58,7 +58,7 @@ struct ConnectionTests {
         #expect(play(refused + [(2, .bodyArrived(bytes: 70_000), .close)]) == 10)
     }
 
-    @Test("makes room for another where it has done nothing for the longest, and never where it does something")
+    @Test("the connection that was idle for longest is closed for a new one, and never a busy one")
     func room() {
         var table = ConnectionTable(limit: 4, limitPerAddress: 2, kept: 0)
         #expect(table.opened(from: "a") == .admit(1, closing: nil))
@@ -68,7 +68,7 @@ struct ConnectionTests {
         #expect(table.opened(from: "a") == .admit(4, closing: 3))
         table.changed(4, isBusy: true)
         #expect(table.opened(from: "a") == .refuse)
-        // One that has just had its answer goes last.
+        // A connection that has just had its answer goes last.
         #expect(table.opened(from: "b") == .admit(5, closing: nil))
         #expect(table.opened(from: "c") == .admit(6, closing: nil))
         table.changed(5, isBusy: true)
@@ -79,7 +79,7 @@ struct ConnectionTests {
         #expect(table.count == 0)
     }
 
-    @Test("of the driver has a place where passengers have taken all that they can, though there are few")
+    @Test("the driver has a connection even if passengers use all that they can, and there are few")
     func driversPlace() {
         var table = ConnectionTable(limit: 16)
         for id in 1...12 {
@@ -92,14 +92,14 @@ struct ConnectionTests {
             table.changed(id, isBusy: true)
         }
         #expect(table.opened(from: "127.0.0.1") == .refuse)
-        // A passenger that is done makes room for the next, and a driver's connection does not.
+        // A passenger's idle connection makes room for the next, and the driver's does not.
         table.changed(13, isBusy: false)
         table.changed(5, isBusy: false)
         table.closed(14)
         #expect(table.opened(from: "10.0.0.99") == .admit(17, closing: 5))
     }
 
-    @Test("of the driver's tablet finds a place beside guests who ask for all that they can, also behind one router")
+    @Test("the driver's tablet gets a connection among guests that use all they can, even behind one router")
     func driversTablet() {
         var table = ConnectionTable(limit: 40, limitPerAddress: 16, kept: 4)
         func asks(from address: String, asDriver: Bool) -> Bool {
@@ -118,7 +118,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("of a guest makes room before one of the driver does, and is served again when it has had its answer")
+    @Test("a guest's connection is closed before a driver's, and is served again after its answer")
     func guestsGoFirst() {
         var table = ConnectionTable(limit: 2, limitPerAddress: 2, kept: 0)
         for id in 1...2 { #expect(table.opened(from: "a") == .admit(id, closing: nil)) }
@@ -136,7 +136,7 @@ struct ConnectionTests {
         #expect(later == [true, false])
     }
 
-    @Test("that shows views gets the newest once, a ping in silence, and a last one")
+    @Test("a stream of views sends the newest view once, a ping when idle, and a last view")
     func views() throws {
         var streams = ViewStreams()
         let opened = streams.open(.node, from: "a", now: .zero)
@@ -152,7 +152,7 @@ struct ConnectionTests {
         #expect(wasOpen && !isOpen)
     }
 
-    @Test("of one address or one guest are only so many")
+    @Test("the number of streams of one address or one guest is limited")
     func streamLimits() throws {
         var streams = ViewStreams()
         let opened = streams.open(.webGuest("g"), from: "b", now: .zero)
@@ -169,7 +169,7 @@ struct ConnectionTests {
         #expect(streams.count == DashboardLimits.guestStreams)
     }
 
-    @Test("of the driver find a place however many the guests have open, also behind the driver's own router")
+    @Test("the driver's streams get a slot whatever the guests have open, even behind the same router")
     func driversPlaces() {
         var streams = ViewStreams()
         for guest in 0..<DashboardLimits.webGuests {

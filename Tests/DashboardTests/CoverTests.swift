@@ -7,13 +7,13 @@ import Testing
 
 @testable import Dashboard
 
-@Suite("Covers on their way to phones", .serialized, .timeLimit(.minutes(1)))
+@Suite("Covers on the way to phones", .serialized, .timeLimit(.minutes(1)))
 struct CoverTests {
     private func connection() -> EventLoopPromise<Void> {
         MultiThreadedEventLoopGroup.singleton.any().makePromise()
     }
 
-    @Test("one waits for a place, no longer than its connection stands, and only so many wait")
+    @Test("a cover waits for a slot as long as its connection is open, and only a limited number wait")
     func places() async throws {
         let pictures = Pictures(limit: 1, patience: .seconds(60))
         let open = connection(), gone = connection()
@@ -26,13 +26,13 @@ struct CoverTests {
         #expect(await pictures.place(until: open.futureResult) == nil)
         gone.succeed()
         #expect(await others[0].value == false)
-        // Each gives it back at once, and the next one has it.
+        // Each returns it at once, and the next one gets it.
         first = nil
         for other in others.dropFirst() { #expect(await other.value) }
         open.succeed()
     }
 
-    @Test("one that finds no place in time is refused")
+    @Test("a cover without a slot in time is refused")
     func patience() async throws {
         let pictures = Pictures(limit: 1, patience: .milliseconds(1))
         let open = connection()
@@ -42,7 +42,7 @@ struct CoverTests {
         open.succeed()
     }
 
-    @Test("the driver sees covers while passengers' phones take all that they can")
+    @Test("the driver sees covers while passengers' phones take all they can")
     func driversPlace() async throws {
         let places = PicturePlaces()
         let open = connection()
@@ -59,7 +59,7 @@ struct CoverTests {
         open.succeed()
     }
 
-    @Test("one is in memory until its phone has it, so phones that read nothing cannot fill it with covers")
+    @Test("a cover is in memory until its phone has it, so phones that do not read cannot fill the memory")
     func memory() async throws {
         var options = DashboardOptions()
         let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
@@ -74,7 +74,7 @@ struct CoverTests {
             try await channel.writeAndFlush(ByteBuffer(string: request))
             deaf.append(channel)
         }
-        // The last of them may not have its place yet.
+        // The last of them may not have its slot yet.
         var status = 200
         for _ in 0..<4 where status == 200 { status = try await car.browser.get("/art/s1").status }
         #expect(status == 503)

@@ -9,8 +9,8 @@ import Testing
 
 @testable import Dashboard
 
-/// Measured beside the others it would say more about them.
-@Suite("Many connections, slow and silent", .serialized, .timeLimit(.minutes(1)))
+/// Run alone: with other tests, the measurement would be about those.
+@Suite("Many slow and silent connections", .serialized, .timeLimit(.minutes(1)))
 struct CrowdTests {
     private let host = HostInTheCar()
 
@@ -20,19 +20,19 @@ struct CrowdTests {
         try await Car(node: host, pause: pause)
     }
 
-    /// A connection that sends something and reads nothing.
+    /// A connection that sends a text and reads nothing.
     private func deaf(_ port: Int, _ text: String) async throws -> any Channel {
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelOption(.autoRead, value: false).channelOption(.socketOption(.so_rcvbuf), value: 4_096)
             .connect(host: "127.0.0.1", port: port).get()
-        // It may be closed by then: that is the server's right.
+        // It may be closed by then, which the server may do.
         if !text.isEmpty { try? await channel.writeAndFlush(ByteBuffer(string: text)) }
         return channel
     }
 
     private func events(_ port: Int) -> String { "GET /events HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n" }
 
-    /// From the tap to the view that shows it, the middle one of several, in milliseconds.
+    /// Median time of several taps until the view shows them, in milliseconds.
     private func tapToView(_ browser: Browser, _ page: OpenPage) async throws -> Double {
         var times: [Double] = []
         for number in 0..<16 {
@@ -45,9 +45,9 @@ struct CrowdTests {
         return times.sorted()[times.count / 2]
     }
 
-    @Test("cost a tap nothing that a person notices")
+    @Test("many connections do not delay a tap noticeably")
     func storm() async throws {
-        // The pause between two views is not what is measured.
+        // The pause between two views is not measured.
         let car = try await car { if $0 >= .seconds(1) { try await Task.sleep(for: $0) } }
         let browser = car.browser, page = try await browser.page()
         let alone = try await tapToView(browser, page)
@@ -68,7 +68,7 @@ struct CrowdTests {
         try await car.stop()
     }
 
-    @Test("that read nothing of what is sent are cut, and those who read see everything")
+    @Test("streams that do not read are closed, and those that read see everything")
     func deafStreams() async throws {
         let car = try await car()
         let queue = (0..<100).map { number in
@@ -101,7 +101,7 @@ struct CrowdTests {
         for channel in crowd { channel.close(promise: nil) }
     }
 
-    @Test("that come and go a thousand times leave nothing behind")
+    @Test("a thousand connections that come and go leave nothing behind")
     func comingAndGoing() async throws {
         let car = try await car()
         func cycle() async throws {
@@ -123,7 +123,7 @@ struct CrowdTests {
         try await car.stop()
     }
 
-    /// What this process has in memory, both the server and its clients.
+    /// The memory of this process, which contains the server and its clients.
     private func residentBytes() throws -> Int {
         let fields = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
         return (Int(fields[1]) ?? 0) * 4_096

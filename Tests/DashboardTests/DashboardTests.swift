@@ -18,7 +18,7 @@ struct DashboardTests {
                 isPlaying: true, queue: queue, connectedPeers: []), isStale: false)
     }
 
-    @Test("serves its page to whoever asks, with what browsers may make of it, and once as long as it is the same")
+    @Test("the page is served to every client, with its security policy, and only once while it is unchanged")
     func page() async throws {
         let car = try await Car(host: "0.0.0.0")
         let browser = car.browser
@@ -75,7 +75,7 @@ struct DashboardTests {
         try await car.stop()
     }
 
-    @Test("shows a page that says what to do where there is nothing else to show, and never raw JSON")
+    @Test("a request without content gets a page with instructions, and never raw JSON")
     func deadEnds() async throws {
         let car = try await Car(host: "0.0.0.0")
         let opened: [String: String?] = ["sec-fetch-mode": "navigate", "accept-language": "ja, de-CH;q=0.9, en;q=0.8"]
@@ -99,7 +99,7 @@ struct DashboardTests {
         try await car.stop()
     }
 
-    @Test("gives a browser that comes again its cookie for as long again")
+    @Test("a browser that comes back gets its cookie renewed")
     func renewal() async throws {
         let car = try await Car(host: "0.0.0.0")
         let browser = car.browser
@@ -113,10 +113,10 @@ struct DashboardTests {
         try await car.stop()
     }
 
-    @Test("opens again where it was, if any port will do, and elsewhere if that is taken")
+    @Test("with any port allowed, the dashboard opens again on its former one, and on another if that is taken")
     func formerPort() async throws {
         var options = DashboardOptions()
-        // Below those that the system gives to others meanwhile.
+        // Below the ports that the system assigns in the meantime.
         var first: Car?
         while first == nil {
             options.formerPort = Int.random(in: 20_000..<30_000)
@@ -133,7 +133,7 @@ struct DashboardTests {
         try await beside.stop()
     }
 
-    @Test("obeys no page of another site, and no name that is not this device's")
+    @Test("a page of another site, and a name that is not this device's, cannot give commands")
     func foreign() async throws {
         let car = try await Car()
         let browser = car.browser
@@ -150,13 +150,13 @@ struct DashboardTests {
             #expect(try await browser.post("/api/command", body).status == 400, "\(body)")
         }
         #expect(try await browser.command("vote", "s1").status == 400)
-        // Nothing of it has reached the node.
+        // No part of it has reached the node.
         #expect(try await browser.command("play").status == 204)
         #expect(try await car.heard.first { $0 } == .host(.play))
         try await car.stop()
     }
 
-    @Test("hands commands to the node")
+    @Test("commands reach the node")
     func commands() async throws {
         let host = try await Car(), guest = try await Car(role: .guest)
         let ofHost: [(String, NodeInput)] = [
@@ -184,7 +184,7 @@ struct DashboardTests {
         }
     }
 
-    @Test("follows so many commands at once and no more")
+    @Test("a limited number of commands at once is accepted")
     func commandRate() async throws {
         let car = try await Car()
         let browser = car.browser
@@ -197,10 +197,10 @@ struct DashboardTests {
         try await car.stop()
     }
 
-    @Test("shows the present view at once, the newest after many changes, and says when it is over")
+    @Test("a page sees the current view at once, the newest after many changes, and the end")
     func events() async throws {
         var options = DashboardOptions()
-        // Longer than any machine takes: what is looked at is that the page is told.
+        // Longer than any machine needs: the test is that the page is notified.
         options.lastView = .seconds(60)
         let car = try await Car(options: options)
         car.tell(Self.snapshot(1))
@@ -212,7 +212,7 @@ struct DashboardTests {
         }
         car.tell(Self.snapshot(401, queue: [QueueItem(song: Car.songs[7], addedBy: "h0", voters: ["a", "b"])]))
         let last = try await page.view { $0.item("s8")?.votes == 2 }
-        // 400 changes: some few views, each of them the newest.
+        // 400 changes give a few views, each of them the newest.
         #expect(last.version >= first.version + 400)
         let ending = Task { try await car.stop() }
         let ended = try await page.view { $0.ended != nil }
@@ -222,7 +222,7 @@ struct DashboardTests {
         await #expect(throws: (any Error).self) { try await car.browser.get("/") }
     }
 
-    @Test("sends a page that is slow no more views than one in a while")
+    @Test("a slow page gets no more views than one in some time")
     func coalescing() async throws {
         let car = try await Car()
         let line = try await Line(port: car.port)
@@ -242,7 +242,7 @@ struct DashboardTests {
         try await car.stop()
     }
 
-    @Test("finds songs in the host's library")
+    @Test("a search finds songs in the host's library")
     func hostSearch() async throws {
         var options = DashboardOptions()
         options.search = { SongLibrary(Car.songs).find($0, atMost: DJLimits.searchResults) }
@@ -256,7 +256,7 @@ struct DashboardTests {
         try await car.stop()
     }
 
-    @Test("asks a guest's host, and says so where there is none or another search came after")
+    @Test("a guest's search goes to its host, and reports a missing host or a later search")
     func guestSearch() async throws {
         let car = try await Car(role: .guest)
         let browser = car.browser
@@ -277,7 +277,7 @@ struct DashboardTests {
         try await car.stop()
     }
 
-    @Test("sends covers of the node and of the music's files, and nothing that is no picture")
+    @Test("covers of the node and of the music's files are sent, and other data are not")
     func covers() async throws {
         let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + [UInt8](repeating: 65, count: 500_000)
         let path = newFolder()
@@ -292,13 +292,13 @@ struct DashboardTests {
         #expect(cover.status == 200 && cover.headers["content-type"] == ["image/png"])
         #expect(cover.headers["content-length"] == ["\(png.count)"])
         let tag = try #require(cover.headers["etag"].first)
-        // More at once than have room in memory: each has its turn.
+        // More at once than memory has room for: each gets its turn.
         try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<3 * DashboardLimits.picturesAtOnce {
                 group.addTask {
                     let phone = car.browser
                     var cover = try await phone.get("/art/s1")
-                    // On a busy machine its turn may come after its patience: a phone asks again.
+                    // On a busy machine its turn may come after its time limit: a phone asks again.
                     for _ in 0..<10 where cover.status != 200 { cover = try await phone.get("/art/s1") }
                     return cover.body.utf8.count
                 }
@@ -317,7 +317,7 @@ struct DashboardTests {
         try FileManager.default.removeItem(atPath: path)
     }
 
-    @Test("waits where its address is taken, and opens nothing where there is to be none")
+    @Test("the dashboard waits for its address if it is taken, and opens nothing if it is off")
     func addresses() async throws {
         let car = try await Car()
         #expect(try await Car.another(at: car.port) == nil)
@@ -325,7 +325,7 @@ struct DashboardTests {
         try await car.stop()
     }
 
-    @Test("tries again until its address is free, and tells both")
+    @Test("the dashboard tries again until its address is free, and reports both")
     func late() async throws {
         let car = try await Car()
         let (changes, changed) = AsyncStream.makeStream(of: DashboardOptions.Change.self)
@@ -345,7 +345,7 @@ struct DashboardTests {
         try await running.value
     }
 
-    @Test("keeps nothing of what the node tells where it is off", arguments: [nil, 0])
+    @Test("without a page, nothing of the node's events is stored", arguments: [nil, 0])
     func nothingKept(port: Int?) async throws {
         let (dashboard, events) = Car.dashboardAndEvents(at: port)
         var isOver = false
@@ -357,7 +357,7 @@ struct DashboardTests {
 }
 
 extension OpenPage {
-    /// How many views come until one is as it is waited for, with it.
+    /// Number of views until one satisfies the condition, with that view.
     func count(until fits: @escaping @Sendable (SeenView) -> Bool) async throws -> Int {
         var count = 0
         while true {

@@ -9,7 +9,7 @@ import Testing
 @testable import Dashboard
 @testable import MeshNode
 
-@Suite("What the page shows")
+@Suite("The content of the page")
 struct DashboardViewTests {
     private static let ana = Peer(id: "a", name: "Ana"), bob = Peer(id: "b", name: "Bob")
 
@@ -42,7 +42,7 @@ struct DashboardViewTests {
         view.page(for: view.own, webGuests: web, version: 7, now: .seconds(seconds))
     }
 
-    @Test("a queue with votes, who asked and who voted, also where they have left")
+    @Test("a queue shows votes, the guests that asked and those that voted, even if they have left")
     func queue() throws {
         var view = node(.guest)
         let items = [
@@ -94,7 +94,7 @@ struct DashboardViewTests {
         #expect(page(guest, at: 35).sound == true && page(guest, at: 35).elapsed == 15)
     }
 
-    @Test("for how long the song has played goes on by itself, to its end and not in a pause")
+    @Test("the elapsed time of a song advances automatically, until its end and not in a pause")
     func elapsed() {
         var view = node(.guest)
         _ = view.handle(.snapshot(snapshot(), isStale: false), now: .seconds(100))
@@ -107,7 +107,7 @@ struct DashboardViewTests {
         #expect(page(view, at: 300).elapsed == 0)
     }
 
-    @Test("what the player says moves the time, and is news only where it was not to be expected")
+    @Test("the player's report sets the time, and is a change only if it was unexpected")
     func playback() {
         var view = node(.host)
         _ = view.handle(.snapshot(snapshot(), isStale: false), now: .zero)
@@ -118,12 +118,12 @@ struct DashboardViewTests {
         #expect(page(view, at: 5).elapsed == 15.5)
         #expect(view.handle(playback(0, 60), now: .seconds(6)) == .now)
         #expect(page(view, at: 7).elapsed == 61)
-        // It is about another song than the one on view.
+        // It is about another song than the shown one.
         #expect(view.handle(playback(3, 0), now: .seconds(8)) == .none)
         #expect(page(view, at: 8).elapsed == 62)
     }
 
-    @Test("a wish stands at its song until it has come to something, and a moment longer")
+    @Test("a wish is shown at its song until it has a result, and a short time longer")
     func wishes() {
         var view = node(.guest)
         let queue = [QueueItem(song: Car.songs[1], addedBy: "b")]
@@ -132,7 +132,7 @@ struct DashboardViewTests {
         _ = view.handle(.wish("s9", .suggest, .queued), now: .zero)
         #expect(page(view).queue[0].wish?.state == "sent" && page(view).wishes.map(\.songID) == ["s9"])
         #expect(page(view).wishes[0].title == nil)
-        // Taking back is about the same vote.
+        // Taking back concerns the same vote.
         _ = view.handle(.wish("s2", .takeBack, .queued), now: .zero)
         #expect(page(view).queue[0].wish?.kind == .takeBack)
         _ = view.handle(.wish("s2", .takeBack, .confirmed), now: .zero)
@@ -146,7 +146,7 @@ struct DashboardViewTests {
         #expect(page(view).wishes.isEmpty)
     }
 
-    @Test("connection and radio troubles stand at the top until they are over, the rest goes by itself")
+    @Test("connection and radio problems stay at the top until they are over, and others disappear automatically")
     func notices() {
         var view = node(.guest)
         _ = view.handle(.notice(Notice(.connectionLost(host: Car.host))), now: .zero)
@@ -156,7 +156,7 @@ struct DashboardViewTests {
         let shown = page(view).notices
         #expect(shown.map(\.kind) == [.banner, .banner, .toast, .toast])
         #expect(shown.map(\.id) == [1, 2, 3, 4])
-        // Said anew, with its button, it is another one for whoever has dismissed it.
+        // Shown again with its button, it is a new one for a person who has dismissed it.
         _ = view.handle(.notice(Notice(.radioOff)), now: .seconds(1))
         #expect(page(view).notices.map(\.id) == [1, 3, 4, 5])
         #expect(view.tick(now: .seconds(5)) == .now)
@@ -169,7 +169,7 @@ struct DashboardViewTests {
         #expect(page(view).notices.first?.code == "storageFull")
     }
 
-    @Test("a guest's way through a tunnel: its hosts, its connection, and that the queue is an old one")
+    @Test("a guest's view in a tunnel shows its hosts, its connection, and that the queue is old")
     func connection() {
         var view = node(.guest)
         #expect(page(view).connection == .connecting && page(view).role == .guest)
@@ -192,7 +192,7 @@ struct DashboardViewTests {
         #expect(page(view).connection == .failed && page(view).hosts.isEmpty)
     }
 
-    @Test("who is there, how well they are heard, and who wants to skip")
+    @Test("the page shows who is connected, their signal, and who wants to skip")
     func guests() {
         var view = node(.host)
         view.surroundings.majoritySkip = true
@@ -208,7 +208,7 @@ struct DashboardViewTests {
         #expect(self.page(view).guests[1].rssi == nil)
     }
 
-    @Test("of a crowd a guest sees itself, those that the host names, and how many more there are")
+    @Test("in a crowd a guest sees itself, the guests that the host names, and the number of others")
     func crowd() {
         var (guest, host) = (node(.guest), node(.host))
         var state = snapshot(peers: [Self.bob], skipVoters: ["b"])
@@ -224,7 +224,7 @@ struct DashboardViewTests {
         #expect(page(guest).guests.map(\.name) == ["Bob"] && page(guest).moreGuests == 0)
     }
 
-    @Test("a guest that was told that guests do not skip is not offered it again, until it has another host")
+    @Test("a guest that was refused a skip is not offered it again, until it has another host")
     func skipping() {
         var view = node(.guest)
         _ = view.handle(.peerConnected(Car.host), now: .zero)
@@ -236,7 +236,7 @@ struct DashboardViewTests {
         #expect(page(view).skip.allowed)
     }
 
-    @Test("covers, the library, and the end")
+    @Test("the page shows covers, the library, and the end")
     func theRest() {
         var view = node(.host)
         let odd = Song(id: "a/b c", title: "T\u{202E}\n", artist: "A", duration: 1)
@@ -254,7 +254,7 @@ struct DashboardViewTests {
         #expect(view.end() == .none)
     }
 
-    @Test("a page whose node the system has stopped says which has stopped, and what is kept")
+    @Test("a page whose node was stopped by the system shows which node stopped, and what is saved")
     func stopped() {
         for (role, words) in [
             (NodeDescription.Role.host, "The host has stopped. The next start goes on with the queue."),
@@ -266,7 +266,7 @@ struct DashboardViewTests {
         }
     }
 
-    @Test("a guest's song goes on in a gap, and stands still when its host has said goodbye")
+    @Test("a guest's song continues in a gap, and stops when its host has said goodbye")
     func goodbye() {
         for (reason, elapsed) in [(DisconnectReason.linkLost, 70.0), (.goodbye, 15)] {
             var view = node(.guest)
@@ -280,7 +280,7 @@ struct DashboardViewTests {
         }
     }
 
-    @Test("after quit the page says that the queue is kept")
+    @Test("after quit the page shows that the queue is saved")
     func ends() {
         var view = node(.host)
         _ = view.handle(.bye(.quit), now: .zero)
@@ -290,7 +290,7 @@ struct DashboardViewTests {
         #expect(told?.contains("goes on with the queue") == true)
     }
 
-    @Test("what is not there is a null, as the contract says")
+    @Test("a missing value is null, as in the contract")
     func nulls() throws {
         let text = String(decoding: try JSONLine.bytes(page(node(.guest))), as: UTF8.self)
         for field in ["host", "nowPlaying", "invitation", "library", "ended"] {
@@ -299,7 +299,7 @@ struct DashboardViewTests {
         #expect(text.contains("\"queue\":[]") && !text.contains("\n"))
     }
 
-    @Test("a host is one however many relays lead to it, and is in range as long as it or one of them is heard")
+    @Test("a host counts once however many relays lead to it, and is in range while it or one of them is heard")
     func relays() {
         var view = node(.guest)
         let far = Peer(id: Car.host.id, name: "Dad's")
@@ -341,7 +341,7 @@ struct DashboardViewTests {
         }
     }
 
-    @Test("a host shows who hangs on whom: each guest behind its relay, and how many a relay carries")
+    @Test("a host shows the tree: each guest behind its relay, and the number of guests of a relay")
     func tree() {
         var view = node(.host)
         let names = ["Ana", "Bob", "One", "Kim", "Two"]
@@ -355,12 +355,12 @@ struct DashboardViewTests {
         _ = view.handle(.link(peers[3], Self.link(hops: 1, via: "one00000")), now: .zero)
         #expect(tree(view) == ["Bob 0", "One 0*3", "Kim<One 1", "Two<One 1*1", "Ana<Two 2"])
         #expect(page(view).guests.map(\.rssi) == [-50, -70, nil, nil, nil])
-        // A relay that is not there any more, or that nobody has heard of.
+        // A relay that is gone, or that is unknown.
         _ = view.handle(.snapshot(snapshot(peers: Array(peers.prefix(4))), isStale: false), now: .zero)
         #expect(tree(view) == ["Ana<two00000 2", "Bob 0", "One 0*1", "Kim<One 1"])
     }
 
-    @Test("relays that claim to hang on one another are shown, each once, and nobody is left out")
+    @Test("relays that claim to be behind each other are shown once each, and no guest is left out")
     func ring() {
         var view = node(.host)
         let peers = ["a", "b", "c", "d"].map { Peer(id: $0 + "0000000000", name: $0) }
@@ -371,7 +371,7 @@ struct DashboardViewTests {
         #expect(page(view).guests.map(\.name).sorted() == ["a", "b", "c", "d"])
     }
 
-    @Test("a guest shows the relay that it is joined through, and a relay those behind it as long as they are")
+    @Test("a guest shows the relay that it joined through, and a relay the guests behind it while they are there")
     func ownWay() {
         var view = node(.guest)
         let (one, kim) = (Peer(id: "one00000beef", name: "One"), Peer(id: "kim00000beef", name: "Kim"))
@@ -392,7 +392,7 @@ struct DashboardViewTests {
         #expect(tree(view).first == "Ana 0" && page(view).guests.first?.rssi == -58)
     }
 
-    @Test("memory does not grow with what comes by")
+    @Test("memory does not grow with passing hosts")
     func bounds() {
         var view = node(.guest)
         for number in 0..<100 {

@@ -8,7 +8,7 @@ import Testing
 @testable import Dashboard
 @testable import MeshNode
 
-@Suite("A page's stream, as it is written")
+@Suite("The encoded stream of a page")
 struct EncodedViewTests {
     private static let ana = Peer(id: "a", name: "Ana")
 
@@ -20,7 +20,7 @@ struct EncodedViewTests {
         return watch.page(for: watch.own, webGuests: [], version: Int(revision), now: .zero)
     }
 
-    @Test("a view is sent the same whether its songs were sent before or not, whatever they are called")
+    @Test("a view is encoded the same whether or not its songs were sent before, whatever their names")
     func knownSongs() throws {
         var watch = NodeWatch(
             NodeDescription(role: .host, peer: Car.host, radio: "virtual", service: .democracyDJ))

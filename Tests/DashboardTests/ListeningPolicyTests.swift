@@ -6,9 +6,9 @@ import Testing
 
 @testable import Dashboard
 
-@Suite("When a page that cannot listen tries again")
+@Suite("Retries of a page that cannot listen")
 struct ListeningPolicyTests {
-    @Test("it tries again after longer and longer pauses, and tells each cause once")
+    @Test("the pauses between retries become longer, and each cause is reported once")
     func pauses() {
         var policy = ListeningPolicy()
         var now = MeshInstant.zero
@@ -26,7 +26,7 @@ struct ListeningPolicyTests {
         #expect(policy.cause == nil && policy.retryAt == nil)
     }
 
-    @Test("only what no network and no other program can change is lasting")
+    @Test("only a cause that no network and no other program can change is permanent")
     func lasting() {
         for code in [EADDRNOTAVAIL, EADDRINUSE, ENODEV, ENETDOWN, EMFILE, ENOBUFS] {
             #expect(!ListeningPolicy.isLasting(code))

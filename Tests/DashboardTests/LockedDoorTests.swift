@@ -34,7 +34,7 @@ struct LockedDoorTests {
         try await browser.post("/api/join", "{\"key\": \"\(key)\", \"name\": \"Mia\"\(proof)}")
     }
 
-    @Test("a bare page asks for the PIN, and lets in who types it, for good")
+    @Test("a page without a link asks for the PIN, and admits a browser that types it permanently")
     func bare() async throws {
         let car = try await car()
         let browser = car.browser
@@ -56,7 +56,7 @@ struct LockedDoorTests {
         try await car.stop()
     }
 
-    @Test("who guesses the PIN in a browser leaves guesses to those on the air, and the driver hears of each")
+    @Test("guesses of the PIN in browsers leave guesses to guests on the air, and the driver is notified of each")
     func guesses() async throws {
         let car = try await car()
         let page = try await driver(of: car).page()
@@ -68,7 +68,7 @@ struct LockedDoorTests {
         try await car.stop()
     }
 
-    @Test("an invitation lets one browser in, shows its own picture to the driver alone, and is then used up")
+    @Test("an invitation admits one browser, shows its own QR code only to the driver, and is then used up")
     func invitation() async throws {
         let car = try await car()
         let driver = try await driver(of: car)
@@ -125,7 +125,7 @@ struct LockedDoorTests {
         try await car.stop()
     }
 
-    @Test("a second picture joins the Wi-Fi, and what stands in its name and password is no end of them")
+    @Test("a second QR code joins the Wi-Fi, and special characters in its name and password are escaped")
     func wifi() async throws {
         #expect(WifiNetwork(name: "Car; 7", password: "to:the\\sea")?.code == #"WIFI:T:WPA;S:Car\; 7;P:to\:the\\sea;;"#)
         #expect(WifiNetwork(name: "Car", password: nil)?.code == "WIFI:T:nopass;S:Car;;")

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The files of the page")
 struct PageFilesTests {
-    @Test("every file of the page is served, as it is")
+    @Test("every file of the page is served unchanged")
     func complete() throws {
         let folder =
             URL(filePath: #filePath).deletingLastPathComponent().path
@@ -26,14 +26,14 @@ struct PageFilesTests {
         }
     }
 
-    @Test("the page that is kept for tunnels is all of it")
+    @Test("the page for tunnels is stored completely")
     func kept() throws {
         let worker = try #require(Self.text("/worker.js"))
         let kept = Set(worker.matches(of: /"(\/[a-z0-9.-]*)"/).map { String($0.1) })
         #expect(kept == Set(PageFiles.all.map(\.path)).subtracting(["/worker.js"]))
     }
 
-    @Test("the page's own tag is another one where any of its files is another")
+    @Test("the tag of the page changes with each of its files")
     func indexTag() {
         #expect(PageFiles.indexTag != PageFiles.index.entityTag)
         #expect(PageFiles.all.contains { $0.path == "/fresh.js" })
@@ -43,7 +43,7 @@ struct PageFilesTests {
         PageFiles.all.first { $0.path == path }.map { String(decoding: $0.bytes, as: UTF8.self) }
     }
 
-    @Test("what stands on the page's buttons is what the table of commands says")
+    @Test("the texts of the page's buttons are those in the table of commands")
     func titles() throws {
         let script = try #require(Self.text("/commands.js"))
         for (page, user) in [("host", NodeCommand.User.driverPage), ("guest", .guestPage)] {
@@ -53,7 +53,7 @@ struct PageFilesTests {
         #expect(CommandReader(.guestPage).titles == CommandReader(.passenger).titles)
     }
 
-    @Test("no button of the page reaches nothing: what it posts is a command of the page that has it")
+    @Test("each button of the page sends a command of the page")
     func buttons() throws {
         let known = [NodeCommand.User.driverPage, .guestPage].map {
             Set(CommandReader($0).commands.flatMap { [$0.word] + $0.aliases })

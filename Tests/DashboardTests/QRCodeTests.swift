@@ -4,11 +4,11 @@ import Testing
 
 @testable import Dashboard
 
-@Suite("The code that invites")
+@Suite("The QR code that invites")
 struct QRCodeTests {
     private static let url = "http://192.168.178.123:54321/join?token=0123456789abcdef0123456789abcdef"
 
-    @Test("has its three corner marks, and the size that its text needs")
+    @Test("a QR code has its three corner marks, and the size that its text needs")
     func modules() throws {
         let rows = try #require(QRCode.modules(Self.url))
         // 72 bytes with correction M: version 5 (ISO/IEC 18004, table 7).
@@ -21,7 +21,7 @@ struct QRCodeTests {
         #expect(try #require(QRCode.modules("x")).count == 21)
     }
 
-    @Test("is a picture with a bar for each run of black, and room around it")
+    @Test("a QR code is a picture with a bar for each run of black, and a margin")
     func picture() throws {
         let picture = try #require(QRCode.svg(Self.url))
         #expect(picture.contains("viewBox=\"0 0 45 45\"") && picture.contains("M4 4h7v1h-7z"))
@@ -33,7 +33,7 @@ struct QRCodeTests {
         #expect(drawn.reduce(0, +) == black)
     }
 
-    @Test("is none where the text is too long for a phone to read it")
+    @Test("a text that is too long for a phone to read gives no QR code")
     func tooLong() {
         #expect(QRCode.svg(String(repeating: "x", count: DashboardLimits.invitationBytes)) != nil)
         #expect(QRCode.svg(String(repeating: "x", count: DashboardLimits.invitationBytes + 1)) == nil)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Dashboard
 
-@Suite("Which address phones can open")
+@Suite("The address that phones can open")
 struct ReachableAddressTests {
     private typealias Candidate = ReachableAddress.Candidate
 
@@ -28,27 +28,27 @@ struct ReachableAddressTests {
         #expect(chosen([Self.home, Self.other]) == "192.168.9.2")
     }
 
-    @Test("the device's own Wi-Fi comes before its way out, and a Wi-Fi that is one does not")
+    @Test("the device's own access point comes before its default route, and a Wi-Fi client does not")
     func ownWifi() {
         #expect(chosen([Self.home, Self.wifi], waysOut: ["eth0"]) == "192.168.4.1")
         #expect(chosen([Self.home, Self.wifi], waysOut: ["eth0", "wlan0"]) == "10.0.0.7")
         #expect(chosen([Self.modem, Self.wifi], waysOut: ["wwan0"]) == "192.168.4.1")
     }
 
-    @Test("what a phone has opened comes before everything")
+    @Test("an address that a phone has opened comes first")
     func opened() {
         #expect(chosen([Self.home, Self.wifi], waysOut: ["eth0"], opened: "10.0.0.7") == "10.0.0.7")
         #expect(chosen([Self.wifi], opened: "10.0.0.7") == "192.168.4.1")
     }
 
-    @Test("a modem, containers, and addresses for one link or for this device are none that phones can open")
+    @Test("a modem, containers, and link-local or loopback addresses cannot be opened by phones")
     func none() {
         let useless = ["127.0.0.1", "169.254.3.4", "fe80::1", "::1"].map { Candidate(interface: "eth0", address: $0) }
         #expect(chosen([Self.modem, Self.docker] + useless, waysOut: ["wwan0"]) == nil)
         #expect(chosen([], host: "::") == nil)
     }
 
-    @Test("IPv6 comes after IPv4, and only where the page listens there; an address that was named stays")
+    @Test("IPv6 comes after IPv4, and only if the page listens there; a configured address stays")
     func sixth() {
         #expect(chosen([Self.sixth, Self.other], waysOut: ["eth0"], host: "::") == "192.168.9.2")
         #expect(chosen([Self.sixth], host: "::") == "fd00::1")

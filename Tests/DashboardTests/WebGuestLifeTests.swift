@@ -7,7 +7,7 @@ import Testing
 
 @testable import Dashboard
 
-@Suite("A passenger's browser, from the code to the goodbye", .timeLimit(.minutes(1)))
+@Suite("A passenger's browser, from the QR code to the goodbye", .timeLimit(.minutes(1)))
 struct WebGuestLifeTests {
     private let host = HostInTheCar()
 
@@ -37,7 +37,7 @@ struct WebGuestLifeTests {
     private static let key = String(repeating: "17", count: 32)
     private static let otherKey = String(repeating: "18", count: 32)
 
-    @Test("it scans the code, joins by name, votes, is counted, and is gone when it says so")
+    @Test("a browser scans the code, joins by name, votes, is counted, and is gone when it leaves")
     func life() async throws {
         let car = try await car()
         let code = try await car.browser.get("/invitation.svg")
@@ -73,7 +73,7 @@ struct WebGuestLifeTests {
         try await car.stop()
     }
 
-    @Test("it has no right of the driver's, and none without joining")
+    @Test("a browser has none of the driver's rights, and no rights without joining")
     func rights() async throws {
         let car = try await car()
         let browser = try await invited(to: car)
@@ -84,14 +84,14 @@ struct WebGuestLifeTests {
         for command in ["play", "pause", "end", "quit"] { #expect(try await browser.command(command).status == 400) }
         let ban = "{\"command\": \"ban\", \"peer\": \"x\"}"
         #expect(try await browser.post("/api/command", ban).status == 400)
-        // What a device that steers can do, another one asks for in vain.
+        // A device that is not a co-host is refused a co-host's command.
         let refused = try await browser.command("remove", "s4")
         #expect(refused.status == 409 && refused.message?.contains("only the driver does that") == true)
         #expect(try await browser.get("/invitation.svg").status == 404)
-        // Another's id is worth nothing without the key, and the session is not to be guessed.
+        // Another guest's id is useless without the key, and the session cannot be guessed.
         browser.cookies["roadmesh-guest-\(car.port)"] = "0123456789abcdef0123456789abcdef"
         #expect(try await browser.command("vote", "s4").status == 401)
-        // Where nobody is invited there is no door.
+        // Without invitations there is no page for guests.
         let closed = try await Car()
         let answer = try await join(closed.browser)
         #expect(answer.status == 403)
@@ -100,7 +100,7 @@ struct WebGuestLifeTests {
         try await car.stop()
     }
 
-    @Test("it is told what is wrong with its name or its key")
+    @Test("a browser gets an error for an invalid name or key")
     func badNames() async throws {
         let car = try await car()
         let browser = try await invited(to: car)
@@ -114,7 +114,7 @@ struct WebGuestLifeTests {
         try await car.stop()
     }
 
-    @Test("the same key on two phones is one guest, another key another, and votes are counted so")
+    @Test("the same key on two phones is one guest, another key is another guest, and votes count accordingly")
     func keys() async throws {
         let car = try await car()
         let one = try await invited(to: car), same = try await invited(to: car), other = try await invited(to: car)
@@ -130,7 +130,7 @@ struct WebGuestLifeTests {
         try await car.stop()
     }
 
-    @Test("sent away by the driver, it is told so, its stream ends, and its key opens nothing more")
+    @Test("a browser that the driver removes is notified, its stream ends, and its key opens nothing more")
     func sentAway() async throws {
         let car = try await car()
         let browser = try await invited(to: car)
@@ -147,9 +147,9 @@ struct WebGuestLifeTests {
         try await car.stop()
     }
 
-    @Test("a vote is answered when the disk has it, and refused in words where it has not, and then it is not lost")
+    @Test("a vote is confirmed when the disk has it, and otherwise refused with a text, without being lost")
     func disk() async throws {
-        // A tap is given up at once.
+        // A tap ends at once.
         let car = try await car { if $0 != DashboardLimits.tapTime { try await Task.sleep(for: $0) } }
         let browser = try await invited(to: car)
         #expect(try await join(browser).status == 204)
@@ -161,14 +161,14 @@ struct WebGuestLifeTests {
             #expect(try await page.view { $0.item(song)?.wish?.state == "sent" }.item(song)?.votes == 0)
             await host.disk(.takes)
             _ = try await page.view { $0.item(song)?.wish?.state == "confirmed" }
-            // The page taps again after a while; a second vote is not made of it.
+            // The page taps again later, which does not make a second vote.
             while try await browser.command("vote", song).status == 504 {}
             #expect(try await car.browser.page().view().item(song)?.votes == 1)
         }
         try await car.stop()
     }
 
-    @Test("what the driver's page wants is answered when the disk has it as well")
+    @Test("the driver's commands on the page are also confirmed when the disk has them")
     func driversDisk() async throws {
         let car = try await car { if $0 != DashboardLimits.tapTime { try await Task.sleep(for: $0) } }
         await host.disk(.hangs)
@@ -181,14 +181,14 @@ struct WebGuestLifeTests {
         try await car.stop()
     }
 
-    @Test("only so much of it waits for the disk, and what is beyond that is refused and not lost without a word")
+    @Test("a limited number of taps waits for the disk, and further ones are refused with a message")
     func waiting() async throws {
         let car = try await car()
         let browser = try await invited(to: car)
         #expect(try await join(browser).status == 204)
         await host.disk(.hangs)
         let id = try #require(await car.dashboard.webGuests.present.first)
-        // The first has to be written, and the others wait for it: a refusal by itself needs no disk.
+        // The first must be written, and the others wait for it: a refusal alone needs no disk.
         for song in ["s5"] + (1..<DashboardLimits.waitingTaps).map({ "x\($0)" }) {
             await car.dashboard.tap(song, by: id)
         }
@@ -197,7 +197,7 @@ struct WebGuestLifeTests {
         try await car.stop()
     }
 
-    @Test("a page of it too many ends the first one, and the guest stays")
+    @Test("one page too many ends the first one, and the guest stays")
     func pages() async throws {
         let car = try await car()
         let browser = try await invited(to: car)
@@ -217,7 +217,7 @@ struct WebGuestLifeTests {
 }
 
 extension Dashboard {
-    /// A tap of a guest whose answer nobody waits for.
+    /// A guest's tap without a wait for its answer.
     fileprivate func tap(_ songID: Song.ID, by id: Peer.ID) {
         if let (_, actions) = webGuests.want(.suggest(songID), by: id, now: now) { perform(actions) }
     }

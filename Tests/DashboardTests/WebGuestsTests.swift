@@ -17,7 +17,7 @@ struct WebGuestsTests {
             queue: [QueueItem(song: Car.songs[0], addedBy: "h0", voters: voters)], connectedPeers: [mia])
     }
 
-    /// Mia is there, by link 1.
+    /// Mia is connected, by link 1.
     private func joined() -> WebGuests {
         var guests = WebGuests(host: Car.host)
         #expect(guests.linked(mia, by: 1, snapshot(1), now: .zero) == [.changed("m")])
@@ -41,7 +41,7 @@ struct WebGuestsTests {
         guests.viewpoint("m")?.wishes.entry("s1")?.state.name
     }
 
-    @Test("are there as long as a page is open and half a minute after the last, and keep their place after that")
+    @Test("guests are present while a page is open and half a minute longer, and keep their slot after that")
     func presence() throws {
         var guests = joined()
         #expect(guests.present == ["m"] && guests.guest(session: "x") == "m" && guests.guest(session: "y") == nil)
@@ -56,13 +56,13 @@ struct WebGuestsTests {
         guests.closed("m", now: .seconds(130))
         #expect(guests.tick(now: .seconds(160)) == [.leave(1, .linkLost), .changed("m")])
         #expect(guests.tick(now: .seconds(200)) == [] && guests.present == [])
-        // Its place and its session are kept, as long as nobody else needs them.
+        // Its slot and its session stay, while no other guest needs them.
         #expect(guests.guest(session: "x") == "m" && guests.unlinked("m") == mia)
         #expect(guests.linked(mia, by: 2, nil, now: .seconds(201)) == [.changed("m")])
         #expect(guests.linked(mia, by: 3, nil, now: .seconds(201)) == [.leave(3, .goodbye())])
     }
 
-    @Test("of one phone leave places to other phones, however many names it has")
+    @Test("guests of one phone leave slots to other phones, however many names it has")
     func share() {
         func fill(_ guests: inout WebGuests, _ address: String, _ keys: Range<Int>) -> [Peer] {
             keys.compactMap { number -> Peer? in
@@ -93,7 +93,7 @@ struct WebGuestsTests {
         #expect(other && here.count == 32)
     }
 
-    @Test("vote, and see where the vote is until the host shows it")
+    @Test("guests vote, and see the state of the vote until the host shows it")
     func voting() throws {
         var guests = joined()
         #expect(wants(.vote("s1"), &guests) == [vote(1), .changed("m")] && wish(guests) == "sent")
@@ -107,7 +107,7 @@ struct WebGuestsTests {
         #expect(guests.tick(now: .seconds(5)) == [.changed("m")] && wish(guests) == nil)
     }
 
-    @Test("are told why a wish is not followed, and at once where it cannot even be asked")
+    @Test("guests see why a wish is rejected, and at once if it cannot be sent")
     func rejection() throws {
         var guests = joined()
         _ = wants(.suggest("s9"), &guests)
@@ -116,13 +116,13 @@ struct WebGuestsTests {
         let viewpoint = try #require(guests.viewpoint("m"))
         #expect(viewpoint.wishes.entry("s9")?.state == .rejected(.queueFull))
         #expect(viewpoint.notices.current.map(\.code) == ["queueFull"])
-        // Nothing plays here.
+        // No song plays here.
         let asked = guests.want(.skip, by: "m", now: .zero)
         let skip = try #require(asked)
         #expect(skip.tapped == .refused(Notice(.nothingPlays)) && skip.actions == [])
     }
 
-    @Test("have their vote asked for once more where its song has left the queue before it was seen")
+    @Test("a guest's vote is sent once more if its song has left the queue before the vote was shown")
     func unshown() throws {
         var guests = joined()
         _ = wants(.vote("s1"), &guests)
@@ -136,7 +136,7 @@ struct WebGuestsTests {
         #expect(wish(guests) == "rejected")
     }
 
-    @Test("keep their link until what they have said is safe, and say again what was lost with one")
+    @Test("guests keep their link until their messages are stored, and send again what was lost with a link")
     func safety() throws {
         var guests = joined()
         _ = wants(.vote("s1"), &guests)
@@ -144,13 +144,13 @@ struct WebGuestsTests {
         #expect(guests.handle(.ended(.linkLost), on: 1, of: "m", now: .seconds(61)) == [.changed("m")])
         #expect(wish(guests) == "queued" && guests.present == [])
         #expect(guests.linked(mia, by: 2, snapshot(1), now: .seconds(62)) == [vote(2, on: 2), .changed("m")])
-        // What the old link still has is not heard.
+        // The rest of the old link is not read.
         #expect(guests.handle(.acknowledged(2), on: 1, of: "m", now: .seconds(62)) == [])
         _ = guests.handle(.acknowledged(2), on: 2, of: "m", now: .seconds(62))
         #expect(guests.tick(now: .seconds(92)).first == .leave(2, .linkLost))
     }
 
-    @Test("that the driver sends away are told so, and nothing is heard of them")
+    @Test("guests that the driver removes are notified, and nothing of them is accepted")
     func banned() throws {
         var guests = joined()
         #expect(guests.handle(.ended(.refused(.banned)), on: 1, of: "m", now: .zero) == [.changed("m")])
@@ -160,7 +160,7 @@ struct WebGuestsTests {
         #expect(guests.guest(session: "x") == "m", "it keeps its own, to be told so")
     }
 
-    @Test("are told that the host has ended its session, and are in the next one by a new link")
+    @Test("guests are notified of the end of the session, and are in the next one by a new link")
     func nextSession() throws {
         var guests = joined()
         #expect(guests.handle(.ended(.goodbye(.ended)), on: 1, of: "m", now: .zero) == [.changed("m")])
@@ -174,7 +174,7 @@ struct WebGuestsTests {
         #expect(guests.viewpoint("m")?.notices.current.isEmpty == true)
     }
 
-    @Test("that leave are gone at once, with their session")
+    @Test("guests that leave are gone at once, with their session")
     func leaving() throws {
         var guests = joined()
         #expect(guests.leave("m") == [.leave(1, .goodbye())])
@@ -182,7 +182,7 @@ struct WebGuestsTests {
         guests.closed("m", now: .zero)
     }
 
-    @Test("come with a new name or a new cookie and are the same guest")
+    @Test("guests with a new name or a new cookie are the same guests")
     func again() throws {
         var guests = joined()
         let renamed = Peer(id: "m", name: "Mia M.")
@@ -192,7 +192,7 @@ struct WebGuestsTests {
         #expect(guests.guest(session: "x") == nil && guests.guest(session: "s9") == "m")
     }
 
-    @Test("get the place of who has been away the longest where all are taken, and never that of who looks")
+    @Test("a new guest gets the slot of the guest that was away for longest, and never that of one with an open page")
     func full() throws {
         var guests = WebGuests(host: Car.host)
         let all = (0..<DashboardLimits.webGuests).map { Peer(id: "p\($0)", name: "P") }
