@@ -5,7 +5,7 @@ import DemocracyDJTesting
 import MeshProtocol
 import Testing
 
-@Suite("What the application is doing")
+@Suite("The roles of the application")
 struct AppFeatureTests {
     private func hosting() -> AppFeature {
         var app = AppFeature()
@@ -19,7 +19,7 @@ struct AppFeatureTests {
         return app
     }
 
-    @Test("before somebody chooses, nothing that happens changes anything")
+    @Test("before a role is chosen, events change nothing")
     func choosing() async {
         let store = TestStore(AppFeature())
         for event in [MultipeerEvent.peerConnected(Example.bob), .networkUnavailable, .sessionInvalidated] {
@@ -30,7 +30,7 @@ struct AppFeatureTests {
         await store.send(.endSession)
     }
 
-    @Test("a host is no guest, and a guest no host: what is meant for the other changes nothing")
+    @Test("a host ignores events for a guest, and a guest those for a host")
     func otherRole() async {
         let host = TestStore(hosting())
         await host.send(.guest(.vote("s3")))
@@ -42,7 +42,7 @@ struct AppFeatureTests {
         #expect(joining().host == nil)
     }
 
-    @Test("what the person at the head unit says reaches the host's feature")
+    @Test("a command of the person at the head unit reaches the host's feature")
     func command() async {
         var expected = Example.hostFeature()
         let effects = expected.handle(.command(.skip), now: .seconds(3))
@@ -51,7 +51,7 @@ struct AppFeatureTests {
         await store.send(.host(.command(.skip)), effects: effects.map(AppFeature.Effect.host)) { $0 = .hosting(state) }
     }
 
-    @Test("what a passenger wants reaches the guest's feature")
+    @Test("a passenger's wish reaches the guest's feature")
     func wish() async {
         let store = TestStore(joining())
         await store.send(.guest(.vote("s3")), effects: [.guest(.wishChanged(songID: "s3", .vote, .queued))]) {
@@ -61,14 +61,14 @@ struct AppFeatureTests {
         }
     }
 
-    @Test("a host has something due, its heartbeat at the latest; a guest and a start have not")
+    @Test("a host has a deadline, at the latest for its heartbeat; a guest and the start have none")
     func deadline() {
         #expect(hosting().deadline == DJLimits.stateHeartbeat)
         #expect(joining().deadline == nil)
         #expect(AppFeature().deadline == nil)
     }
 
-    @Test("after the end of one session another can begin, as the other role")
+    @Test("after the end of one session another can begin in the other role")
     func again() async {
         let store = TestStore(hosting())
         await store.send(.endSession) { $0 = .choosing }

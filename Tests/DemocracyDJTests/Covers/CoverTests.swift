@@ -12,7 +12,7 @@ struct CoverTests {
         try #require(SmallCover(bytes, version: version))
     }
 
-    /// A host and a guest, and every piece arrives at once.
+    /// A host and a guest; every piece arrives at once.
     private struct Pair {
         var server = CoverServer()
         var client = CoverClient()
@@ -63,7 +63,7 @@ struct CoverTests {
         }
     }
 
-    @Test("a guest gets the cover of what plays, then of what comes next, piece by piece")
+    @Test("a guest gets the cover of the current song, then of the next one, piece by piece")
     func whole() throws {
         var pair = Pair()
         pair.covers = ["a": try Self.cover(), "b": try Self.cover([9, 9], version: 6)]
@@ -72,13 +72,13 @@ struct CoverTests {
         #expect(pair.kept == ["a": Self.picture, "b": [9, 9]])
         #expect(pair.asked.map(\.from) == [0, 1_024, 2_048, 0])
         #expect(pair.sent.allSatisfy { $0.piece.bytes.count <= DJLimits.coverPieceBytes })
-        // And does not ask again.
+        // And it does not ask again.
         pair.shows(["b", "a"])
         pair.pass(.seconds(1_000))
         #expect(pair.asked.count == 4)
     }
 
-    @Test("while there is something better to say no cover is asked for, and then it goes on where it was")
+    @Test("while more important messages wait no cover is requested, and afterwards the download continues")
     func idle() throws {
         var pair = Pair()
         pair.covers["a"] = try Self.cover()
@@ -99,7 +99,7 @@ struct CoverTests {
         #expect(pair.kept["a"] == Self.picture)
     }
 
-    @Test("another host's covers are others")
+    @Test("covers of another host are different ones")
     func otherHost() throws {
         var pair = Pair()
         pair.covers["a"] = try Self.cover()
@@ -112,7 +112,7 @@ struct CoverTests {
         #expect(pair.kept["a"] == [1])
     }
 
-    @Test("a song without a cover is asked for less and less often")
+    @Test("a song without a cover is requested less and less often")
     func none() {
         var pair = Pair()
         pair.shows(["a"])
@@ -121,7 +121,7 @@ struct CoverTests {
         #expect(pair.kept.isEmpty)
     }
 
-    @Test("songs without covers let a calm link be calm")
+    @Test("songs without covers leave a link idle")
     func calm() {
         var pair = Pair()
         pair.shows(["a", "b", "c", "d", "e", "f"])
@@ -132,7 +132,7 @@ struct CoverTests {
         #expect(pair.asked.count == 12)
     }
 
-    @Test("a host that says nothing, or something else, is not asked on and on")
+    @Test("a host that sends nothing, or other data, is not asked forever")
     func silence() throws {
         var pair = Pair()
         pair.isReachable = false
@@ -150,7 +150,7 @@ struct CoverTests {
         #expect(questions <= 2 + DJLimits.coverRestarts)
     }
 
-    @Test("pieces that fit nothing are dropped", arguments: [(5, 1_025, 2_500), (6, 1_024, 2_500), (5, 1_024, 2_501)])
+    @Test("pieces that do not fit are dropped", arguments: [(5, 1_025, 2_500), (6, 1_024, 2_500), (5, 1_024, 2_501)])
     func misfits(_ misfit: (version: UInt32, from: Int, total: Int)) throws {
         var client = CoverClient()
         _ = client.handle(.shows(["a"], of: "car", isIdle: true), now: .zero)
@@ -158,11 +158,11 @@ struct CoverTests {
         _ = client.handle(.arrived(first), now: .zero)
         let wrong = CoverPiece(songID: "a", version: misfit.version, from: misfit.from, total: misfit.total, bytes: [1])
         #expect(client.handle(.arrived(wrong), now: .zero).isEmpty)
-        // What nobody has asked for is nothing either.
+        // Unrequested pieces are also dropped.
         #expect(client.handle(.arrived(first), now: .zero).isEmpty)
     }
 
-    @Test("all guests together get few pieces a second, in turn")
+    @Test("all guests together get a limited number of pieces per second, in turn")
     func pace() throws {
         var server = CoverServer()
         let guests = (0..<16).map { "guest\($0)" }
@@ -189,7 +189,7 @@ struct CoverTests {
         #expect(served.count == 16 && (served.values.max() ?? 0) - (served.values.min() ?? 0) <= 1)
     }
 
-    @Test("while the queue changes nobody gets a piece")
+    @Test("while the queue changes no guest gets a piece")
     func changes() throws {
         var server = CoverServer()
         let asked = CoverServer.Event.asked(CoverRequest(songID: "a"), by: "ana", isOnView: true)
@@ -203,7 +203,7 @@ struct CoverTests {
         #expect(server.handle(.tick, now: due).count == 1)
     }
 
-    @Test("who asks for songs that are not on view makes a host no work")
+    @Test("requests for songs that are not shown cause no work for a host")
     func notOnView() {
         var server = CoverServer()
         for number in 0..<1_000 {
@@ -214,12 +214,12 @@ struct CoverTests {
         #expect(server.deadline(now: .zero) == nil)
     }
 
-    @Test("a cover that comes late, or is another one, is made again")
+    @Test("a cover that arrives late or changes is made again")
     func changed() throws {
         var server = CoverServer()
         let asked = CoverServer.Event.asked(CoverRequest(songID: "a"), by: "ana", isOnView: true)
         #expect(server.handle(asked, now: .zero) == [.make("a")])
-        // While it is made.
+        // While it is being made.
         #expect(server.handle(.changed("a"), now: .zero).isEmpty)
         #expect(server.handle(.made("a", nil), now: .zero) == [.make("a")])
         let piece = CoverPiece(of: try Self.cover(), for: CoverRequest(songID: "a"))
@@ -229,7 +229,7 @@ struct CoverTests {
         #expect(server.handle(asked, now: .zero) == [.make("a")])
     }
 
-    @Test("an update leaves before a piece, and a piece waits for what is under way")
+    @Test("an update is sent before a piece, and a piece waits for the data in transit")
     func behindUpdates() throws {
         let host = FullCar.host()
         let ana = FullCar.guests[0].id
@@ -244,7 +244,7 @@ struct CoverTests {
         #expect(feed.handle(.updateHasLeft(ana)).isEmpty)
     }
 
-    @Test("what is beyond the limits is not understood")
+    @Test("messages beyond the limits are not accepted")
     func limits() {
         let tooLong = [UInt8](repeating: 1, count: DJLimits.coverPieceBytes + 1)
         let bad = [

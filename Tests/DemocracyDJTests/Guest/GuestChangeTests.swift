@@ -4,7 +4,7 @@ import DemocracyDJ
 import MeshProtocol
 import Testing
 
-@Suite("What a guest sees of changes")
+@Suite("A guest's view of changes")
 struct GuestChangeTests {
     var guest = GuestFeature(local: Example.ana)
     var host = HostFeature(local: Example.host, library: Example.library, epoch: 7, now: .zero)
@@ -18,14 +18,14 @@ struct GuestChangeTests {
         _ = receive(.stateUpdate(host.snapshot))
     }
 
-    /// What a vote of Bob changes.
+    /// The change that a vote of Bob causes.
     private mutating func vote(_ songID: Song.ID, by peer: Peer = Example.bob) throws -> HostChange {
         let before = host.snapshot
         _ = host.handle(Example.intent(.vote(songID: songID), from: peer), now: .zero)
         return try #require(HostChange(from: before, to: host.snapshot))
     }
 
-    @Test("a change is shown as the state that it leads to, and confirms a vote")
+    @Test("a change is shown as the resulting state, and confirms a vote")
     mutating func shown() throws {
         join()
         _ = guest.handle(.vote("s4"))
@@ -35,7 +35,7 @@ struct GuestChangeTests {
         #expect(guest.state.hostSnapshot == host.snapshot)
     }
 
-    @Test("a guest that has missed a change asks for the whole once, and shows it when it comes")
+    @Test("a guest that has missed a change requests the full state once, and shows it when it arrives")
     mutating func missed() throws {
         join()
         let seen = host.snapshot
@@ -49,7 +49,7 @@ struct GuestChangeTests {
         #expect(receive(.stateChange(change)) == [.show(host.snapshot)])
     }
 
-    @Test("behind a relay the whole may come after changes to it: they are not lost, and nothing is asked for again")
+    @Test("behind a relay the full state may arrive after changes to it, which are not lost and cause no request")
     mutating func overtaken() throws {
         join()
         _ = try vote("s3")
@@ -59,12 +59,12 @@ struct GuestChangeTests {
         let between = host.snapshot
         #expect(receive(.stateChange(try vote("s2"))) == [])
         #expect(receive(.stateUpdate(whole)) == [.show(whole), .show(between), .show(host.snapshot)])
-        // What follows is taken as always.
+        // Later changes are applied as always.
         #expect(receive(.stateChange(try vote("s3", by: Example.ana))) == [.show(host.snapshot)])
     }
 
     @Test(
-        "of changes without end that come before the whole, the newest are kept, and what is missing is asked for once")
+        "of endless changes before the full state, the newest are kept, and the missing ones are requested once")
     mutating func floodBeforeWhole() throws {
         join()
         _ = try vote("s3")
@@ -83,7 +83,7 @@ struct GuestChangeTests {
 
     private static let request = HostFeature.Event.multipeerEvent(.messageReceived(.stateRequest, from: Example.ana))
 
-    @Test("a change of another run of the host is not taken, and the whole is asked for")
+    @Test("a change of another run of the host is not applied, and the full state is requested")
     mutating func otherEpoch() throws {
         join()
         var change = try vote("s3")
@@ -91,7 +91,7 @@ struct GuestChangeTests {
         #expect(receive(.stateChange(change)) == [.request(.stateRequest, from: Example.host.id)])
     }
 
-    @Test("a guest that comes back over a relay which is behind sees nothing older than it has seen")
+    @Test("a guest that comes back over a relay which is behind shows nothing older than before")
     mutating func behind() throws {
         let old = host.snapshot
         let first = try vote("s3")
@@ -112,7 +112,7 @@ struct GuestChangeTests {
         #expect(receive(.stateChange(third)) == [.show(host.snapshot)])
     }
 
-    @Test("that waits for the whole asks again where the host tells twice of what does not come")
+    @Test("a guest that waits for the full state asks again if the host reports a missing state twice")
     mutating func asksAgain() throws {
         let asked = GuestFeature.Effect.request(.stateRequest, from: Example.host.id)
         join()
@@ -127,7 +127,7 @@ struct GuestChangeTests {
         #expect(receive(beat) == [])
     }
 
-    @Test("a guest behind a relay is shown nothing, and told of no wish, by states from before it came")
+    @Test("a guest behind a relay shows no state from before it joined, and gets no result of a wish from one")
     mutating func historyOfARelay() throws {
         let old = host.snapshot
         let first = try vote("s3", by: Example.ana)
@@ -149,7 +149,7 @@ struct GuestChangeTests {
         #expect(receive(beat).contains(.show(host.snapshot)))
     }
 
-    @Test("a state of an older run with a greater epoch, which a relay may keep, is not shown and freezes no guest")
+    @Test("a state of an older run with a greater epoch, which a relay may have, is not shown and blocks no guest")
     mutating func otherRun() throws {
         // The clock was ahead, and then the database was lost.
         var old = HostFeature(local: Example.host, library: Example.library, epoch: 9, now: .zero)
@@ -168,14 +168,14 @@ struct GuestChangeTests {
             let change = try vote("s4", by: isFirst ? Example.ana : Example.bob)
             #expect(receive(.stateChange(change)) == [.show(host.snapshot)])
         }
-        // What the host itself sends, and has signed in a run of now, takes the place of the older run on view.
+        // The host's own state, signed in the current run, replaces the shown one of the older run.
         guest = GuestFeature(local: Example.ana)
         _ = guest.handle(.multipeerEvent(.peerConnected(Example.host)))
         #expect(receive(.stateUpdate(old.snapshot)) == [.show(old.snapshot)])
         #expect(receive(.stateUpdate(host.snapshot)) == [.show(host.snapshot)])
     }
 
-    @Test("a guest whose relay goes on where the last one has ended shows that again, or what has followed on it")
+    @Test("a guest whose relay continues from its last state shows that again, or the changes after it")
     mutating func continuesBehindARelay() throws {
         join()
         let (epoch, revision) = (host.snapshot.epoch, host.snapshot.revision)
@@ -196,7 +196,7 @@ struct GuestChangeTests {
         }
     }
 
-    @Test("what was not shown when a link ended is what the next one goes on with; another run begins anew")
+    @Test("a state that was not shown at the end of a link is the base of the next one; another run starts again")
     mutating func continuesUnshown() throws {
         let old = host.snapshot
         let first = try vote("s3", by: Example.ana)
@@ -220,7 +220,7 @@ struct GuestChangeTests {
     }
 
     @Test(
-        "a guest that comes back to the host goes on with what it had: with nothing new, with a change, or with the whole"
+        "a guest that comes back continues with no change, with a change, or with the full state"
     )
     mutating func comesBackToTheHost() throws {
         join()
@@ -244,7 +244,7 @@ struct GuestChangeTests {
         }
     }
 
-    @Test("a host that was joined afresh is told of no state of another one's")
+    @Test("a host that was joined for the first time gets no state names of another host")
     mutating func namesOfAnother() {
         join()
         _ = guest.handle(.multipeerEvent(.peerDisconnected(Example.host)))
@@ -252,7 +252,7 @@ struct GuestChangeTests {
         #expect(guest.stateNames == [])
     }
 
-    /// The host's states, each after one vote more.
+    /// The host's states, each with one vote more.
     private mutating func fiveStates() throws -> [HostSnapshot] {
         var states = [host.snapshot]
         for (song, peer) in [("s3", Example.bob), ("s4", Example.bob), ("s3", Example.ana), ("s4", Example.ana)] {
@@ -262,7 +262,7 @@ struct GuestChangeTests {
         return states
     }
 
-    /// The guest is linked through a relay, which brings the first of these states and then each as a change.
+    /// The guest is linked through a relay, which sends the first of these states and then each as a change.
     private mutating func follow(_ states: ArraySlice<HostSnapshot>) throws {
         let first = try #require(states.first)
         #expect(joinBehindRelay(first) == [.show(first)])
@@ -272,11 +272,11 @@ struct GuestChangeTests {
         }
     }
 
-    @Test("what another relay brings builds on a state that was here a moment ago: nothing is asked for")
+    @Test("changes of another relay build on a recent state of the guest: nothing is requested")
     mutating func anotherRelay() throws {
         let states = try fiveStates()
         try follow(states[...2])
-        // It was asked to go on behind the first of these, and has gathered the next two in one.
+        // It was asked to continue from the first of these, and has combined the next two.
         _ = guest.handle(.isServedByRelay(continues: true))
         let gathered = try #require(HostChange(from: states[1], to: states[3]))
         #expect(receive(.stateChange(gathered)) == [.show(states[3])])
@@ -284,7 +284,7 @@ struct GuestChangeTests {
         #expect(receive(.stateChange(next)) == [.show(states[4])])
     }
 
-    @Test("what another relay brings first may be older than what is shown: it is not shown, and what follows is")
+    @Test("the first state of another relay may be older than the shown one: it is not shown, and later ones are")
     mutating func anotherSlowRelay() throws {
         let states = try fiveStates()
         try follow(states[...3])
@@ -294,7 +294,7 @@ struct GuestChangeTests {
         #expect(receive(.stateChange(next)) == [.show(states[4])])
     }
 
-    @Test("so it is after a gap, also where the last relay had brought less than was shown")
+    @Test("the same is true after a gap, even if the last relay had sent less than was shown")
     mutating func afterAGap() throws {
         let states = try fiveStates()
         #expect(joinBehindRelay(states[0]) == [.show(states[0])])
@@ -307,7 +307,7 @@ struct GuestChangeTests {
         #expect(receive(.stateChange(next)) == [.show(states[4])])
     }
 
-    /// The host's state now, and after one vote and after another.
+    /// The host's state now, after one vote, and after another.
     private mutating func states() throws -> [HostSnapshot] {
         let first = host.snapshot
         _ = try vote("s3")
@@ -316,7 +316,7 @@ struct GuestChangeTests {
         return [first, second, host.snapshot]
     }
 
-    /// The guest is linked through a relay to a host that has this state, which it is sent.
+    /// The guest is linked through a relay to a host with this state, which it gets.
     private mutating func joinBehindRelay(_ state: HostSnapshot) -> [GuestFeature.Effect] {
         _ = guest.handle(.multipeerEvent(.peerConnected(Example.host)))
         _ = guest.handle(.isServedByRelay())
@@ -325,7 +325,7 @@ struct GuestChangeTests {
     }
 
     @Test(
-        "a relay's change leads past what the host has sent meanwhile, and builds on what the relay has brought before")
+        "a relay's change goes beyond the host's own states, and builds on an earlier one of the relay")
     mutating func between() throws {
         let states = try states()
         #expect(joinBehindRelay(states[0]) == [.show(states[0])])
@@ -335,18 +335,18 @@ struct GuestChangeTests {
         #expect(receive(.stateChange(try vote("s5"))) == [.show(host.snapshot)])
     }
 
-    @Test("what the host itself has sent first is followed by what a slow relay brings, once that leads past it")
+    @Test("after the host's own state, a slow relay's changes are shown once they go beyond it")
     mutating func slowRelay() throws {
         let states = try states()
         #expect(joinBehindRelay(states[1]) == [.show(states[1])])
         #expect(receive(.stateUpdate(states[0])) == [], "it is older")
         let change = try #require(HostChange(from: states[0], to: states[2]))
         #expect(receive(.stateChange(change)) == [.show(states[2])], "and nothing is asked for")
-        // With the link that ends what the relay has brought is what goes on.
+        // When the link ends, the guest continues from the relay's states.
         #expect(guest.state.base == nil)
     }
 
-    @Test("what is behind makes way for the whole, and for another run of the host")
+    @Test("a state that is behind is replaced by the full state, and by another run of the host")
     mutating func behindAndWhole() throws {
         let old = host.snapshot
         _ = try vote("s3")
@@ -361,7 +361,7 @@ struct GuestChangeTests {
         }
     }
 
-    @Test("a change that fits is applied although the whole is waited for: what was missed was only late")
+    @Test("a change that fits is applied during the wait for the full state: the missed one was only late")
     mutating func lateAndFits() throws {
         join()
         let change = try vote("s3", by: Example.ana)
@@ -372,7 +372,7 @@ struct GuestChangeTests {
         #expect(!guest.state.isWaitingForWhole)
     }
 
-    @Test("a change that comes again changes nothing, and nothing is asked for")
+    @Test("a repeated change has no effect, and causes no request")
     mutating func replay() throws {
         join()
         let change = try vote("s3")
@@ -382,7 +382,7 @@ struct GuestChangeTests {
         #expect(guest.state.hostSnapshot == host.snapshot)
     }
 
-    @Test("on a new link, changes wait for the whole")
+    @Test("on a new link, changes wait for the full state")
     mutating func newLink() throws {
         join()
         _ = guest.handle(.multipeerEvent(.peerDisconnected(Example.host)))

@@ -20,7 +20,7 @@ struct GuestFeatureTests {
         guest.handle(.multipeerEvent(.messageReceived(message, from: peer)))
     }
 
-    /// The transport tells that the host has a message for good.
+    /// The transport reports that the host has stored a message.
     private mutating func deliver(_ intent: GuestIntent) -> [GuestFeature.Effect] {
         guest.handle(.multipeerEvent(.messageDelivered(.intent(intent), to: Example.host.id)))
     }
@@ -39,7 +39,7 @@ struct GuestFeatureTests {
         #expect(guest.pendingVotes == [])
     }
 
-    @Test("a pending vote is not cleared by just any snapshot")
+    @Test("a pending vote is cleared only by a snapshot that shows it")
     mutating func notCleared() {
         connect()
         _ = guest.handle(.vote("s3"))
@@ -57,7 +57,7 @@ struct GuestFeatureTests {
             ])
     }
 
-    @Test("a vote that was on its way when the link broke is the transport's to send again: it is not cast twice")
+    @Test("a vote in transit when the link broke is repeated by the transport, and not cast twice")
     mutating func notResent() {
         connect()
         _ = guest.handle(.vote("s3"))
@@ -81,7 +81,7 @@ struct GuestFeatureTests {
             guest.handle(.multipeerEvent(.peerConnected(Example.host))) == [.wishChanged(songID: "s3", .vote, .sent)])
     }
 
-    @Test("a host that was started anew is told the votes that it had once more, but for those that it shows")
+    @Test("a restarted host gets the votes that it had once more, except for those that it shows")
     mutating func hostRestarted() {
         connect()
         _ = receive(.stateUpdate(snapshot(5)))
@@ -95,12 +95,12 @@ struct GuestFeatureTests {
                 .show(restarted), .wishChanged(songID: "s4", .vote, .confirmed),
                 .send(.vote(songID: "s3"), to: Example.host.id),
             ])
-        // The vote for s5 is in the outbox still: the transport sends it.
+        // The vote for s5 is still in the outbox: the transport sends it.
         let next = snapshot(2, epoch: 2)
         #expect(receive(.stateUpdate(next)) == [.show(next)])
     }
 
-    @Test("another host is told nothing of the votes that were meant for the first, which gets them when it is back")
+    @Test("another host gets no votes for the first one, which gets them when it is back")
     mutating func otherHost() {
         connect()
         _ = receive(.stateUpdate(snapshot(5)))
@@ -108,11 +108,11 @@ struct GuestFeatureTests {
         _ = guest.handle(.multipeerEvent(.peerDisconnected(Example.host)))
         _ = guest.handle(.vote("s4"))
         #expect(guest.handle(.multipeerEvent(.peerConnected(Example.bob))) == [])
-        // Its epoch is another one, and says nothing about a new start.
+        // Its epoch is different, which does not mean a restart.
         let other = snapshot(1, epoch: 9)
         #expect(receive(.stateUpdate(other), from: Example.bob) == [.show(other)])
         #expect(guest.pendingVotes.isEmpty && guest.saved.wishes.map(\.meantFor) == [Example.host.id, Example.host.id])
-        // A vote of the same song there is another vote.
+        // A vote for the same song there is another vote.
         #expect(guest.handle(.vote("s3")).contains(.send(.vote(songID: "s3"), to: Example.bob.id)))
         _ = guest.handle(.multipeerEvent(.peerDisconnected(Example.bob)))
         let back = guest.handle(.multipeerEvent(.peerConnected(Example.host)))
@@ -121,7 +121,7 @@ struct GuestFeatureTests {
         #expect(guest.saved.wishes.map(\.meantFor) == [Example.bob.id, Example.host.id, Example.host.id])
     }
 
-    @Test("a vote that was cast before any host was known is for the first that is joined")
+    @Test("a vote that was cast before any host was known is for the first host that is joined")
     mutating func anyHost() {
         _ = guest.handle(.vote("s3"))
         #expect(
@@ -131,7 +131,7 @@ struct GuestFeatureTests {
         #expect(guest.saved.wishes.map(\.meantFor) == [Example.bob.id])
     }
 
-    @Test("what was meant for a host that is forgotten is for the next one")
+    @Test("votes for a forgotten host are for the next one")
     mutating func forgottenHost() {
         connect()
         _ = receive(.stateUpdate(snapshot(5)))
@@ -171,7 +171,7 @@ struct GuestFeatureTests {
         #expect(guest.pendingVotes.isEmpty)
     }
 
-    @Test("a rejected vote is told with its reason, and gone")
+    @Test("a rejected vote is reported with its reason, and removed")
     mutating func rejected() {
         connect()
         _ = guest.handle(.vote("s1"))
@@ -183,7 +183,7 @@ struct GuestFeatureTests {
         #expect(guest.pendingVotes == [])
     }
 
-    @Test("voting twice sends once")
+    @Test("two votes for a song are sent as one")
     mutating func twice() {
         connect()
         _ = guest.handle(.vote("s3"))
@@ -193,16 +193,16 @@ struct GuestFeatureTests {
     }
 
     @Test(
-        "when a song leaves the queue before its vote was seen, the host is asked again once it has the vote for good")
+        "when a song leaves the queue before its vote was seen, the host is asked again once it has stored the vote")
     mutating func songGone() {
         connect()
         _ = guest.handle(.vote("s3"))
         var gone = snapshot(1)
         gone.queue.removeAll { $0.id == "s3" }
-        // The vote may be on its way yet.
+        // The vote may be in transit.
         #expect(receive(.stateUpdate(gone)) == [.show(gone)])
         #expect(deliver(.vote(songID: "s3")) == [])
-        // That state may have been on its way when the host took the vote.
+        // The host may have sent that state before it got the vote.
         gone.revision = 2
         #expect(receive(.stateUpdate(gone)) == [.show(gone)])
         gone.revision = 3
@@ -228,7 +228,7 @@ struct GuestFeatureTests {
         #expect(receive(.stateUpdate(snapshot(1, epoch: 2))) == [.show(snapshot(1, epoch: 2))])
     }
 
-    @Test("the last snapshot stays on view through a gap, as stale")
+    @Test("the last snapshot stays visible through a gap, as stale")
     mutating func stale() {
         connect()
         _ = receive(.stateUpdate(snapshot(1)))
@@ -238,21 +238,21 @@ struct GuestFeatureTests {
         #expect(guest.state.hostSnapshot == snapshot(1))
     }
 
-    @Test("only the host's word counts")
+    @Test("only messages of the host count")
     mutating func impostor() {
         connect()
         #expect(receive(.stateUpdate(snapshot(1)), from: Example.bob) == [])
         #expect(receive(.intent(.vote(songID: "s2"))) == [])
     }
 
-    @Test("another guest's disconnect is none of ours")
+    @Test("another guest's disconnect has no effect")
     mutating func otherGuest() {
         connect()
         #expect(guest.handle(.multipeerEvent(.peerDisconnected(Example.bob))) == [])
         #expect(guest.state.host == Example.host)
     }
 
-    @Test("votes are kept up to a limit, and the person is told")
+    @Test("votes are stored up to a limit, which is reported to the person")
     mutating func tooMany() {
         for number in 0..<DJLimits.pendingVotes { _ = guest.handle(.vote("x\(number)")) }
         #expect(guest.handle(.vote("one more")) == [.notice(Notice(.tooManyPendingVotes))])

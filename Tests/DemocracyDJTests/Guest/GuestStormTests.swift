@@ -10,7 +10,7 @@ struct GuestStormTests {
     private static let peers = [Example.host, Example.bob, Example.otherBob]
     private static let songs = ["s1", "s2", "s3", "s4", "s5", "", "nonsense"]
 
-    @Test("nothing that a host or a radio says, in any order, breaks a guest", arguments: 0..<10)
+    @Test("no order of events of a host or a radio breaks a guest", arguments: 0..<10)
     func storm(seed: UInt64) throws {
         var dice = Dice(seed: seed)
         var guest = GuestFeature(local: Example.ana)
@@ -48,7 +48,7 @@ struct GuestStormTests {
         return state.hostSnapshot?.isWithinLimits == false ? "it shows what no host can have" : nil
     }
 
-    /// On one link, what is shown only grows, and within a run of the host on all of them.
+    /// On one link the shown state only advances, and within a run of the host on all links.
     private func shown(_ before: GuestFeature.State, _ after: GuestFeature.State) -> Bool {
         if before.known?.id == after.known?.id, let old = before.hostSnapshot, let new = after.hostSnapshot,
             new.isBehind(old)

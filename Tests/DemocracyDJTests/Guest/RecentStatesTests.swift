@@ -4,9 +4,9 @@ import Testing
 
 @testable import DemocracyDJ
 
-@Suite("The states that a guest had a moment ago")
+@Suite("A guest's recent states")
 struct RecentStatesTests {
-    @Test("are as many as there is room for, and have played on since")
+    @Test("the number of recent states is limited, and their songs have continued since")
     func longAgo() throws {
         let item = QueueItem(song: Example.songs[0], addedBy: "host")
         let states = (0...DJLimits.recentStates + 1).map { place in

@@ -5,7 +5,7 @@ import DemocracyDJTesting
 import MeshProtocol
 import Testing
 
-@Suite("What a guest asks its host on a link: searches, and the whole state")
+@Suite("A guest's requests on a link: searches, and the full state")
 struct RequestTests {
     private var guest = GuestFeature(local: Example.ana)
 
@@ -22,7 +22,7 @@ struct RequestTests {
 
     // MARK: Searches
 
-    @Test("a search is asked of the host, and its results are shown with its words")
+    @Test("a search is sent to the host, and its results are shown with its words")
     func search() async {
         let store = TestStore(guest)
         await store.send(
@@ -38,7 +38,7 @@ struct RequestTests {
             $0.search = search(1, "song 3", isOpen: false)
             $0.search?.found = results.songs
         }
-        // The same once more tells nothing new.
+        // The same results again change nothing.
         await store.send(.multipeerEvent(.messageReceived(.searchResults(results), from: Example.host)))
     }
 
@@ -65,7 +65,7 @@ struct RequestTests {
         #expect(receive(.searchResults(SearchResults(number: 3, songs: []))) == [.showResults([], for: "two")])
     }
 
-    @Test("a search without a host, and one that is longer than any title, are told as such")
+    @Test("a search without a host, or longer than any title, is reported as such")
     mutating func impossible() {
         let long = String(repeating: "x", count: DJLimits.searchBytes)
         #expect(guest.handle(.search(SongQuery(long))).count == 1)
@@ -74,7 +74,7 @@ struct RequestTests {
         #expect(guest.handle(.search("one")) == [.notice(Notice(.notConnected))])
     }
 
-    @Test("a search dies with its link: an answer on the next one is not shown")
+    @Test("a search ends with its link: an answer on the next one is not shown")
     mutating func newLink() {
         _ = guest.handle(.search("one"))
         _ = guest.handle(.multipeerEvent(.peerDisconnected(Example.host)))
@@ -84,7 +84,7 @@ struct RequestTests {
 
     // MARK: Heartbeats
 
-    @Test("a guest that missed a change without knowing it asks for the whole at the next heartbeat, once")
+    @Test("a guest that missed a change without notice requests the full state at the next heartbeat, once")
     mutating func missed() {
         #expect(receive(.stateHeartbeat(epoch: 1, revision: 5)) == [], "it has that one")
         #expect(receive(.stateHeartbeat(epoch: 1, revision: 6)) == asked(.stateRequest))
@@ -95,14 +95,14 @@ struct RequestTests {
         #expect(receive(.stateHeartbeat(epoch: 2, revision: 6)) == asked(.stateRequest), "another run of the host")
     }
 
-    @Test("before the first state on a link, a heartbeat asks for nothing: the whole is on its way")
+    @Test("before the first state on a link, a heartbeat causes no request: the full state is in transit")
     mutating func beforeTheFirst() {
         _ = guest.handle(.multipeerEvent(.peerDisconnected(Example.host)))
         _ = guest.handle(.multipeerEvent(.peerConnected(Example.host)))
         #expect(receive(.stateHeartbeat(epoch: 1, revision: 6)) == [])
     }
 
-    @Test("one request takes the place of the other: a search asks for the state as well, and the state for the search")
+    @Test("a search request includes the state, and a state request the search")
     mutating func oneRequest() {
         _ = receive(.stateHeartbeat(epoch: 1, revision: 6))
         #expect(
@@ -126,7 +126,7 @@ struct RequestTests {
 
     // MARK: Skipping
 
-    @Test("a skip names the song that plays; without a host or a song there is nothing to skip")
+    @Test("a skip names the current song; without a host or a song nothing can be skipped")
     mutating func skip() {
         #expect(guest.handle(.skip) == [.send(.skip(songID: "s1"), to: Example.host.id)])
         #expect(

@@ -4,7 +4,7 @@ import DemocracyDJ
 import MeshProtocol
 import Testing
 
-@Suite("A guest that is started anew")
+@Suite("A restarted guest")
 struct SavedGuestTests {
     private static let vote = GuestIntent.vote(songID: "s3")
     private var guest = GuestFeature(local: Example.ana)
@@ -23,7 +23,7 @@ struct SavedGuestTests {
         guest.handle(.multipeerEvent(.peerConnected(host)))
     }
 
-    @Test("shows the last state as stale, looks for the same host, and has its votes")
+    @Test("a restarted guest shows the last state as stale, looks for the same host, and has its votes")
     func keeps() {
         let again = resumed(undelivered: [Self.vote])
         #expect(again.state.hostSnapshot == Example.snapshot(1))
@@ -32,13 +32,13 @@ struct SavedGuestTests {
         #expect(again.pendingVotes == ["s3"])
     }
 
-    @Test("does not cast a vote twice that the outbox sends")
+    @Test("a restarted guest does not repeat a vote that the outbox sends")
     func outbox() {
         var again = resumed(undelivered: [Self.vote])
         #expect(link(&again) == [.wishChanged(songID: "s3", .vote, .sent)])
     }
 
-    @Test("is told of a vote that the host had got before")
+    @Test("a restarted guest is notified of a vote that the host got before")
     func delivered() {
         var again = resumed(undelivered: [])
         _ = link(&again)
@@ -49,7 +49,7 @@ struct SavedGuestTests {
             ])
     }
 
-    @Test("keeps its vote for the host that it was cast for, whichever it joins first")
+    @Test("a restarted guest keeps its vote for its host, whichever host it joins first")
     func otherHost() {
         var again = resumed(undelivered: [Self.vote])
         #expect(link(&again, Example.bob) == [])
@@ -59,7 +59,7 @@ struct SavedGuestTests {
         #expect(link(&later).contains(.wishChanged(songID: "s3", .vote, .sent)))
     }
 
-    @Test("does not believe a state from before it took its vote back")
+    @Test("a restarted guest does not accept a state from before it took its vote back")
     func takenBack() {
         let shown = Example.snapshot(2, voters: ["s3": [Example.ana.id]])
         var earlier = self
@@ -74,14 +74,14 @@ struct SavedGuestTests {
         for intent in sent {
             #expect(again.handle(.multipeerEvent(.messageDelivered(.intent(intent), to: Example.host.id))) == [])
         }
-        // The next state may have been on its way before the host took them.
+        // The host may have sent the next state before it got them.
         let heartbeat = GuestFeature.Event.multipeerEvent(
             .messageReceived(.stateHeartbeat(epoch: shown.epoch, revision: shown.revision), from: Example.host))
         #expect(again.handle(heartbeat) == [])
         #expect(again.handle(heartbeat) == [.wishChanged(songID: "s3", .vote, .confirmed)])
     }
 
-    @Test("does not tell a vote taken back while the outbox, which had no room for that, still brings it to the host")
+    @Test("a vote is not reported as taken back while the outbox, without room for that, still sends it to the host")
     func noRoom() {
         var earlier = self
         _ = earlier.guest.handle(.takeBackVote("s3"))
@@ -96,7 +96,7 @@ struct SavedGuestTests {
         )
     }
 
-    @Test("that never met a host chooses one, and sends what waits to it")
+    @Test("a restarted guest that never met a host chooses one, and sends its waiting votes to it")
     func neverMet() {
         var fresh = GuestFeature(local: Example.ana)
         _ = fresh.handle(.vote("s4"))

@@ -34,7 +34,7 @@ struct WishModelTests {
         return all
     }
 
-    @Test("the last wish wins, in every order, linked and not", arguments: beginnings)
+    @Test("the last wish wins, in every order, with and without a link", arguments: beginnings)
     func lastWishWins(beginning: [WishWorld.Move]) {
         var faults: [String] = []
         for order in Self.orders {
@@ -66,7 +66,7 @@ struct WishModelTests {
     }
 
     @Test(
-        "whatever is tapped, and wherever links break, what a guest is told in the end is true", arguments: beginnings)
+        "for all taps and link losses, a guest's final result is true", arguments: beginnings)
     func everyShortStory(beginning: [WishWorld.Move]) {
         var world = WishWorld()
         for move in beginning { world.make(move) }
@@ -75,7 +75,7 @@ struct WishModelTests {
         #expect(faults.isEmpty, "\(faults.count) stories end wrongly: \(faults.min { $0.count < $1.count } ?? "")")
     }
 
-    /// Every story of so many moves: structs are copied, so that each beginning is told once.
+    /// Every sequence of this many moves. Structs are copied, so that each beginning runs once.
     private func tell(_ world: WishWorld, _ story: [WishWorld.Move], depth: Int, _ faults: inout [String]) {
         var end = world
         end.settle()
@@ -88,7 +88,7 @@ struct WishModelTests {
         }
     }
 
-    @Test("so are long stories, in which songs leave and come back and the host is started anew", arguments: 0..<16)
+    @Test("the same is true of long sequences with songs that leave and return, and restarts", arguments: 0..<16)
     func longStories(seed: UInt64) {
         var dice = Dice(seed: seed)
         var faults: [String] = []

@@ -4,7 +4,7 @@ import DemocracyDJ
 import MeshProtocol
 import Testing
 
-@Suite("A guest's wishes, and what the guest is told of them")
+@Suite("A guest's wishes, and their reported states")
 struct WishTests {
     private var guest = GuestFeature(local: Example.ana)
     private static let vote = GuestIntent.vote(songID: "s3")
@@ -29,7 +29,7 @@ struct WishTests {
 
     // MARK: Taking a vote back
 
-    @Test("a vote that is taken back is told so when the host has it and shows it no more")
+    @Test("a vote is reported as taken back when the host has stored that and no longer shows it")
     mutating func takenBack() {
         join(voters: [Example.ana.id])
         #expect(
@@ -41,7 +41,7 @@ struct WishTests {
         #expect(receive(.stateUpdate(without)) == [.show(without), told(.takeBack, .confirmed)])
     }
 
-    @Test("a state from before does not tell that a vote is taken back")
+    @Test("an earlier state does not show a vote as taken back")
     mutating func takenBackTooEarly() {
         join()
         _ = guest.handle(.vote("s3"))
@@ -50,14 +50,14 @@ struct WishTests {
         #expect(receive(.stateUpdate(before)) == [.show(before)])
         #expect(deliver(Self.vote) == [])
         #expect(deliver(Self.takeBack) == [])
-        // The next state may have been on its way before the host took them.
+        // The host may have sent the next state before it got them.
         let next = Example.snapshot(3)
         #expect(receive(.stateUpdate(next)) == [.show(next)])
         #expect(
             receive(.stateHeartbeat(epoch: next.epoch, revision: next.revision)) == [told(.takeBack, .confirmed)])
     }
 
-    @Test("without a host the last of a person's wishes of a song counts, and it waits")
+    @Test("without a host the last of a person's wishes for a song counts, and it waits")
     mutating func withoutHost() {
         _ = guest.handle(.vote("s3"))
         #expect(guest.handle(.takeBackVote("s3")) == [told(.takeBack, .queued)])
@@ -65,7 +65,7 @@ struct WishTests {
         #expect(guest.pendingVotes == ["s3"])
     }
 
-    @Test("a vote is not said to be taken back where its host, whose key was forgotten, may still have it")
+    @Test("a vote is not reported as taken back if its host, whose key was forgotten, may still have it")
     mutating func keyIsForgotten() {
         join()
         _ = guest.handle(.vote("s3"))
@@ -80,7 +80,7 @@ struct WishTests {
         #expect(receive(.stateUpdate(shown)) == [.show(shown)])
     }
 
-    @Test("a vote is taken back when its host says so, also one that is back with a key that was to be forgotten")
+    @Test("a vote is taken back when its host confirms, even a host that is back with a key that should be forgotten")
     mutating func keyComesBack() {
         join()
         _ = guest.handle(.vote("s3"))
@@ -88,7 +88,7 @@ struct WishTests {
         _ = guest.handle(.takeBackVote("s3"))
         _ = guest.handle(.forgotHost(Example.host.id))
         _ = guest.handle(.multipeerEvent(.peerConnected(Example.host)))
-        // From before it took the vote, which a link had brought while the key was forgotten.
+        // From before the host took the vote; a link delivered it while the key was forgotten.
         let before = Example.snapshot(2)
         #expect(receive(.stateUpdate(before)) == [.show(before)])
         #expect(deliver(Self.takeBack) == [])
@@ -98,11 +98,11 @@ struct WishTests {
             receive(.stateHeartbeat(epoch: after.epoch, revision: after.revision)) == [told(.takeBack, .confirmed)])
     }
 
-    @Test("a vote whose message is still on its way when it is shown is taken back when the host has both")
+    @Test("a vote that is shown while its message is in transit is taken back when the host has both")
     mutating func shownBeforeItArrives() {
         join()
         _ = guest.handle(.vote("s3"))
-        // The host has it from before this guest has lost its memory.
+        // The host has the vote from before this guest lost its disk.
         let shown = Example.snapshot(2, voters: ["s3": [Example.ana.id]])
         #expect(receive(.stateUpdate(shown)) == [.show(shown), told(.vote, .confirmed)])
         _ = guest.handle(.takeBackVote("s3"))
@@ -114,15 +114,15 @@ struct WishTests {
         #expect(receive(beat) == [told(.takeBack, .confirmed)])
     }
 
-    @Test("a vote that was never given cannot be taken back")
+    @Test("a vote that was never cast cannot be taken back")
     mutating func nothingToTakeBack() {
         join()
         #expect(guest.handle(.takeBackVote("s3")) == [told(.takeBack, .rejected(.notVoted))])
     }
 
-    // MARK: Whose word counts
+    // MARK: Valid answers
 
-    @Test("what another host showed does not confirm a vote for this one")
+    @Test("another host's state does not confirm a vote for this one")
     mutating func otherHost() {
         join(voters: [Example.ana.id])
         _ = guest.handle(.multipeerEvent(.peerDisconnected(Example.host)))
@@ -133,7 +133,7 @@ struct WishTests {
             ])
     }
 
-    @Test("the rejection of a vote that was taken back does not end the vote that was cast after")
+    @Test("the rejection of a vote that was taken back does not end a later vote")
     mutating func lateRejection() {
         join()
         _ = guest.handle(.vote("s3"))
@@ -142,13 +142,13 @@ struct WishTests {
         #expect(receive(.rejection(Self.vote, .notQueued)) == [])
         #expect(guest.pendingVotes == ["s3"])
         for intent in [Self.vote, Self.takeBack, Self.vote] { #expect(deliver(intent) == []) }
-        // It is asked for once more, and then the answer is this vote's.
+        // It is requested once more, and the answer is then for this vote.
         for _ in 0..<2 { _ = receive(.stateHeartbeat(epoch: 1, revision: 1)) }
         #expect(deliver(Self.vote) == [])
         #expect(receive(.rejection(Self.vote, .notQueued)) == [told(.vote, .rejected(.notQueued))])
     }
 
-    @Test("a vote that counts is not told to be rejected for an answer that was on its way when it was asked for again")
+    @Test("a vote that counts is not reported as rejected by an answer that crossed a repeated request")
     mutating func rejectionCrossesTheNextMessage() {
         join()
         _ = guest.handle(.vote("s3"))
@@ -162,7 +162,7 @@ struct WishTests {
         #expect(receive(.stateUpdate(counted)) == [.show(counted), told(.vote, .confirmed)])
     }
 
-    @Test("a late answer to a vote that a suggestion has overtaken does not end the next vote")
+    @Test("a late answer to a vote that a suggestion has replaced does not end the next vote")
     mutating func rejectionOutlivesItsWish() {
         join()
         _ = guest.handle(.vote("new"))
@@ -182,7 +182,7 @@ struct WishTests {
     }
 
     @Test(
-        "a failure that is told twice, or of a message that is none, is no delivery: the host has to have the next one")
+        "a failure that is reported twice, or for an invalid message, is not a delivery")
     mutating func failedTwice() {
         join(voters: [Example.ana.id])
         _ = guest.handle(.takeBackVote("s3"))
@@ -200,13 +200,13 @@ struct WishTests {
         #expect(receive(.stateUpdate(without)) == [.show(without), told(.takeBack, .confirmed)])
     }
 
-    @Test("a vote that was confirmed before its link broke does not keep its taking back waiting")
+    @Test("a vote that was confirmed before its link broke does not delay taking it back")
     mutating func failedAfterItsWish() {
         join()
         _ = guest.handle(.vote("s3"))
         let counted = Example.snapshot(2, voters: ["s3": [Example.ana.id]])
         #expect(receive(.stateUpdate(counted)) == [.show(counted), told(.vote, .confirmed)])
-        // The acknowledgement went with the link: this message is not on its way any more.
+        // The acknowledgement was lost with the link: this message is not in transit any more.
         _ = guest.handle(.multipeerEvent(.sendFailed(.intent(Self.vote), SendError(.noLink, to: Example.host))))
         _ = guest.handle(.multipeerEvent(.peerDisconnected(Example.host)))
         join(voters: [Example.ana.id])
@@ -217,7 +217,7 @@ struct WishTests {
         #expect(receive(.stateHeartbeat(epoch: 1, revision: 2)) == [told(.takeBack, .confirmed)])
     }
 
-    @Test("a vote of who has left and come again is not confirmed by a state that an earlier message may change")
+    @Test("a vote of a guest that left and came back is not confirmed by a state that an earlier message may change")
     mutating func comesAgain() {
         join(voters: [Example.ana.id])
         _ = guest.handle(.takeBackVote("s3"))
@@ -228,7 +228,7 @@ struct WishTests {
                 told(.vote, .queued), .send(Self.vote, to: Example.host.id), told(.vote, .sent),
             ])
         #expect(deliver(Self.vote) == [])
-        // With this message everything from before it has come.
+        // With this message everything from before it has arrived.
         _ = guest.handle(.takeBackVote("s4"))
         #expect(guest.handle(.vote("s2")).count == 3)
         #expect(guest.state.overtaken.isEmpty)
@@ -236,7 +236,7 @@ struct WishTests {
 
     // MARK: Suggesting
 
-    @Test("a suggestion is told as followed when the song is queued or plays")
+    @Test("a suggestion is reported as followed when the song is queued or plays")
     mutating func suggested() {
         join()
         #expect(
@@ -251,13 +251,13 @@ struct WishTests {
             receive(.stateUpdate(queued)) == [.show(queued), .wishChanged(songID: "new", .suggest, .confirmed)])
     }
 
-    @Test("a suggestion for what is queued already is a vote for it")
+    @Test("a suggestion of a queued song is a vote for it")
     mutating func suggestedAgain() {
         join()
         #expect(guest.handle(.suggest("s3")).first == told(.vote, .queued))
     }
 
-    @Test("a suggestion that the host has and does not show was played meanwhile")
+    @Test("a suggestion that the host has stored and does not show has been played in the meantime")
     mutating func suggestedAndPlayed() {
         join()
         _ = guest.handle(.suggest("new"))
@@ -269,7 +269,7 @@ struct WishTests {
     }
 
     @Test(
-        "a suggestion that the host does not follow is told with the reason",
+        "a suggestion that the host rejects is reported with the reason",
         arguments: [
             RejectionReason.unknownSong, .queueFull, .tooManySuggestions,
         ])
@@ -283,7 +283,7 @@ struct WishTests {
             ])
     }
 
-    @Test("a suggestion of what was found is told with the title that was read, not with an id that nobody typed")
+    @Test("a rejected suggestion from a search is reported with its title, not with an id")
     mutating func refusedByItsTitle() {
         join()
         _ = guest.handle(.search("mo"))

@@ -3,8 +3,9 @@
 import DemocracyDJ
 import MeshProtocol
 
-/// One guest, one host and what is between them: two ordered pipes that lose what is in them when the link breaks, and
-/// two outboxes that send again what was not acknowledged. As the transport does it, and small enough to try everything.
+/// One guest, one host and the transport between them: two ordered pipes that lose their content when the link breaks,
+/// and two outboxes that repeat unacknowledged messages. It behaves like the transport, and is small enough to test
+/// every order.
 struct WishWorld {
     enum Move: String, CaseIterable {
         case vote, takeBack, suggest, hostReceives, guestReceives, linkBreaks, linkIsUp, leaves, otherSuggests,
@@ -17,7 +18,7 @@ struct WishWorld {
         case acknowledged(Int)
     }
 
-    /// What one side keeps of the conversation, over links.
+    /// One side's state of the conversation, which outlives links.
     private struct End {
         var outbox: [(number: Int, message: MeshMessage)] = []
         var lastNumber = 0
@@ -42,13 +43,13 @@ struct WishWorld {
 
     private(set) var guest = GuestFeature(local: Example.ana)
     private(set) var host = Example.hostFeature()
-    /// The last that the person was told of the vote for the song, with its kind; nil where that is history.
+    /// The last reported state of the vote for the song, with its kind. Nil if that is outdated.
     private(set) var told: (kind: Wish.Kind, state: WishState)?
-    /// What the person was told of a vote is what the person saw.
+    /// The person has seen the reported state of the vote on the screen.
     private var isSeen = false
-    /// What was wished last, as the person was told: nothing of an earlier kind may leave after it.
+    /// The last wish, as reported to the person. No earlier kind may be sent after it.
     private var lastWished: Wish.Kind?
-    /// What the host made of the guest's last message; nil where it followed it.
+    /// The host's answer to the guest's last message. Nil if it was followed.
     private var answer: RejectionReason?
     /// An earlier wish was sent after a later one.
     private var sentTooLate: String?
@@ -78,7 +79,7 @@ struct WishWorld {
         }
     }
 
-    /// Lets everything arrive, and the host say often enough which state is its present one.
+    /// Lets everything arrive, and the host send enough heartbeats.
     mutating func settle() {
         link()
         for _ in 0..<8 {
@@ -90,7 +91,7 @@ struct WishWorld {
         }
     }
 
-    /// What is not true when everything has arrived; nil where all is.
+    /// A wrong result after everything has arrived. Nil without one.
     var fault: String? {
         if let sentTooLate { return sentTooLate }
         guard guest.state.wishes.isEmpty else { return "a wish has not ended: \(guest.state.wishes)" }
@@ -136,7 +137,7 @@ struct WishWorld {
         tellGuest(.peerDisconnected(host.local, reason: reason))
     }
 
-    /// The host's box loses its power, and forgets nothing that it has acknowledged.
+    /// The host loses its power, but nothing that it has acknowledged.
     private mutating func restart() {
         breakLink()
         let saved = host.savedSession(now: now)
@@ -145,7 +146,7 @@ struct WishWorld {
         feed = StateFeed(host.snapshot)
     }
 
-    /// The guest's box loses its power: what was written before it was sent is there again.
+    /// The guest loses its power. Messages that were written before they were sent are still there.
     private mutating func restartGuest() {
         breakLink()
         let undelivered = guestEnd.outbox.compactMap { entry -> GuestIntent? in
@@ -154,7 +155,7 @@ struct WishWorld {
         guest = GuestFeature(local: Example.ana, resuming: guest.saved, undelivered: undelivered)
     }
 
-    // MARK: What arrives
+    // MARK: Receiving
 
     private mutating func hostReceives() {
         guard !hostEnd.arriving.isEmpty else { return }
@@ -185,7 +186,7 @@ struct WishWorld {
         }
     }
 
-    // MARK: What is decided
+    // MARK: Deciding
 
     private mutating func beat() {
         now = max(now, host.state.nextHeartbeat)
@@ -206,7 +207,7 @@ struct WishWorld {
             case .search, .refuseSearch, .disconnect, .admit, .notice: break
             }
         }
-        // What was said of a song that has left since was true, and is history.
+        // A report about a song that has left since was true, and is outdated.
         if wasThere, host.snapshot.item(Self.song) == nil, told?.state.isFinal == true { told = nil }
     }
 
@@ -249,7 +250,7 @@ struct WishWorld {
             case .wishChanged(_, let kind, let state):
                 told = (kind, state)
                 isSeen = kind == .vote && state == .confirmed && isShown
-            // A vote that was seen and is not any more has left with its song.
+            // A vote that was seen and is no longer shown has left with its song.
             case .show: if isSeen, !isShown { (told, isSeen) = (nil, false) }
             case .showResults, .reconnect, .returnToStart, .notice: break
             }
@@ -258,7 +259,7 @@ struct WishWorld {
 }
 
 extension WishState {
-    /// Whether nothing more is to come.
+    /// Whether no further state follows.
     var isFinal: Bool {
         switch self {
         case .confirmed, .rejected: true

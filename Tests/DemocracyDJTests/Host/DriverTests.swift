@@ -5,9 +5,9 @@ import Testing
 
 @testable import DemocracyDJ
 
-@Suite("Devices of the driver's, from any seat")
+@Suite("Co-hosts")
 struct DriverTests {
-    /// It plays s1; s2 to s5 wait. Ana drives from the back seat, Bob does not.
+    /// s1 plays; s2 to s5 wait. Ana is a co-host, Bob is not.
     var host = Example.hostFeature(Fairness(songsInARow: nil))
 
     init() {
@@ -25,7 +25,7 @@ struct DriverTests {
 
     private var queue: [Song.ID] { host.snapshot.queue.map(\.id) }
 
-    @Test("everybody sees which of those who are there steer")
+    @Test("all guests see which of them are co-hosts")
     mutating func seen() {
         #expect(host.snapshot.drivers == [Example.ana.id])
         let revision = host.snapshot.revision
@@ -35,7 +35,7 @@ struct DriverTests {
         #expect(host.snapshot.drivers.isEmpty)
     }
 
-    @Test("a driver's device removes and moves a song and skips, and the head unit can undo what it has removed")
+    @Test("a co-host removes and moves a song and skips, and the head unit can undo its removal")
     mutating func steers() {
         #expect(refusal(steer(.remove(songID: "s3"))) == nil)
         #expect(refusal(steer(.move(songID: "s5", to: 0))) == nil)
@@ -46,7 +46,7 @@ struct DriverTests {
         #expect(queue.contains("s3"))
     }
 
-    @Test("what comes late changes nothing")
+    @Test("a late command changes nothing")
     mutating func late() {
         #expect(refusal(steer(.skip(songID: "s9"))) == .notPlaying)
         #expect(refusal(steer(.remove(songID: "s1"))) == .notQueued)
@@ -55,13 +55,13 @@ struct DriverTests {
         #expect(queue == ["s2", "s3", "s4", "s5"])
     }
 
-    @Test("a driver's device sends a passenger away, and no other driver's")
+    @Test("a co-host removes a guest, and not another co-host")
     mutating func kicks() {
         #expect(steer(.kick(Example.bob.id)).contains(.disconnect(Example.bob.id)))
         #expect(refusal(steer(.kick(Example.ana.id))) == .driverOnly)
     }
 
-    @Test("a passenger's device steers nothing, whatever it says")
+    @Test("a guest that is not a co-host steers nothing, whatever it sends")
     mutating func passenger() {
         let before = host.snapshot
         let wishes: [SteeringWish] = [
@@ -71,7 +71,7 @@ struct DriverTests {
         #expect(host.snapshot == before)
     }
 
-    @Test("a guest asks for no more than it may, and says at once why not")
+    @Test("a guest sends only allowed commands, and reports at once why others are not")
     func asks() {
         func guest(drives: Bool) -> GuestFeature {
             var guest = GuestFeature(local: Example.ana)

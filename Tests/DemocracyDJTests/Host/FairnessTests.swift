@@ -4,7 +4,7 @@ import DemocracyDJ
 import MeshProtocol
 import Testing
 
-/// A host whose queue is empty, in front of forty songs.
+/// A host with an empty queue and forty songs.
 struct EmptyQueue {
     var host: HostFeature
 
@@ -37,11 +37,11 @@ struct EmptyQueue {
     var order: [Song.ID] { host.snapshot.queue.map(\.id) }
 }
 
-@Suite("Fairness: no guest has all the music")
+@Suite("Fairness between guests")
 struct FairnessTests {
     // MARK: openSuggestions
 
-    @Test("openSuggestions, on: a guest's suggestion too many is rejected, and has room when one of its songs has left")
+    @Test("openSuggestions, on: one suggestion too many is rejected until one of the guest's songs has left")
     func openSuggestionsOn() {
         var queue = EmptyQueue(Fairness(openSuggestions: 2))
         queue.suggest(1, by: Example.ana)
@@ -54,7 +54,7 @@ struct FairnessTests {
             ])
         queue.suggest(3, by: Example.bob)
         #expect(queue.order == ["song-1", "song-2", "song-3"])
-        // A vote is no suggestion.
+        // A vote is not a suggestion.
         queue.suggest(3, by: Example.ana)
         #expect(queue.host.snapshot.queue.first?.voters == [Example.ana.id])
         for _ in 0..<2 { _ = queue.host.handle(.command(.skip), now: .zero) }
@@ -62,14 +62,14 @@ struct FairnessTests {
         #expect(queue.order == ["song-2", "song-4"])
     }
 
-    @Test("openSuggestions, off: a guest may suggest as much as the queue takes")
+    @Test("openSuggestions, off: a guest may suggest as many songs as the queue accepts")
     func openSuggestionsOff() {
         var queue = EmptyQueue(Fairness(openSuggestions: nil))
         for number in 1...30 { queue.suggest(number, by: Example.ana) }
         #expect(queue.order.count == 30)
     }
 
-    @Test("openSuggestions does not hold for the person at the head unit")
+    @Test("openSuggestions does not apply to the person at the head unit")
     func openSuggestionsOfHost() {
         var queue = EmptyQueue(Fairness(openSuggestions: 1))
         for number in 1...5 { _ = queue.host.handle(.command(.add("song-\(number)")), now: .zero) }
@@ -84,14 +84,14 @@ struct FairnessTests {
         for number in 1...4 { queue.suggest(number, by: Example.ana) }
         queue.suggest(5, by: Example.bob)
         #expect(queue.order == ["song-1", "song-2", "song-5", "song-3", "song-4"])
-        // What has played counts: after song-1 and song-2 it is Bob's turn.
+        // Played songs count: after song-1 and song-2 it is Bob's turn.
         for expected in ["song-1", "song-2", "song-5", "song-3", "song-4"] {
             _ = queue.host.handle(.command(.skip), now: .zero)
             #expect(queue.host.snapshot.nowPlaying?.id == expected)
         }
     }
 
-    @Test("songsInARow, off: votes and adding alone decide")
+    @Test("songsInARow, off: only votes and the order of adding decide")
     func songsInARowOff() {
         var queue = EmptyQueue(Fairness(songsInARow: nil))
         for number in 1...4 { queue.suggest(number, by: Example.ana) }
@@ -101,7 +101,7 @@ struct FairnessTests {
 
     // MARK: majoritySkip
 
-    @Test("majoritySkip, on: more than half of the guests skip a song, once each")
+    @Test("majoritySkip, on: more than half of the guests skip a song, with one vote each")
     func majoritySkipOn() {
         var queue = EmptyQueue(Fairness(majoritySkip: true))
         queue.join(Example.ana, Example.bob, Example.otherBob)
@@ -115,7 +115,7 @@ struct FairnessTests {
         #expect(queue.host.snapshot.skipVoters == [])
     }
 
-    @Test("majoritySkip: half is not enough, until somebody else leaves")
+    @Test("majoritySkip: half is not enough, until another guest leaves")
     func halfIsNotEnough() {
         var queue = EmptyQueue(Fairness(majoritySkip: true))
         queue.join(Example.ana, Example.bob)
@@ -127,7 +127,7 @@ struct FairnessTests {
         #expect(effects == [.broadcast(queue.host.snapshot)])
     }
 
-    @Test("majoritySkip: who leaves takes the wish along")
+    @Test("majoritySkip: a guest that leaves takes its vote to skip along")
     func skipVoterLeaves() {
         var queue = EmptyQueue(Fairness(majoritySkip: true))
         queue.join(Example.ana, Example.bob, Example.otherBob)
@@ -139,7 +139,7 @@ struct FairnessTests {
         #expect(queue.host.snapshot.nowPlaying?.id == first)
     }
 
-    @Test("majoritySkip: a wish that comes late skips no other song")
+    @Test("majoritySkip: a late vote skips no other song")
     func lateSkip() {
         var queue = EmptyQueue(Fairness(majoritySkip: true))
         queue.join(Example.ana)
@@ -151,7 +151,7 @@ struct FairnessTests {
         #expect(queue.host.snapshot == present)
     }
 
-    @Test("majoritySkip: guests choose what plays after a pause, and do not end it")
+    @Test("majoritySkip: guests choose the song after a pause, and do not end the pause")
     func skipWhilePaused() {
         var queue = EmptyQueue(Fairness(majoritySkip: true))
         queue.join(Example.ana)
@@ -164,7 +164,7 @@ struct FairnessTests {
         #expect(queue.host.snapshot.isPlaying)
     }
 
-    @Test("majoritySkip, off: a guest is told that only the driver skips")
+    @Test("majoritySkip, off: a guest gets the answer that only the driver skips")
     func majoritySkipOff() {
         var queue = EmptyQueue(Fairness())
         queue.join(Example.ana)
@@ -175,7 +175,7 @@ struct FairnessTests {
     }
 
     @Test(
-        "voteOnly: a guest's suggestion is refused with the reason, one of what is queued is a vote, and the driver adds songs"
+        "voteOnly: a suggestion is refused with the reason, one of a queued song is a vote, and the driver adds songs"
     )
     func voteOnly() {
         var fairness = Fairness()

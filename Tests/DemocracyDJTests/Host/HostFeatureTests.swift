@@ -14,21 +14,21 @@ struct HostFeatureTests {
         host.handle(Example.intent(.vote(songID: songID), from: peer), now: .zero)
     }
 
-    @Test("the first song plays, the others wait in their order")
+    @Test("the first song plays, and the others wait in their order")
     func opening() {
         #expect(host.snapshot.nowPlaying == QueueItem(song: Example.songs[0], addedBy: Example.host.id))
         #expect(host.snapshot.isPlaying)
         #expect(order == ["s2", "s3", "s4", "s5"])
     }
 
-    @Test("a vote moves a song up; equal votes keep the order in which songs were added")
+    @Test("a vote moves a song up, and equal votes keep the order of adding")
     mutating func votes() {
         let effects = vote("s4", Example.ana)
         #expect(
             effects == [.report(.vote(songID: "s4"), from: Example.ana, rejected: nil), .broadcast(host.snapshot)])
         #expect(order == ["s4", "s2", "s3", "s5"])
         _ = vote("s3", Example.bob)
-        // Added first: it is first among its equals, although the other was voted for first.
+        // It was added first, so it is first among its equals, although the other got its vote first.
         #expect(order == ["s3", "s4", "s2", "s5"])
         _ = vote("s3", Example.ana)
         #expect(order == ["s3", "s4", "s2", "s5"])
@@ -36,7 +36,7 @@ struct HostFeatureTests {
         #expect(order == ["s3", "s2", "s4", "s5"])
     }
 
-    @Test("a vote for the song that plays counts, once, and can be taken back")
+    @Test("a vote for the current song counts, once, and can be taken back")
     mutating func votePlaying() {
         #expect(
             vote("s1", Example.ana) == [
@@ -51,7 +51,7 @@ struct HostFeatureTests {
         #expect(order == ["s2", "s3", "s4", "s5"])
     }
 
-    @Test("a vote that is taken back does not count, and its song goes back to its place")
+    @Test("a vote that is taken back does not count, and its song returns to its position")
     mutating func takenBack() {
         for peer in [Example.ana, Example.bob, Example.otherBob] { _ = vote("s4", peer) }
         _ = vote("s5", Example.ana)
@@ -72,7 +72,7 @@ struct HostFeatureTests {
         #expect(host.snapshot.revision == revision)
     }
 
-    @Test("a guest's second vote for a song does not count, and the guest is shown that the first does")
+    @Test("a guest's second vote for a song does not count, and the guest sees that the first does")
     mutating func doubleVote() {
         _ = vote("s4", Example.ana)
         let revision = host.snapshot.revision
@@ -85,7 +85,7 @@ struct HostFeatureTests {
         #expect(host.snapshot.queue[0].votes == 1)
     }
 
-    @Test("two guests of one name have two votes")
+    @Test("two guests with one name have two votes")
     mutating func twoBobs() {
         _ = vote("s4", Example.bob)
         _ = vote("s4", Example.otherBob)
@@ -105,14 +105,14 @@ struct HostFeatureTests {
             ])
     }
 
-    @Test("a suggestion that is queued already becomes a vote")
+    @Test("a suggestion of a queued song becomes a vote")
     mutating func suggestionBecomesVote() {
         _ = host.handle(Example.intent(.suggestSong(songID: "s5"), from: Example.ana), now: .zero)
         #expect(order == ["s5", "s2", "s3", "s4"])
         #expect(host.snapshot.queue[0].voters == [Example.ana.id])
     }
 
-    @Test("a song that was removed can be suggested, and names who did")
+    @Test("a removed song can be suggested again, and shows who suggested it")
     mutating func suggestion() {
         _ = host.handle(.command(.remove("s3")), now: .zero)
         #expect(order == ["s2", "s4", "s5"])
@@ -122,7 +122,7 @@ struct HostFeatureTests {
         #expect(host.snapshot.queue.last?.addedBy == Example.ana.id)
     }
 
-    @Test("guests come and go, and everybody is told")
+    @Test("guests come and go, and all others see it")
     mutating func guests() {
         #expect(
             host.handle(.multipeerEvent(.peerConnected(Example.ana)), now: .zero) == [.broadcast(host.snapshot)])
@@ -141,7 +141,7 @@ struct HostFeatureTests {
         #expect(host.snapshot.queue[0].voters == [Example.ana.id])
     }
 
-    @Test("a song ends after its length, pauses not counted")
+    @Test("a song ends after its length, without pauses")
     mutating func songEnds() {
         #expect(host.songEnds == .seconds(101))
         #expect(host.handle(.tick, now: .seconds(100)) == [.heartbeat])
@@ -155,7 +155,7 @@ struct HostFeatureTests {
         #expect(host.songEnds == .seconds(603))
     }
 
-    @Test("skip plays what has most votes; when the queue is empty, what has not played, and then what played first")
+    @Test("skip plays the song with the most votes; with an empty queue, one that has not played, and then the oldest")
     mutating func skip() {
         _ = vote("s5", Example.ana)
         _ = host.handle(.command(.remove("s3")), now: .zero)
@@ -168,7 +168,7 @@ struct HostFeatureTests {
         #expect(played == ["s5", "s2", "s4", "s3", "s1", "s5"])
     }
 
-    @Test("without a song there is silence, and no command breaks it")
+    @Test("without a song nothing plays, and no command changes that")
     mutating func silence() {
         host = HostFeature(local: Example.host, library: SongLibrary([]), epoch: 7, now: .zero)
         for command in [HostFeature.Command.play, .skip, .pause, .add("s1"), .remove("s1")] {
@@ -179,7 +179,7 @@ struct HostFeatureTests {
         #expect(host.songEnds == nil)
     }
 
-    @Test("a guest can be sent away by name or identifier, and who is not there cannot")
+    @Test("a guest can be removed by name or identifier, if it is connected")
     mutating func kick() {
         _ = host.handle(.multipeerEvent(.peerConnected(Example.ana)), now: .zero)
         #expect(host.handle(.command(.kick("Ana")), now: .zero) == [.disconnect(Example.ana.id)])
@@ -187,7 +187,7 @@ struct HostFeatureTests {
         #expect(host.handle(.command(.kick("Zoe")), now: .zero) == [.notice(Notice(.noSuchGuest("Zoe")))])
     }
 
-    @Test("a host's own messages, sent by a guest, change nothing")
+    @Test("a host's own messages have no effect if a guest sends them")
     mutating func impostor() {
         let before = host.snapshot
         let forged = MeshMessage.stateUpdate(before)
@@ -195,13 +195,13 @@ struct HostFeatureTests {
         #expect(host.snapshot == before)
     }
 
-    @Test("a guest that asks for the whole state gets it")
+    @Test("a guest that requests the full state gets it")
     mutating func wholeState() {
         let request = HostFeature.Event.multipeerEvent(.messageReceived(.stateRequest, from: Example.ana))
         #expect(host.handle(request, now: .zero) == [.send(host.snapshot, to: Example.ana.id)])
     }
 
-    @Test("songs that no guest could be told of are left out, and so is the second of one identifier")
+    @Test("songs that do not fit a message are left out, and so is the second one with an identifier")
     func unfitSongs() {
         let long = Song(id: "x", title: String(repeating: "x", count: 200), artist: "", duration: 1)
         let endless = Song(id: "y", title: "", artist: "", duration: .infinity)
@@ -213,7 +213,7 @@ struct HostFeatureTests {
         #expect(opened.library.songs == Example.songs)
     }
 
-    @Test("votes for one song have a limit, so that made-up guests cannot fill everybody's memory")
+    @Test("the votes for one song are limited, so that invented guests cannot fill the guests' memory")
     mutating func tooManyVotes() {
         for number in 0..<DJLimits.votes { _ = vote("s4", Peer(id: "guest \(number)", name: "")) }
         let intent = GuestIntent.vote(songID: "s4")

@@ -36,7 +36,7 @@ struct HostStormTests {
             let before = host.snapshot
             let event = event(of: host, using: &dice)
             let effects = host.handle(event, now: now)
-            // Who is sent away is gone at once.
+            // A removed guest is gone at once.
             for case .disconnect(let peer) in effects {
                 _ = host.handle(.multipeerEvent(.peerDisconnected(Peer(id: peer, name: ""))), now: now)
             }
@@ -47,11 +47,11 @@ struct HostStormTests {
         }
     }
 
-    /// Whoever has the state before gets the one after from what is broadcast.
+    /// A guest with the earlier state gets the later one from the broadcast.
     private func tells(_ before: HostSnapshot, _ after: HostSnapshot, _ effects: [HostFeature.Effect]) -> Bool {
         guard before != after else { return true }
         let isTold = effects.contains { if case .broadcast = $0 { true } else { false } }
-        // What plays has gone on meanwhile, which is no change.
+        // The current song has continued, which is not a change.
         var base = before
         base.elapsed = after.elapsed
         return (isTold || effects.contains { if case .disconnect = $0 { true } else { false } })

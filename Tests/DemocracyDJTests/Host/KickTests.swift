@@ -4,7 +4,7 @@ import DemocracyDJ
 import MeshProtocol
 import Testing
 
-@Suite("A guest that is sent away")
+@Suite("Removing a guest")
 struct KickTests {
     private var host = Example.hostFeature()
 
@@ -14,14 +14,14 @@ struct KickTests {
         _ = host.handle(.multipeerEvent(.peerDisconnected(Example.ana, reason: .refused)), now: .zero)
     }
 
-    @Test("is kept out when it comes back, and nobody is told of it")
+    @Test("a removed guest is refused when it comes back, without a message to others")
     mutating func keptOut() {
         #expect(
             host.handle(.multipeerEvent(.peerConnected(Example.ana)), now: .zero) == [.disconnect(Example.ana.id)])
         #expect(host.snapshot.connectedPeers == [Example.bob])
     }
 
-    @Test("is kept out by a host that was started anew, too")
+    @Test("a removed guest is also refused by a restarted host")
     mutating func keptOutAfterResuming() {
         var resumed = HostFeature(
             local: Example.host, library: Example.library, resuming: host.savedSession(now: .zero), epoch: 8, now: .zero
@@ -31,7 +31,7 @@ struct KickTests {
         #expect(resumed.snapshot.connectedPeers == [])
     }
 
-    @Test("has no say any more, whatever of it is on its way still")
+    @Test("messages of a removed guest that are still in transit do not count")
     mutating func noSay() {
         let before = host.snapshot
         for intent in [
@@ -43,14 +43,14 @@ struct KickTests {
         #expect(host.snapshot == before)
     }
 
-    @Test("is kept out once, however often it was sent away, so that others are not forgotten for it")
+    @Test("repeated removals of a guest count once, so that others are not forgotten because of it")
     mutating func once() {
         _ = host.handle(.command(.kick("Bob")), now: .zero)
         _ = host.handle(.command(.kick("Bob")), now: .zero)
         #expect(host.state.banned == [Example.ana.id, Example.bob.id])
     }
 
-    @Test("is forgotten after so many others that no session has them")
+    @Test("a removal is forgotten after more others than a session has")
     mutating func limit() {
         for number in 0..<DJLimits.bannedPeers {
             let peer = Peer(id: "guest \(number)", name: "")
@@ -62,9 +62,9 @@ struct KickTests {
         #expect(!host.state.banned.contains(Example.ana.id))
     }
 
-    @Test("is the one that was meant: of two with one name neither, until the driver says which")
+    @Test("of two guests with one name neither is removed, until the driver chooses one")
     mutating func ambiguous() {
-        // Somebody may call itself by another's identifier.
+        // A guest may call itself by another's identifier.
         let twin = Peer(id: "b2b2b2b2", name: "Bob"), posing = Peer(id: "c3c3c3c3", name: Example.bob.id)
         for peer in [twin, posing] { _ = host.handle(.multipeerEvent(.peerConnected(peer)), now: .zero) }
         #expect(

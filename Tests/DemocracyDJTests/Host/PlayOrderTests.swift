@@ -5,7 +5,7 @@ import Testing
 
 @testable import DemocracyDJ
 
-@Suite("In which order songs play")
+@Suite("The order in which songs play")
 struct PlayOrderTests {
     private static let askers = ["host", "ana", "bob", "cat"]
 
@@ -19,7 +19,7 @@ struct PlayOrderTests {
     }
 
     @Test(
-        "every song has its place; votes and adding decide, but for a guest that has had its turn while others wait",
+        "votes and the order of adding decide, except for a guest that has had its turn while others wait",
         arguments: [nil, 1, 2, 3] as [Int?])
     func properties(songsInARow: Int?) {
         var dice = Dice(seed: UInt64(songsInARow ?? 0))
@@ -43,30 +43,30 @@ struct PlayOrderTests {
         return order.arrange(songs).map(\.added)
     }
 
-    @Test("of one guest's songs two play in a row while another guest's wait")
+    @Test("two songs of one guest play in a row while another guest's wait")
     func turns() {
         #expect(arranged(["ana", "ana", "ana", "ana", "bob"]) == [0, 1, 4, 2, 3])
         #expect(arranged(["ana", "ana", "ana", "bob", "bob", "bob"]) == [0, 1, 3, 2, 4, 5])
     }
 
-    @Test("what has just played counts")
+    @Test("the last played songs count")
     func justPlayed() {
         #expect(arranged(["ana", "bob"], after: ["ana", "ana"]) == [1, 0])
         #expect(arranged(["ana", "bob"], after: ["ana", "bob"]) == [0, 1])
     }
 
-    @Test("a guest that is alone with the host has all its songs played: nobody waits for a turn")
+    @Test("all songs of the only guest play, since no other guest waits")
     func alone() {
         #expect(arranged(["ana", "ana", "ana", "ana", "host"]) == [0, 1, 2, 3, 4])
     }
 
-    @Test("the host's songs are everybody's: they stand in nobody's row, and give way to none")
+    @Test("the host's songs belong to no guest's turn, and do not give way")
     func hostSongs() {
         #expect(arranged(["host", "host", "host", "ana"]) == [0, 1, 2, 3])
         #expect(arranged(["ana", "ana", "host", "ana", "bob"]) == [0, 1, 2, 3, 4])
     }
 
-    @Test("votes come before turns have their say: two favourites of one guest play first")
+    @Test("votes come before turns: two favourites of one guest play first")
     func votes() {
         var order = PlayOrder(after: [], host: "host", songsInARow: 2)
         let songs = ["bob", "ana", "ana", "ana"].enumerated().map { place, asker in

@@ -24,7 +24,7 @@ struct PlayerTests {
         handle(.multipeerEvent(.messageReceived(.intent(intent), from: peer)))
     }
 
-    @Test("a library that is there to be chosen from leaves the queue to the guests, and there is no silence")
+    @Test("with a library the queue is left to the guests, and music plays without requests")
     func opening() {
         #expect(host.snapshot.nowPlaying?.id == "s1")
         #expect(host.snapshot.queue.isEmpty)
@@ -32,7 +32,7 @@ struct PlayerTests {
         #expect(host.playback(now: .zero).next?.id == "s2")
     }
 
-    @Test("a song is over when the player says so, however long it is said to be")
+    @Test("a song ends when the player reports it, whatever its length")
     mutating func ended() {
         #expect(host.songEnds == nil)
         _ = handle(.tick, at: 1_000)
@@ -43,7 +43,7 @@ struct PlayerTests {
         #expect(host.snapshot.elapsed == 0)
     }
 
-    @Test("a song that nobody can hear stands still for everybody, and goes on where it is heard again")
+    @Test("a song without sound stops for all, and continues when the sound is back")
     mutating func noSound() {
         _ = handle(.player(.elapsed("s1", .seconds(30))), at: 30)
         #expect(!handle(.player(.waits("s1", at: .seconds(31))), at: 31).isEmpty, "everybody is told")
@@ -62,7 +62,7 @@ struct PlayerTests {
         #expect(host.snapshot.hasSound && host.playback(now: .seconds(122)).elapsed == .seconds(2))
     }
 
-    @Test("what plays next is the queue's first song, as it is at that moment")
+    @Test("the next song is the queue's first one at that time")
     mutating func next() {
         connect(Example.ana, Example.bob)
         _ = wish(.suggestSong(songID: "s4"), by: Example.ana)
@@ -73,7 +73,7 @@ struct PlayerTests {
         #expect(host.playback(now: .zero).next?.id == "s3")
     }
 
-    @Test("a song that follows itself has another turn, so that the player begins it anew")
+    @Test("a song that follows itself counts as a new turn, so that the player starts it again")
     mutating func alone() {
         host = HostFeature(
             local: Example.host, library: SongLibrary([Self.songs[0]]), hasPlayer: true, epoch: 1, now: .zero)
@@ -83,7 +83,7 @@ struct PlayerTests {
         #expect(host.playback(now: .zero).song == before.song)
     }
 
-    @Test("the player knows best how far a song is, and a pause keeps it there")
+    @Test("the player's position of a song counts, and a pause keeps it")
     mutating func elapsed() {
         #expect(handle(.player(.elapsed("s1", .seconds(7))), at: 20).isEmpty)
         #expect(host.playback(now: .seconds(21)).elapsed == .seconds(8))
@@ -94,7 +94,7 @@ struct PlayerTests {
         #expect(host.playback(now: .seconds(40)).elapsed == .seconds(9))
     }
 
-    @Test("a song that cannot be played is skipped: the driver and its voters are told, and it is not tried again")
+    @Test("an unplayable song is skipped without another attempt, and the driver and its voters are notified")
     mutating func failed() {
         connect(Example.ana, Example.bob, Example.otherBob)
         _ = wish(.suggestSong(songID: "s3"), by: Example.ana)
@@ -113,7 +113,7 @@ struct PlayerTests {
         #expect(handle(.player(.failed("s3"))).isEmpty, "it does not play any more")
     }
 
-    @Test("songs of which none can be played end in silence, and not in a loop")
+    @Test("if no song can be played, the music stops, without a loop")
     mutating func noneCanBePlayed() {
         for _ in 0..<20 {
             guard let item = host.snapshot.nowPlaying else { break }
@@ -123,7 +123,7 @@ struct PlayerTests {
         #expect(host.playback(now: .zero).next == nil)
     }
 
-    @Test("a pause stays a pause when the song turns out to be unplayable")
+    @Test("a pause stays a pause when the song is unplayable")
     mutating func failedWhilePaused() {
         _ = handle(.command(.pause))
         _ = handle(.player(.failed("s1")))
@@ -131,7 +131,7 @@ struct PlayerTests {
         #expect(!host.snapshot.isPlaying)
     }
 
-    @Test("while the library is away the music waits, keeps its queue, and fails no song")
+    @Test("while the library is missing the music waits, keeps its queue, and fails no song")
     mutating func libraryAway() {
         connect(Example.ana)
         _ = wish(.suggestSong(songID: "s3"), by: Example.ana)
@@ -147,7 +147,7 @@ struct PlayerTests {
         #expect(host.playback(now: .seconds(62)).elapsed == .seconds(7))
     }
 
-    @Test("a driver's pause stays one when the library is back, and play is remembered while it is away")
+    @Test("a driver's pause stays when the library is back, and play is remembered while it is missing")
     mutating func pauseWhileAway() {
         _ = handle(.command(.pause), at: 5)
         #expect(handle(.libraryAway(true), at: 6).isEmpty)
@@ -159,7 +159,7 @@ struct PlayerTests {
         #expect(host.snapshot.isPlaying)
     }
 
-    @Test("without a player no song ends while the library is away")
+    @Test("without a player no song ends while the library is missing")
     mutating func silentLibraryAway() {
         host = HostFeature(local: Example.host, library: SongLibrary(Self.songs), epoch: 1, now: .zero)
         #expect(host.songEnds != nil)
@@ -167,7 +167,7 @@ struct PlayerTests {
         #expect(host.songEnds == nil)
     }
 
-    @Test("a library that was empty begins to play when its songs are known")
+    @Test("a library that was empty starts to play when its songs are known")
     mutating func firstSongs() {
         host = HostFeature(local: Example.host, library: SongLibrary([]), hasPlayer: true, epoch: 1, now: .zero)
         #expect(host.snapshot.nowPlaying == nil)
@@ -176,7 +176,7 @@ struct PlayerTests {
         #expect(handle(.library(SongLibrary(Self.songs)), at: 5).isEmpty, "it is as before")
     }
 
-    @Test("songs that are gone from the library leave the queue; new tags are shown; votes stay; what plays goes on")
+    @Test("songs that left the library leave the queue; new tags are shown, votes stay, and the current song continues")
     mutating func otherLibrary() {
         connect(Example.ana)
         for song in ["s3", "s4"] { _ = wish(.suggestSong(songID: song), by: Example.ana) }

@@ -4,13 +4,13 @@ import DemocracyDJ
 import MeshProtocol
 import Testing
 
-@Suite("Who is there: told at once, and in a crowd several at a time")
+@Suite("Reports of who is connected: at once, and combined in a crowd")
 struct PresenceTests {
     var host = HostFeature(local: Example.host, library: Example.library, epoch: 7, now: .zero)
 
     private static func guest(_ number: Int) -> Peer { Peer(id: "g\(number)", name: "Guest \(number)") }
 
-    /// So many guests are there, and everybody knows of them.
+    /// Connects this many guests, and all others know of them.
     private mutating func fill(_ guests: Int) {
         for number in 0..<guests { _ = come(number) }
         _ = host.handle(.tick, now: DJLimits.gatheredArrivals)
@@ -27,13 +27,13 @@ struct PresenceTests {
         host.handle(.multipeerEvent(.peerDisconnected(Self.guest(number), reason: reason)), now: now)
     }
 
-    @Test("as many guests as a radio has links are each told of at once")
+    @Test("up to the number of a radio's links, each guest is reported at once")
     mutating func few() {
         for number in 0...DJLimits.guestsToldAtOnce { #expect(come(number) == [.broadcast(host.snapshot)]) }
         #expect(host.snapshot.connectedPeers.count == DJLimits.guestsToldAtOnce + 1)
     }
 
-    @Test("those of a crowd who come within a second are one change")
+    @Test("guests of a crowd that come within a second are one change")
     mutating func arrivals() {
         fill(60)
         let before = host.snapshot
@@ -45,7 +45,7 @@ struct PresenceTests {
         #expect(host.handle(.tick, now: .milliseconds(3_500)).isEmpty)
     }
 
-    @Test("what else changes takes them along at once")
+    @Test("another change includes them at once")
     mutating func votes() {
         fill(60)
         _ = come(60, at: .seconds(2))
@@ -55,7 +55,7 @@ struct PresenceTests {
         #expect(host.handle(.tick, now: .seconds(3)).isEmpty)
     }
 
-    @Test("who is lost and back within some seconds is no change, and keeps the place")
+    @Test("a guest that is lost and back within some seconds causes no change, and keeps its position")
     mutating func flicker() {
         fill(60)
         let before = host.snapshot
@@ -67,7 +67,7 @@ struct PresenceTests {
         #expect(host.state.untold == nil)
     }
 
-    @Test("who is lost is not told of sooner because others come, or come back, or vote meanwhile")
+    @Test("a lost guest is not reported sooner because others come, come back or vote")
     mutating func repair() {
         fill(60)
         let before = host.snapshot
@@ -87,7 +87,7 @@ struct PresenceTests {
         #expect(host.snapshot.connectedPeers == (0...60).filter { $0 != 8 }.map(Self.guest), "one has stayed away")
     }
 
-    @Test("who has come and is lost before anybody was told is nothing to tell")
+    @Test("a guest that came and was lost before a report is not reported")
     mutating func briefly() {
         fill(60)
         let before = host.snapshot
@@ -97,7 +97,7 @@ struct PresenceTests {
         #expect(host.snapshot == before && host.state.untold == nil)
     }
 
-    @Test("who stays away is told of after that time, who says goodbye sooner")
+    @Test("a guest that stays away is reported after that time, and one that says goodbye sooner")
     mutating func departures() {
         fill(60)
         _ = go(3, at: .seconds(2))
@@ -108,7 +108,7 @@ struct PresenceTests {
         #expect(host.handle(.tick, now: .seconds(19)) == [.broadcast(host.snapshot)])
     }
 
-    @Test("who has gone and would have skipped the song, and whose device steers, is told of at once")
+    @Test("the departure of a co-host, or of a guest that voted to skip, is reported at once")
     mutating func important() {
         host = HostFeature(
             local: Example.host, library: Example.library, fairness: Fairness(majoritySkip: true), epoch: 7, now: .zero)

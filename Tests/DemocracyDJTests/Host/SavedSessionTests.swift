@@ -5,7 +5,7 @@ import Testing
 
 @testable import DemocracyDJ
 
-@Suite("A session that goes on where it was cut off")
+@Suite("A resumed session")
 struct SavedSessionTests {
     private var host = Example.hostFeature()
 
@@ -24,7 +24,7 @@ struct SavedSessionTests {
             resuming: host.savedSession(now: .seconds(30)), epoch: 8, now: now)
     }
 
-    @Test("has its song at the same place, its queue in the same order, and its votes")
+    @Test("a resumed session has its song at the same position, its queue in the same order, and its votes")
     func everything() {
         let again = resumed()
         #expect(again.snapshot.queue == host.snapshot.queue)
@@ -32,12 +32,12 @@ struct SavedSessionTests {
         #expect(again.snapshot.queue[0].voters == [Example.bob.id, Example.ana.id])
         #expect(again.snapshot.nowPlaying == host.snapshot.nowPlaying)
         #expect(again.snapshot.isPlaying)
-        // Of 101 seconds 30 are over.
+        // 30 of 101 seconds have passed.
         #expect(again.songEnds == .seconds(1_000 + 71))
         #expect(again.fault == nil)
     }
 
-    @Test("is another run: guests take its state, and nobody is there yet")
+    @Test("a resumed session is another run: guests accept its state, and no guest is connected yet")
     func newRun() {
         let again = resumed()
         #expect(again.snapshot.supersedes(host.snapshot))
@@ -45,7 +45,7 @@ struct SavedSessionTests {
         #expect(again.deadline == .seconds(1_000) + DJLimits.stateHeartbeat)
     }
 
-    @Test("keeps the order of adding: what is added now comes last among its equals")
+    @Test("a resumed session keeps the order of adding: a new song comes last among its equals")
     func orderOfAdding() {
         var again = resumed()
         _ = again.handle(.command(.remove("s2")), now: .seconds(1_000))
@@ -55,7 +55,7 @@ struct SavedSessionTests {
         #expect(again.snapshot.queue.map(\.id) == ["s5", "s3", "s4", "s2"])
     }
 
-    @Test("knows what has been played")
+    @Test("a resumed session knows the played songs")
     func played() {
         var earlier = self
         _ = earlier.host.handle(.command(.skip), now: .seconds(30))
@@ -64,7 +64,7 @@ struct SavedSessionTests {
         #expect(effects.last == .reject(.vote(songID: "s1"), .alreadyPlayed, to: Example.ana.id))
     }
 
-    @Test("that paused goes on pausing, at its place")
+    @Test("a paused session stays paused, at its position")
     func paused() {
         var earlier = self
         _ = earlier.host.handle(.command(.pause), now: .seconds(20))
@@ -74,7 +74,7 @@ struct SavedSessionTests {
         #expect(again.songEnds == .seconds(2_000 + 81))
     }
 
-    @Test("leaves out songs that the library has lost; where the one that played is gone, the next one plays")
+    @Test("songs that the library has lost are left out; if the current one is lost, the next one plays")
     func lostSongs() {
         let again = resumed([Example.songs[1], Example.songs[2]])
         #expect(again.snapshot.nowPlaying?.id == "s3")
@@ -84,7 +84,7 @@ struct SavedSessionTests {
         #expect(again.fault == nil)
     }
 
-    @Test("whose library is empty is silent, and one whose library is new plays it")
+    @Test("a resumed session without songs is silent, and one with a new library plays it")
     func otherLibrary() {
         #expect(resumed([]).snapshot.nowPlaying == nil)
         #expect(!resumed([]).snapshot.isPlaying)
@@ -92,7 +92,7 @@ struct SavedSessionTests {
         #expect(resumed([other]).snapshot.nowPlaying?.id == "new")
     }
 
-    @Test("under other policies has its queue in their order")
+    @Test("a resumed session with other policies has its queue in their order")
     func otherPolicies() {
         var queue = EmptyQueue(Fairness(songsInARow: 3))
         for number in 1...4 { queue.suggest(number, by: Example.ana) }

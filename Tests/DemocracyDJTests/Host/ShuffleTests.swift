@@ -4,7 +4,7 @@ import Testing
 
 @testable import DemocracyDJ
 
-@Suite("What plays where nobody asks")
+@Suite("Songs that play without requests")
 struct ShuffleTests {
     private static let songs = (0..<100).map {
         Song(id: "s\($0)", title: "Song \($0)", artist: "Artist \($0 / 10)", duration: 100)
@@ -20,7 +20,7 @@ struct ShuffleTests {
         }
     }
 
-    @Test("it is another order in each run, every song once, and not one artist after the other")
+    @Test("the order differs in each run, with every song once, and artists mixed")
     func shuffled() {
         let orders = (1...20).map { played(100, epoch: $0) }
         for order in orders { #expect(Set(order).count == 100) }
@@ -31,7 +31,7 @@ struct ShuffleTests {
     }
 
     @Test(
-        "a playlist's songs play, in any order or as it has them, and again when all were played",
+        "a playlist's songs play, in random or their own order, and again when all were played",
         arguments: [true, false])
     func playlist(shuffles: Bool) {
         let listed = ["s7", "s93", "s12", "nowhere"]
@@ -52,7 +52,7 @@ struct ShuffleTests {
         #expect(host.snapshot.nowPlaying?.id == "s50")
     }
 
-    @Test("it is the library's order where that is wanted")
+    @Test("the library's order is used if it is wanted")
     func listed() {
         #expect(played(5, epoch: 3, shuffles: false) == ["s0", "s1", "s2", "s3", "s4"])
     }

@@ -17,7 +17,7 @@ struct SongLibraryTests {
     }
 
     @Test(
-        "a search finds what has all its words, in title or artist, whatever their case and order",
+        "a search finds songs with all its words in title or artist, in any case and order",
         arguments: [
             ("road", ["1", "2", "3"]), ("ROAD", ["1", "2", "3"]), ("song ana", ["2"]), ("ana song", ["2"]),
             ("blå", ["1"]), ("BLÅ roads", ["1"]), ("  road \t trip ", ["3"]), ("road nothing", []), ("", []),
@@ -27,12 +27,12 @@ struct SongLibraryTests {
         #expect(found(words) == songs)
     }
 
-    @Test("a search finds no more than it may, the first ones of the library")
+    @Test("a search finds a limited number of songs, the first ones of the library")
     func limit() {
         #expect(found("road", atMost: 2) == ["1", "2"])
     }
 
-    @Test("a host has a search looked for, and nothing else changes; what is found fits one message")
+    @Test("a host performs a search without another change, and its results fit one message")
     func answer() {
         let songs = (0..<100).map { Song(id: "\($0)", title: "Road \($0)", artist: "", duration: 1) }
         var host = HostFeature(local: Example.host, library: SongLibrary(songs), epoch: 1, now: .zero)
@@ -49,7 +49,7 @@ struct SongLibraryTests {
         #expect(MeshMessage(encoded: MeshMessage.searchResults(results).encoded) == .searchResults(results))
     }
 
-    @Test("a guest that waits for the whole state gets it before what it looks for")
+    @Test("a guest that waits for the full state gets it before its search results")
     func stateFirst() {
         var host = Example.hostFeature()
         let request = SearchRequest(number: 1, words: "song 3", asksForState: true)
@@ -61,7 +61,7 @@ struct SongLibraryTests {
     }
 
     @Test(
-        "a guest that searches without pause is answered a few times a second and told why not more, and the others as ever"
+        "a guest that searches constantly gets a few answers a second and the reason, and others are not affected"
     )
     func flood() {
         var host = Example.hostFeature()

@@ -5,9 +5,9 @@ import Testing
 
 @testable import DemocracyDJ
 
-@Suite("A driver who steers the queue")
+@Suite("A driver who controls the queue")
 struct SteeringTests {
-    /// It plays s1; s2 to s5 wait.
+    /// s1 plays; s2 to s5 wait.
     var host = Example.hostFeature(Fairness(songsInARow: nil))
 
     private mutating func command(_ command: HostFeature.Command, at seconds: Double = 0) -> [HostFeature.Effect] {
@@ -28,9 +28,9 @@ struct SteeringTests {
         effects.compactMap { if case .notice(let notice) = $0 { notice.code } else { nil } }.first
     }
 
-    // MARK: Places
+    // MARK: Positions
 
-    @Test("a place that the driver gives holds, and votes order the others around it")
+    @Test("a position that the driver sets stays, and votes order the other songs around it")
     mutating func held() {
         _ = command(.move("s4", to: 1))
         #expect(queue == ["s2", "s4", "s3", "s5"])
@@ -43,7 +43,7 @@ struct SteeringTests {
         #expect(queue == ["s4", "s2", "s3"])
     }
 
-    @Test("a song that is to play next does, whatever the votes, and may come from the library")
+    @Test("the song chosen as next plays next, whatever the votes, and may come from the library")
     mutating func next() {
         vote("s3", by: Example.ana, Example.bob)
         _ = command(.playNext("s5"))
@@ -58,13 +58,13 @@ struct SteeringTests {
         #expect(notice(command(.move("s9", to: 0))) == "notQueued")
     }
 
-    @Test("places beyond the queue are its ends", arguments: [(-3, 0), (0, 0), (99, 3)])
+    @Test("positions beyond the queue are its ends", arguments: [(-3, 0), (0, 0), (99, 3)])
     mutating func ends(wanted: Int, place: Int) {
         _ = command(.move("s3", to: wanted))
         #expect(queue.firstIndex(of: "s3") == place)
     }
 
-    @Test("places that the driver has given and the volume are there after a restart")
+    @Test("positions that the driver has set and the volume survive a restart")
     mutating func restart() {
         host = HostFeature(
             local: Example.host, library: Example.library, fairness: Fairness(songsInARow: nil), hasPlayer: true,
@@ -80,7 +80,7 @@ struct SteeringTests {
         #expect(later.snapshot.queue.map(\.id) == ["s4", "s5", "s2", "s3"])
     }
 
-    @Test("a song that the driver has placed is pinned for everybody, until it is unpinned or plays")
+    @Test("a song that the driver has moved is pinned for all, until it is unpinned or plays")
     mutating func pins() throws {
         vote("s3", by: Example.ana, Example.bob)
         let before = host.snapshot
@@ -110,7 +110,7 @@ struct SteeringTests {
 
     // MARK: Undo
 
-    @Test("a song that was removed comes back to its place with its votes")
+    @Test("a removed song comes back to its position with its votes")
     mutating func undoRemove() {
         vote("s4", by: Example.ana, Example.bob)
         vote("s3", by: Example.ana)
@@ -124,7 +124,7 @@ struct SteeringTests {
         #expect(notice(command(.undo)) == "nothingToUndo")
     }
 
-    @Test("a held song comes back to its place too")
+    @Test("a pinned song also comes back to its position")
     mutating func undoHeld() {
         _ = command(.move("s5", to: 1))
         _ = command(.remove("s5"))
@@ -143,7 +143,7 @@ struct SteeringTests {
     }
 
     @Test(
-        "nor does one come back that was taken back when its song was there again, in the queue or playing",
+        "a vote that was taken back after its song was there again, queued or playing, does not come back",
         arguments: [true, false])
     mutating func takenBackWhenBack(isPlaying: Bool) {
         connect(Example.ana, Example.bob)
@@ -159,7 +159,7 @@ struct SteeringTests {
         #expect(host.snapshot.item("s4")?.voters.contains(Example.ana.id) == false)
     }
 
-    @Test("a song that somebody has suggested again meanwhile gets the votes that it had, each once")
+    @Test("a song that was suggested again in the meantime gets its former votes, each once")
     mutating func suggestedMeanwhile() {
         connect(Example.ana, Example.bob)
         vote("s4", by: Example.ana, Example.bob)
@@ -172,7 +172,7 @@ struct SteeringTests {
         #expect(host.snapshot.item("s4")?.votes == 2)
     }
 
-    @Test("a queue that was cleared is filled again, in its order and with its votes")
+    @Test("a cleared queue is restored, in its order and with its votes")
     mutating func undoClear() {
         vote("s4", by: Example.ana)
         _ = command(.move("s3", to: 1))
@@ -184,7 +184,7 @@ struct SteeringTests {
         #expect(host.snapshot.queue == before)
     }
 
-    @Test("a song that got another place goes back to its own, and is ordered by votes again")
+    @Test("a moved song goes back to its position, and is ordered by votes again")
     mutating func undoMove() {
         _ = command(.move("s5", to: 0))
         #expect(queue == ["s5", "s2", "s3", "s4"] && host.steering.undo == .move(title: "Song 5"))
@@ -198,7 +198,7 @@ struct SteeringTests {
         #expect(queue == ["s5", "s4", "s2", "s3"], "it is held no longer")
     }
 
-    @Test("a song that was to play next goes back; one of the library goes, unless others vote for it")
+    @Test("a song chosen as next goes back; one from the library is removed, unless others vote for it")
     mutating func undoNext() {
         _ = command(.playNext("s4"))
         _ = command(.undo)
@@ -214,7 +214,7 @@ struct SteeringTests {
         }
     }
 
-    @Test("a new place of a song that plays by now is nothing to undo")
+    @Test("the new position of a song that already plays cannot be undone")
     mutating func undoPlayed() {
         _ = command(.remove("s2"))
         _ = command(.playNext("s4"))
@@ -225,7 +225,7 @@ struct SteeringTests {
         #expect(notice(command(.undo)) == "nothingToUndo")
     }
 
-    @Test("a guest that was sent away may come again")
+    @Test("a removed guest may come back")
     mutating func undoKick() {
         connect(Example.ana)
         #expect(command(.kick("Ana")) == [.disconnect(Example.ana.id)])
@@ -239,7 +239,7 @@ struct SteeringTests {
         #expect(host.snapshot.connectedPeers == [Example.ana])
     }
 
-    @Test("the last step is undone first, a few of them, and none that is long ago")
+    @Test("the last step is undone first, up to a few, and none from long ago")
     mutating func steps() {
         _ = command(.remove("s2"), at: 0)
         _ = command(.remove("s3"), at: 60)
@@ -257,9 +257,9 @@ struct SteeringTests {
         #expect(host.steering.steps == 22)
     }
 
-    // MARK: Back and volume
+    // MARK: Previous song and volume
 
-    @Test("the song before plays again, and the present one with its votes is next")
+    @Test("the previous song plays again, and the current one with its votes is next")
     mutating func previous() {
         #expect(!host.steering.canGoBack)
         #expect(notice(command(.previous)) == "nothingBefore")
@@ -276,7 +276,7 @@ struct SteeringTests {
         #expect(host.snapshot.nowPlaying?.id == "s2" && host.steering.canGoBack)
     }
 
-    @Test("a pause stays one where the song before is wanted")
+    @Test("a pause stays a pause when the previous song is chosen")
     mutating func previousInAPause() {
         _ = command(.skip)
         _ = command(.pause)
@@ -284,7 +284,7 @@ struct SteeringTests {
         #expect(!host.snapshot.isPlaying && host.snapshot.elapsed == 0)
     }
 
-    @Test("a host that only keeps time has no volume")
+    @Test("a host without a player has no volume")
     mutating func noVolume() {
         #expect(host.steering.volume == nil && host.playback(now: .zero).volume == nil)
         #expect(notice(command(.volume(40))) == "noVolume")

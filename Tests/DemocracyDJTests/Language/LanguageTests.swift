@@ -13,7 +13,7 @@ struct LanguageTests {
     private static let others = Language.allCases.filter { $0 != .english }
 
     @Test(
-        "a terminal speaks the language of its environment",
+        "a terminal uses the language of its environment",
         arguments: [
             (["LANG": "de_DE.UTF-8"], .german), (["LANG": "fr"], .french), (["LANG": "es_MX@euro"], .spanish),
             (["LANG": "C.UTF-8"], .english), ([:], .english), (["LANG": "ja_JP.UTF-8"], .english),
@@ -25,7 +25,7 @@ struct LanguageTests {
         #expect(Language(environment: variables) == language)
     }
 
-    @Test("a text is named by its English, and what is put in has its place in every language")
+    @Test("a text is identified by its English form, and its values have their positions in every language")
     func places() {
         let text: LocalizedText = "\("Ana") wants to skip \("Open Road"), but \(RejectionReason.notPlaying.why)."
         #expect(text.key == "{1} wants to skip {2}, but {3}.")
@@ -35,26 +35,26 @@ struct LanguageTests {
         #expect(Language.german.text("Nothing that a table has") == "Nothing that a table has")
     }
 
-    @Test("what is put into a text is text: a place in it is none")
+    @Test("values in a text are plain text: a placeholder in them has no effect")
     func hostile() {
         let text: LocalizedText = "\("{2} {9} {x} {") and \(7) more"
         #expect(text.english == "{2} {9} {x} { and 7 more")
         #expect(Language.german.text(text) == "{2} {9} {x} { und 7 weitere")
     }
 
-    @Test("two literals behind one another are one text")
+    @Test("two joined literals are one text")
     func sum() {
         let text: LocalizedText = "\("a") and " + "\(2) \("c")."
         #expect(text.key == "{1} and {2} {3}." && text.english == "a and 2 c.")
     }
 
-    @Test("two texts that read the same are the same")
+    @Test("two texts that read the same are equal")
     func equal() {
         let one: LocalizedText = "\("Ana") has left."
         #expect(one == "Ana has left." && one.hashValue == ("Ana has left." as LocalizedText).hashValue)
     }
 
-    @Test("every problem is told in every language", arguments: LanguageTests.others)
+    @Test("every problem has a text in every language", arguments: LanguageTests.others)
     func problems(language: Language) throws {
         let table = try #require(Language.tables[language])
         for problem in Problem.every {
@@ -66,7 +66,7 @@ struct LanguageTests {
         }
     }
 
-    @Test("every wish is told in every language", arguments: LanguageTests.others)
+    @Test("every wish has a text in every language", arguments: LanguageTests.others)
     func wishes(language: Language) {
         let states: [WishState] = [.queued, .sent, .confirmed] + RejectionReason.allCases.map { .rejected($0) }
         for kind in [Wish.Kind.vote, .takeBack, .suggest] {
@@ -78,7 +78,7 @@ struct LanguageTests {
         }
     }
 
-    @Test("what a notice says later is said in the person's language too")
+    @Test("later texts of a notice are also in the person's language")
     func later() throws {
         let notice = Notice(.connectionLost(host: Self.dad))
         let first = try #require(notice.texts)
@@ -88,7 +88,7 @@ struct LanguageTests {
         #expect(notice.message == "Connection to Dad's Car lost. Trying to reconnect.")
     }
 
-    @Test("as JSON a text is its English and what is put in")
+    @Test("as JSON a text is its English form and its values")
     func json() throws {
         let text: LocalizedText = "\("Ana") asked for \(LocalizedText("\"\("Open Road")\"")), \(3)"
         let encoder = JSONEncoder()

@@ -5,8 +5,8 @@ import MeshProtocol
 import TestSupport
 import Testing
 
-/// The rows of the document on an error-handling strategy, and of "Network Lost" in the one on disconnects, each held
-/// to what it says.
+/// The rows of the document on an error-handling strategy, and of "Network Lost" in the one on disconnects. Each test
+/// checks one.
 @Suite("The strategy for errors")
 struct ErrorStrategyTests {
     static let web: [NetworkError] = Array(NetworkError.every.prefix(10))
@@ -14,7 +14,7 @@ struct ErrorStrategyTests {
 
     // MARK: Core philosophy
 
-    @Test("User-Centered: every error that can be cured says how", arguments: NetworkError.every)
+    @Test("User-Centered: every error that can be solved says how", arguments: NetworkError.every)
     func userCentered(error: NetworkError) {
         #expect(!error.isCritical || ErrorRecoveryHelper.suggestion(for: error) != nil)
     }
@@ -25,7 +25,7 @@ struct ErrorStrategyTests {
         #expect(Set(advice).count == advice.count)
     }
 
-    @Test("Recovery-Focused: what stays is left by a tap, or by itself, or by what the suggestion says")
+    @Test("Recovery-Focused: a permanent error ends with a tap, automatically, or by its suggestion")
     func recoveryFocused() {
         let withoutTap = NetworkError.every.filter { $0.isCritical && $0.buttonComesAfter == nil }.map(\.code)
         #expect(
@@ -35,7 +35,7 @@ struct ErrorStrategyTests {
             ])
     }
 
-    @Test("Minimally Intrusive: what happened fits one glance, and a screen has few of them")
+    @Test("Minimally Intrusive: an error is short, and a screen has few of them")
     func minimallyIntrusive() {
         #expect(NetworkError.every.allSatisfy { ErrorToast($0, now: .zero).message.count <= 80 })
         #expect(DJLimits.notices < 10)
@@ -52,7 +52,7 @@ struct ErrorStrategyTests {
     // MARK: Network error types
 
     @Test(
-        "the ten cases of the web, and how each is told",
+        "the ten cases of the web, and the notice of each",
         arguments: [
             (.invalidURL, "invalidURL", false, "OK"),
             (.requestFailed(NetworkError.Cause()), "requestFailed", false, "Try Again"),
@@ -90,7 +90,7 @@ struct ErrorStrategyTests {
         #expect(toast.tick(now: .seconds(6)) == .over)
     }
 
-    @Test("in one line, the suggestion goes before the raw message")
+    @Test("in one line, the suggestion comes before the raw message")
     func headline() {
         #expect(ErrorToast(.requestFailed(NetworkError.Cause()), now: .zero).headline.contains("the line") == false)
         #expect(ErrorToast(message: "Saved.").headline == "Saved.")
@@ -113,7 +113,7 @@ struct ErrorStrategyTests {
 
     // MARK: Network status monitoring
 
-    @Test("the monitor detects that the device goes offline, refuses with the cause, and tells when it is back")
+    @Test("the monitor detects that the device goes offline, refuses with the cause, and reports when it is back")
     func monitoring() {
         var monitor = NetworkMonitor()
         #expect(monitor.handle(.radioFailed(.radioOff), now: .zero) == [.networkUnavailable(.radioOff)])
@@ -124,7 +124,7 @@ struct ErrorStrategyTests {
 
     // MARK: Network lost
 
-    @Test("Network Lost 1 to 3: several rapid disconnects are one networkUnavailable, and none a peer")
+    @Test("Network Lost 1 to 3: several rapid disconnects are one networkUnavailable, and no lost peers")
     func rapidDisconnects() {
         var monitor = NetworkMonitor()
         let peers = ["a", "b", "c", "d"]
@@ -140,7 +140,7 @@ struct ErrorStrategyTests {
         #expect(toast.suggestion?.contains("last known queue") == true)
     }
 
-    @Test("Network Lost: the banner goes by itself when the connection is restored")
+    @Test("Network Lost: the banner disappears automatically when the connection is restored")
     func restored() {
         var board = NoticeBoard()
         _ = board.handle(.tell(Notice(Self.lost)), now: .zero)
@@ -148,7 +148,7 @@ struct ErrorStrategyTests {
         #expect(board.current.isEmpty)
     }
 
-    @Test("Network Lost: a Retry button after ten seconds, with the word to make sure Bluetooth is on")
+    @Test("Network Lost: a Retry button after ten seconds, with the advice to check that Bluetooth is on")
     func retry() {
         var toast = ErrorToast(Self.lost, now: .seconds(1))
         #expect(toast.buttonText == nil)

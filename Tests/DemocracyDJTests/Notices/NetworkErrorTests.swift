@@ -6,7 +6,7 @@ import MeshProtocol
 import TestSupport
 import Testing
 
-@Suite("What can go wrong, told to a person")
+@Suite("Errors in sentences for people")
 struct NetworkErrorTests {
     private func sentences(_ text: String) -> [String] {
         text.split(separator: ". ").map { $0.hasSuffix(".") ? String($0.dropLast()) : String($0) }
@@ -25,7 +25,7 @@ struct NetworkErrorTests {
         #expect(ErrorRecoveryHelper.buttonLabel(for: error).count <= 12)
     }
 
-    @Test("no error says the same twice", arguments: NetworkError.every)
+    @Test("no error repeats a sentence", arguments: NetworkError.every)
     func once(error: NetworkError) throws {
         let message = Set(sentences(try #require(error.errorDescription)))
         let suggestion = sentences(ErrorRecoveryHelper.suggestion(for: error) ?? "")
@@ -34,7 +34,7 @@ struct NetworkErrorTests {
         #expect(later?.message != error.errorDescription)
     }
 
-    @Test("every error has a code of its own, which is its name")
+    @Test("every error has its own code, which is its name")
     func codes() throws {
         let codes = NetworkError.every.map(\.code)
         // Two of the list are both a block: by a program, and by a switch.
@@ -43,14 +43,14 @@ struct NetworkErrorTests {
     }
 
     @Test(
-        "what passes goes after five seconds, what is critical stays until it is cured", arguments: NetworkError.every)
+        "a temporary notice lasts five seconds, and a critical one until it is solved", arguments: NetworkError.every)
     func stays(error: NetworkError) {
         let notice = Notice(error)
         #expect(notice.critical == error.isCritical)
         #expect(notice.dismissAfter == (error.isCritical ? nil : 5))
     }
 
-    @Test("a notice has a button only where a tap can help, and then at once or, for a lost connection, later")
+    @Test("a notice has a button only if a tap can help, at once or, for a lost connection, later")
     func buttons() {
         let withButton = NetworkError.every.filter { Notice($0).button != nil }.map(\.code)
         #expect(
@@ -70,7 +70,7 @@ struct NetworkErrorTests {
         #expect(later == [.connectionLost(host: Example.host)])
     }
 
-    @Test("the radio's outages share a code, since one cure ends them all, and the cause tells them apart")
+    @Test("the radio's outages share a code, since they end together, and the cause distinguishes them")
     func outages() {
         let outages = NetworkError.every.filter(\.isOutage)
         #expect(outages.count == 13)
@@ -84,7 +84,7 @@ struct NetworkErrorTests {
         }
     }
 
-    @Test("two errors are one where they say the same")
+    @Test("two errors are equal if their texts are")
     func equal() {
         #expect(NetworkError.every == NetworkError.every)
         #expect(Set(NetworkError.every).count == NetworkError.every.count)
@@ -94,7 +94,7 @@ struct NetworkErrorTests {
         #expect(NetworkError.storageFailed(cause: "a") != .storageFailed(cause: "b"))
     }
 
-    @Test("an error that is shown by whoever does not know it says the same")
+    @Test("an error that is shown by code that does not know it has the same text")
     func localized() {
         let error: any Error = NetworkError.radioOff
         let localized = error as? any LocalizedError
@@ -106,7 +106,7 @@ struct NetworkErrorTests {
     }
 
     @Test(
-        "what a server answers is told by what it means",
+        "a server's answer is reported by its meaning",
         arguments: [(401, "let this device in"), (404, "not there any more"), (503, "in trouble"), (418, "said no")])
     func statusCodes(statusCode: Int, words: String) {
         let message = NetworkError.httpError(statusCode: statusCode).errorDescription
@@ -114,7 +114,7 @@ struct NetworkErrorTests {
         #expect(message?.contains(where: \.isNumber) == false, "a person in a car has no use for it")
     }
 
-    @Test("a host that has no name yet is still told of in a sentence")
+    @Test("a host without a name yet is still reported in a sentence")
     func nameless() {
         let host = Peer(id: "c0ffee", name: "")
         #expect(

@@ -6,11 +6,11 @@ import Testing
 
 @Suite("Whether the radio works")
 struct NetworkMonitorTests {
-    /// An event at a second, what follows, and what a request is refused with from then on.
+    /// An event at a second, the resulting actions, and the error of requests from then on.
     typealias Row = (at: Double, event: NetworkMonitor.Event, actions: [NetworkMonitor.Action], refusal: NetworkError?)
 
     @Test(
-        "each event leads to its actions",
+        "each event causes its actions",
         arguments: [
             (
                 "an outage is told once, and its end once",

@@ -4,13 +4,13 @@ import DemocracyDJ
 import MeshProtocol
 import Testing
 
-@Suite("What is on the screen")
+@Suite("The notices on the screen")
 struct NoticeBoardTests {
     var board = NoticeBoard()
 
     static let off = Notice(.radioOff)
     static let lost = Notice(.connectionLost(host: Example.host))
-    /// With codes of their own, and none that the tests name.
+    /// With their own codes, none of which the tests name.
     static let passing = [
         Notice(.notConnected), Notice(.tooManyPendingVotes), Notice(.nothingPlays), Notice(.nothingToPlay),
         Notice(.nothingToRetry), Notice(.searchTooLong), Notice(.emptyQueue),
@@ -23,11 +23,11 @@ struct NoticeBoardTests {
     static let typo = Notice(.badCommand("vot", expected: "vote ID"))
     static let otherTypo = Notice(.badCommand("wote", expected: "vote ID"))
 
-    /// An event at a second, and what follows.
+    /// An event at a second, and the resulting actions.
     typealias Row = (at: Double, event: NoticeBoard.Event, actions: [NoticeBoard.Action])
 
     @Test(
-        "each event leads to its actions",
+        "each event causes its actions",
         arguments: [
             ("nothing is told of nothing", [(0, .tick, []), (0, .clear("radioUnavailable"), [])]),
             (
@@ -98,7 +98,7 @@ struct NoticeBoardTests {
         }
     }
 
-    @Test("who looks later sees what stands, oldest first, as it reads by then")
+    @Test("a person who looks later sees the current notices, oldest first, with their text at that time")
     mutating func current() throws {
         _ = board.handle(.tell(Self.lost), now: .zero)
         _ = board.handle(.tell(Self.typo), now: .seconds(9))
@@ -108,7 +108,7 @@ struct NoticeBoardTests {
         #expect(board.current == [try #require(Self.lost.followedUp), Self.off])
     }
 
-    @Test("the next tick is due when the next notice changes or goes, and never where none does")
+    @Test("the next tick is due when the next notice changes or disappears, and never if none does")
     mutating func deadline() {
         #expect(board.deadline == nil)
         _ = board.handle(.tell(Self.off), now: .zero)
@@ -123,7 +123,7 @@ struct NoticeBoardTests {
         #expect(board.deadline == nil)
     }
 
-    @Test("on a full board the oldest that would pass anyway makes room")
+    @Test("on a full board the oldest temporary notice is removed")
     mutating func full() {
         _ = board.handle(.tell(Self.off), now: .zero)
         for notice in Self.passing.prefix(DJLimits.notices - 1) { _ = board.handle(.tell(notice), now: .zero) }
@@ -134,7 +134,7 @@ struct NoticeBoardTests {
         #expect(board.current.count == DJLimits.notices)
     }
 
-    @Test("where everything on the board stays, the oldest goes, and a passing one finds its place all the same")
+    @Test("if all notices on the board are permanent, the oldest is removed, and a temporary one still gets a slot")
     mutating func crowded() {
         for notice in Self.staying.prefix(DJLimits.notices - 1) { _ = board.handle(.tell(notice), now: .zero) }
         #expect(board.handle(.tell(Self.typo), now: .zero) == [.show(Self.typo)])

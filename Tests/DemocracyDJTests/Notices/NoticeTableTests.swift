@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The table of notices")
 struct NoticeTableTests {
-    /// A notice as `docs/using.md` has it.
+    /// A notice in the form of `docs/using.md`.
     static func row(_ notice: Notice) -> String {
         let code = notice.cause.map { "`\(notice.code)`, `\($0)`" } ?? "`\(notice.code)`"
         let button = notice.button ?? notice.followUp.map { "\($0.button), after 10 s" } ?? ""
@@ -16,7 +16,7 @@ struct NoticeTableTests {
         return "| " + cells.joined(separator: " | ") + " |"
     }
 
-    @Test("the manual has every notice with its words, and no other")
+    @Test("the manual has every notice with its texts, and no other")
     func complete() throws {
         let manual = URL(filePath: #filePath).deletingLastPathComponent().path + "/../../../docs/using.md"
         let text = String(decoding: try Data(contentsOf: URL(filePath: manual)), as: UTF8.self)
@@ -33,22 +33,22 @@ struct NoticeTableTests {
     // MARK: Raised and cleared
 
     @Test(
-        "every problem is cleared by something, and a button is there only for what a tap can clear",
+        "every problem can be cleared, and has a button only if a tap can clear it",
         arguments: Problem.every.indices)
     func cleared(index: Int) {
         let problem = Problem.every[index]
         #expect(!problem.clearedBy.isEmpty)
         #expect(problem.clearedBy.contains(.time) == (problem.severity == .passes))
-        // What a tap clears has a button, or goes by other ways too.
+        // A problem that a tap clears has a button, or other ways to end.
         #expect(problem.button != nil || problem.clearedBy != [.retried])
     }
 
-    @Test("what raises problems raises one at least", arguments: Problem.Raiser.allCases)
+    @Test("each cause raises at least one problem", arguments: Problem.Raiser.allCases)
     func raisers(raiser: Problem.Raiser) {
         #expect(Problem.every.contains { $0.raisedBy == raiser })
     }
 
-    @Test("what has happened clears the problems that it ends, and no others", arguments: Problem.Clearer.allCases)
+    @Test("an event clears the problems that it ends, and no others", arguments: Problem.Clearer.allCases)
     func clearers(clearer: Problem.Clearer) {
         var isOfUse = false
         for problem in Problem.every {

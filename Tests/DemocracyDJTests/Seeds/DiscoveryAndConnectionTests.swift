@@ -22,7 +22,7 @@ struct DiscoveryAndConnectionTests {
         return app
     }
 
-    @Test("phase 1: a host starts to advertise, under its name")
+    @Test("phase 1: a host starts to advertise with its name")
     func hostAdvertises() async {
         let store = TestStore(AppFeature())
         await store.send(.startHosting(Example.hostFeature())) {
@@ -30,7 +30,7 @@ struct DiscoveryAndConnectionTests {
         }
     }
 
-    @Test("phase 2: a guest starts to browse, under its name")
+    @Test("phase 2: a guest starts to browse with its name")
     func guestBrowses() async {
         let store = TestStore(AppFeature())
         await store.send(.startJoining(GuestFeature(local: santiago))) {
@@ -38,14 +38,14 @@ struct DiscoveryAndConnectionTests {
         }
     }
 
-    @Test("phase 3: a discovered host is no host yet, and one that is lost again leaves no trace")
+    @Test("phase 3: a discovered host is not joined yet, and one that is lost again leaves no trace")
     func discovery() async {
         let store = TestStore(joining())
         await store.send(.multipeerEvent(.peerDiscovered(dad)))
         await store.send(.multipeerEvent(.peerLost(dad)))
     }
 
-    @Test("phases 4 and 5: a guest that asks is taken in without a prompt: there is no step in which anybody is asked")
+    @Test("phases 4 and 5: a guest is admitted without a prompt: there is no step that asks a person")
     func autoAccept() async {
         let store = TestStore(hosting())
         var expected = Example.hostFeature().snapshot
@@ -60,7 +60,7 @@ struct DiscoveryAndConnectionTests {
         ) { [state] in $0 = .hosting(state) }
     }
 
-    @Test("phase 6: both sides hear of the connection, the guest as connected to the host")
+    @Test("phase 6: both sides get the connection, the guest as connected to the host")
     func established() async {
         let store = TestStore(joining())
         await store.send(.multipeerEvent(.peerConnected(dad)), effects: [.clear(.networkUnavailable)]) { [dad] in
@@ -72,7 +72,7 @@ struct DiscoveryAndConnectionTests {
         }
     }
 
-    @Test("phase 7: the host's snapshot takes the place of what the guest knew, and the guest can vote")
+    @Test("phase 7: the host's snapshot replaces the guest's former state, and the guest can vote")
     func initialState() throws {
         var guest = GuestFeature(local: santiago)
         var host = Example.hostFeature()
@@ -93,14 +93,14 @@ struct DiscoveryAndConnectionTests {
 
     // MARK: Service configuration
 
-    @Test("the service type is democracy-dj, and discovery tells the protocol's version, which is 2 by now")
+    @Test("the service type is democracy-dj, and discovery contains the protocol's version, which is now 2")
     func service() {
         #expect(ServiceType.democracyDJ.text == "democracy-dj")
         #expect(ServiceType.democracyDJ.discoveryInfo == ["version": "2"])
     }
 
     @Test(
-        "at most 15 characters, lowercase letters, digits and hyphens, a letter first: anything else is refused",
+        "at most 15 characters, lowercase letters, digits and hyphens, a letter first: all else is refused",
         arguments: [
             ("sixteen-letters-", .tooLong(characters: 16)), ("Democracy-dj", .forbiddenCharacter("D")),
             ("democracy dj", .forbiddenCharacter(" ")), ("democracy_dj", .forbiddenCharacter("_")),
@@ -110,7 +110,7 @@ struct DiscoveryAndConnectionTests {
         #expect(throws: problem) { try ServiceType(text) }
     }
 
-    @Test("names at the limits are taken", arguments: ["a", "fifteen-letters", "d1-2-3"])
+    @Test("names at the limits are accepted", arguments: ["a", "fifteen-letters", "d1-2-3"])
     func goodServices(text: String) throws {
         #expect(try ServiceType(text).text == text)
     }

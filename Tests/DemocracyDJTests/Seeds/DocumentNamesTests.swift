@@ -6,8 +6,8 @@ import Foundation
 import MeshProtocol
 import Testing
 
-/// The documents' own lines, as far as they name what is ours. That they compile is most of the test.
-@Suite("The documents' lines compile, and do what they say")
+/// The documents' own lines, as far as they use our names. Compiling them is most of the test.
+@Suite("The documents' lines compile and work")
 struct DocumentNamesTests {
     private let bob = Peer(id: "test", name: "Bob")
 
@@ -45,7 +45,7 @@ struct DocumentNamesTests {
         }
     }
 
-    @Test("a host's reducer removes a peer that is gone by its identifier")
+    @Test("a host's reducer removes a lost peer by its identifier")
     func hostReducer() {
         var reducer = HostReducer()
         reducer.state.connectedPeers = [bob, Example.ana]
@@ -54,7 +54,7 @@ struct DocumentNamesTests {
         #expect(reducer.state.connectedPeers == [Example.ana])
     }
 
-    @Test("a guest's reducer tells its host from another guest")
+    @Test("a guest's reducer distinguishes its host from another guest")
     func guestReducer() {
         var reducer = GuestReducer()
         let isLost = [bob, Example.host].map { reducer.reduce(.multipeerEvent(.peerDisconnected($0))) }
@@ -62,7 +62,7 @@ struct DocumentNamesTests {
         #expect(reducer.state.connectionStatus == .reconnecting)
     }
 
-    @Test("what could not be sent is told with its error")
+    @Test("a message that could not be sent is reported with its error")
     func sendFailed() {
         let message = MeshMessage.intent(.vote(songID: "s1"))
         let (events, continuation) = AsyncStream<MultipeerEvent>.makeStream()
@@ -100,7 +100,7 @@ struct DocumentNamesTests {
         #expect(bob.displayName == "Bob" && Set(events).count == events.count)
     }
 
-    @Test("a snapshot has what the documents read of it")
+    @Test("a snapshot has the properties that the documents read")
     func snapshot() {
         let snapshot = Example.hostFeature().snapshot
         let (nowPlaying, isPlaying): (QueueItem?, Bool) = (snapshot.nowPlaying, snapshot.isPlaying)

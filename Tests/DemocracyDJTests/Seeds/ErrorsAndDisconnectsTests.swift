@@ -27,7 +27,7 @@ struct ErrorsAndDisconnectsTests {
 
     // MARK: Scenario 1: a peer disconnects
 
-    @Test("scenario 1, as host: the guest is taken off the list, and the others are told")
+    @Test("scenario 1, as host: the guest is removed from the list, and the others are notified")
     func guestLost() async {
         var expected = full().snapshot
         expected.connectedPeers = [Example.bob]
@@ -39,7 +39,7 @@ struct ErrorsAndDisconnectsTests {
         }
     }
 
-    @Test("scenario 1, as guest: a lost host is looked for, with its last state on view")
+    @Test("scenario 1, as guest: the guest looks for a lost host, and shows its last state")
     func hostLost() async {
         let store = TestStore(joined())
         await store.send(.multipeerEvent(.peerDisconnected(host)), effects: [.reconnect(to: host)]) {
@@ -49,7 +49,7 @@ struct ErrorsAndDisconnectsTests {
         }
     }
 
-    @Test("scenario 1, as guest: another guest that left is seen in the next snapshot, not before")
+    @Test("scenario 1, as guest: another guest that left disappears in the next snapshot, not before")
     func otherGuestLost() async {
         let store = TestStore(joined())
         await store.send(.multipeerEvent(.peerDisconnected(Example.bob)))
@@ -57,7 +57,7 @@ struct ErrorsAndDisconnectsTests {
 
     // MARK: Scenario 2: a message cannot be sent
 
-    @Test("scenario 2: a broadcast that fails is not tried again: the next change is broadcast anyway")
+    @Test("scenario 2: a failed broadcast is not repeated, since the next change is broadcast anyway")
     func broadcastFails() async {
         let snapshot = full().snapshot
         var next = snapshot
@@ -71,7 +71,7 @@ struct ErrorsAndDisconnectsTests {
         }
     }
 
-    @Test("scenario 2: an intent that fails is kept, and sent on the next link")
+    @Test("scenario 2: a failed intent is kept, and sent on the next link")
     func intentFails() async {
         var guest = joined()
         _ = guest.handle(.vote("s3"))
@@ -100,7 +100,7 @@ struct ErrorsAndDisconnectsTests {
         }
     }
 
-    @Test("scenario 2: an intent that failed is sent again when the person taps again")
+    @Test("scenario 2: a failed intent is sent again when the person taps again")
     func tapAgainAfterFailure() async {
         var guest = joined()
         _ = guest.handle(.vote("s3"))
@@ -115,7 +115,7 @@ struct ErrorsAndDisconnectsTests {
         }
     }
 
-    @Test("scenario 2: a second tap on a vote that is under way does no harm")
+    @Test("scenario 2: a second tap on a vote in transit does no harm")
     func tapAgain() async {
         var guest = joined()
         _ = guest.handle(.vote("s3"))
@@ -125,7 +125,7 @@ struct ErrorsAndDisconnectsTests {
 
     // MARK: Scenario 3: the host leaves
 
-    @Test("scenario 3: whoever ends the session stops the network and is back at the start")
+    @Test("scenario 3: a device that ends the session stops the network and returns to the start")
     func endSession() async {
         var app = AppFeature()
         _ = app.handle(.startHosting(Example.hostFeature()), now: .zero)
@@ -133,7 +133,7 @@ struct ErrorsAndDisconnectsTests {
         await store.send(.endSession) { $0 = .choosing }
     }
 
-    @Test("scenario 3: the guests are told that the host ended the session, and return to the start")
+    @Test("scenario 3: the guests are notified that the host ended the session, and return to the start")
     func hostEnds() async {
         let store = TestStore(joined())
         await store.send(
@@ -151,7 +151,7 @@ struct ErrorsAndDisconnectsTests {
 
     // MARK: Scenario 4: the network is lost
 
-    @Test("scenario 4: peers that are all lost at once mean that the network is gone")
+    @Test("scenario 4: peers that are all lost at once mean that the network is lost")
     func rapidDisconnects() {
         var monitor = NetworkMonitor()
         for peer in ["a", "b", "c"] { #expect(monitor.handle(.linked(peer), now: .zero) == []) }
@@ -161,7 +161,7 @@ struct ErrorsAndDisconnectsTests {
             monitor.handle(.linkLost("c"), now: .seconds(61)) == [.networkUnavailable(.networkUnavailable), .tryAgain])
     }
 
-    @Test("scenario 4: the banner is shown to a host and to a guest, over a state that stays, and goes with a link")
+    @Test("scenario 4: a host and a guest show the banner over a state that stays, and it disappears with a link")
     func banner() async {
         var app = AppFeature()
         _ = app.handle(.startJoining(joined()), now: .zero)
@@ -184,7 +184,7 @@ struct ErrorsAndDisconnectsTests {
         }
     }
 
-    @Test("scenario 4: the banner says what to do, offers Retry after 10 seconds, and goes when the host is back")
+    @Test("scenario 4: the banner gives advice, offers Retry after 10 seconds, and disappears when the host is back")
     func retryAfterTenSeconds() throws {
         var board = NoticeBoard()
         let lost = Notice(.connectionLost(host: host))
@@ -204,7 +204,7 @@ struct ErrorsAndDisconnectsTests {
 
     // MARK: Reconnecting
 
-    @Test("a guest that is back is connected, and is shown the host's present state")
+    @Test("a guest that is back is connected, and sees the host's current state")
     func reconnect() async {
         var guest = joined()
         _ = guest.handle(.multipeerEvent(.peerDisconnected(host)))
@@ -222,7 +222,7 @@ struct ErrorsAndDisconnectsTests {
         }
     }
 
-    @Test("a host tells everybody its present state when a guest is back")
+    @Test("a host sends all its current state when a guest is back")
     func reconnectAtHost() async {
         var feature = full()
         _ = feature.handle(.multipeerEvent(.peerDisconnected(ana)), now: .zero)
@@ -236,9 +236,9 @@ struct ErrorsAndDisconnectsTests {
         }
     }
 
-    // MARK: What is kept
+    // MARK: State that stays
 
-    @Test("the host keeps queue, song and votes through a disconnection, and the music keeps playing")
+    @Test("the host keeps queue, song and votes through a disconnection, and the music continues")
     func hostKeepsState() {
         var feature = full()
         _ = feature.handle(Example.intent(.vote(songID: "s4"), from: ana), now: .seconds(1))
@@ -270,7 +270,7 @@ struct ErrorsAndDisconnectsTests {
     // MARK: The summary of events
 
     @Test(
-        "peerDisconnected: removed by a host, and found again by a guest, whatever the reason",
+        "peerDisconnected: a host removes the guest, and a guest finds the host again, for any reason",
         arguments: [
             DisconnectReason.goodbye, .linkLost, .refused, .replaced,
         ])
@@ -284,7 +284,7 @@ struct ErrorsAndDisconnectsTests {
         #expect(effects == [comesBack ? .reconnect(to: host) : .returnToStart(host, reason)])
     }
 
-    @Test("sendFailed and networkUnavailable change nothing that a host plays or has queued")
+    @Test("sendFailed and networkUnavailable change neither the host's music nor its queue")
     func hostGoesOn() async {
         let store = TestStore(full())
         await store.send(.multipeerEvent(.networkUnavailable))
@@ -292,7 +292,7 @@ struct ErrorsAndDisconnectsTests {
     }
 
     @Test(
-        "sessionInvalidated is fatal: a host and a guest are back at the start", arguments: [true, false])
+        "sessionInvalidated is fatal: a host and a guest return to the start", arguments: [true, false])
     func sessionInvalidated(hosts: Bool) async {
         var app = AppFeature()
         _ = app.handle(hosts ? .startHosting(full()) : .startJoining(joined()), now: .zero)
@@ -304,7 +304,7 @@ struct ErrorsAndDisconnectsTests {
 
     // MARK: The show must go on
 
-    @Test("the music goes from song to song with nobody there")
+    @Test("the music continues from song to song without guests")
     func musicWithoutGuests() {
         var feature = Example.hostFeature()
         for _ in 0..<20 {
@@ -317,12 +317,12 @@ struct ErrorsAndDisconnectsTests {
         }
     }
 
-    @Test("a vote that is lost for good does no harm: the guest that cast it can cast it again")
+    @Test("a permanently lost vote does no harm: its guest can cast it again")
     func oneLostVote() {
         var guest = joined()
         _ = guest.handle(.vote("s3"))
         _ = guest.handle(.multipeerEvent(.peerDisconnected(host)))
-        // A box that has forgotten everything takes the place of the host.
+        // A machine that has lost all its state replaces the host.
         let other = Peer(id: "other", name: host.name)
         #expect(guest.handle(.multipeerEvent(.peerConnected(other))) == [])
         #expect(guest.handle(.vote("s3")).contains(.send(.vote(songID: "s3"), to: other.id)))

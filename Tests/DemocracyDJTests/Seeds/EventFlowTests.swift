@@ -5,11 +5,11 @@ import DemocracyDJTesting
 import MeshProtocol
 import Testing
 
-@Suite("Event flow: what the network says, and what the features make of it")
+@Suite("Event flow from the network to the features")
 struct EventFlowTests {
     private let bob = Peer(id: "test", name: "Bob")
 
-    @Test("the document's line is a test, without a radio: what it leaves out is an issue")
+    @Test("the document's line is a test, without a radio: missing assertions are an issue")
     func snippet() async {
         let store = TestStore(Example.hostFeature())
         await withKnownIssue("the change and the effect are not told beforehand") {
@@ -20,7 +20,7 @@ struct EventFlowTests {
         }
     }
 
-    @Test("the document's line, with what comes of it, passes")
+    @Test("the document's line with its results passes")
     func snippetAsserted() async {
         let store = TestStore(Example.hostFeature())
         var expected = Example.hostFeature().snapshot
@@ -36,7 +36,7 @@ struct EventFlowTests {
 
     // MARK: The table, row by row
 
-    @Test("foundPeer becomes .peerDiscovered: a guest is shown the host, and its own state stays")
+    @Test("foundPeer becomes .peerDiscovered: a guest sees the host, and its own state stays")
     func peerDiscovered() async {
         let store = TestStore(GuestFeature(local: Example.ana))
         await store.send(.multipeerEvent(.peerDiscovered(Example.host)))
@@ -66,7 +66,7 @@ struct EventFlowTests {
         }
     }
 
-    @Test("didReceiveData becomes .messageReceived with a message and who sent it, never bytes")
+    @Test("didReceiveData becomes .messageReceived with a message and its sender, never bytes")
     func messageReceived() async throws {
         let bytes = MeshMessage.intent(.vote(songID: "s1")).encoded
         let message = try #require(MeshMessage(encoded: bytes))
@@ -98,7 +98,7 @@ struct EventFlowTests {
         }
     }
 
-    @Test("a peer is text: it can be kept, compared over sessions, and read back")
+    @Test("a peer is text: it can be stored, compared over sessions, and read back")
     func peerIsText() throws {
         var change = try #require(HostChange(from: Example.snapshot(1), to: joined))
         change.revision = joined.revision

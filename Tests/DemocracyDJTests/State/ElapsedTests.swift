@@ -4,13 +4,13 @@ import DemocracyDJ
 import MeshProtocol
 import Testing
 
-@Suite("How far a song is, at the host and at its guests")
+@Suite("The elapsed time of a song at the host and its guests")
 struct ElapsedTests {
     private var host = Example.hostFeature()
     private var feed = StateFeed(Example.hostFeature().snapshot)
     private var guest = GuestFeature(local: Example.ana)
 
-    /// Everything that a guest is sent and then shows, at one moment.
+    /// Sends a guest all updates, and compares what it then shows.
     @discardableResult
     private mutating func deliver(_ actions: [StateFeed.Action], at now: MeshInstant) throws -> [GuestFeature.Effect] {
         var effects: [GuestFeature.Effect] = []
@@ -39,14 +39,14 @@ struct ElapsedTests {
         return guest.state.hostSnapshot?.elapsed
     }
 
-    @Test("a guest that joins in the middle of a song knows how far it is")
+    @Test("a guest that joins in the middle of a song knows its elapsed time")
     mutating func joining() throws {
         try join(at: .seconds(30))
         #expect(guest.state.hostSnapshot?.elapsed == 30)
         #expect(shown(at: .seconds(42)) == 42)
     }
 
-    @Test("a pause, and what comes after it, is where the host has it")
+    @Test("a guest has the same position as the host in a pause and after it")
     mutating func pausing() throws {
         try join(at: .seconds(1))
         try say(.pause, at: .seconds(10))
@@ -58,13 +58,13 @@ struct ElapsedTests {
         #expect(shown(at: .seconds(73)) == 3)
     }
 
-    @Test("a song does not play beyond its end on anybody's screen")
+    @Test("a song does not play beyond its end on any screen")
     mutating func end() throws {
         try join(at: .seconds(1))
         #expect(shown(at: .seconds(100_000)) == guest.state.hostSnapshot?.nowPlaying?.duration)
     }
 
-    @Test("a heartbeat sets a guest's clock right, and what nobody would notice is not shown anew")
+    @Test("a heartbeat corrects a guest's clock, and an imperceptible change is not shown")
     mutating func heartbeat() throws {
         try join(at: .zero)
         let snapshot = host.snapshot
@@ -82,7 +82,7 @@ struct ElapsedTests {
         #expect(shown(at: .seconds(27)) == 14)
     }
 
-    @Test("out of reach of the host nobody knows how far the song is, so it stands still")
+    @Test("out of the host's range the elapsed time is unknown, so it stops")
     mutating func gap() throws {
         try join(at: .zero)
         _ = guest.handle(
@@ -90,7 +90,7 @@ struct ElapsedTests {
         #expect(shown(at: .seconds(90)) == 9)
     }
 
-    @Test("a vote costs not a byte more for it")
+    @Test("the elapsed time adds no bytes to a vote")
     mutating func vote() throws {
         try join(at: .zero)
         let voted = host.handle(

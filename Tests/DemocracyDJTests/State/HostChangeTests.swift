@@ -5,7 +5,7 @@ import Testing
 
 @testable import DemocracyDJ
 
-@Suite("What has changed")
+@Suite("Changes of the host's state")
 struct HostChangeTests {
     /// The change as it arrives at a guest.
     private func carried(_ change: HostChange) throws -> HostChange {
@@ -17,12 +17,12 @@ struct HostChangeTests {
 
     private struct NotAChange: Error {}
 
-    @Test("a guest that takes every change has the host's state exactly", arguments: 0..<20)
+    @Test("a guest that applies every change has the host's exact state", arguments: 0..<20)
     func exact(seed: UInt64) throws {
         var dice = Dice(seed: seed)
         var state = RandomState.any(1, using: &dice)
         for step in 0..<100 {
-            // Now and then everything is another.
+            // Sometimes everything is different.
             let next =
                 step.isMultiple(of: 10)
                 ? RandomState.any(state.revision + 1, using: &dice) : RandomState.next(state, using: &dice)
@@ -32,7 +32,7 @@ struct HostChangeTests {
         }
     }
 
-    @Test("changes over many revisions lead to the same state as each of them does")
+    @Test("a change over many revisions gives the same state as all single ones")
     func addedUp() throws {
         var dice = Dice(seed: 5)
         let first = RandomState.any(1, using: &dice)
@@ -41,7 +41,7 @@ struct HostChangeTests {
         #expect(first.applying(try #require(HostChange(from: first, to: last))) == last)
     }
 
-    @Test("a change means nothing to a state that it does not build on")
+    @Test("a change has no effect on a state that it does not build on")
     func otherBase() throws {
         var dice = Dice(seed: 6)
         let state = RandomState.any(4, using: &dice)
@@ -54,7 +54,7 @@ struct HostChangeTests {
         #expect(other.applying(change) == nil)
     }
 
-    @Test("no change leads to an earlier state or to another run of the host")
+    @Test("no change gives an earlier state or another run of the host")
     func noChange() {
         var dice = Dice(seed: 7)
         let state = RandomState.any(4, using: &dice)
@@ -68,7 +68,7 @@ struct HostChangeTests {
         #expect(HostChange(from: state, to: other) == nil)
     }
 
-    @Test("a change that would fill the queue beyond its limit leads nowhere")
+    @Test("a change that would fill the queue beyond its limit is invalid")
     func overfilled() throws {
         let songs = (0...DJLimits.queuedSongs).map { Song(id: "\($0)", title: "", artist: "", duration: 1) }
         let empty = HostSnapshot(
@@ -81,7 +81,7 @@ struct HostChangeTests {
         #expect(empty.applying(try #require(HostChange(from: empty, to: full))) == full)
     }
 
-    @Test("a change that puts in a guest or a song that is there already leads nowhere", arguments: [0, 1, 20])
+    @Test("a change that adds an existing guest or song is invalid", arguments: [0, 1, 20])
     func twice(others: Int) throws {
         var state = HostSnapshot(
             epoch: 1, revision: 1, nowPlaying: nil, isPlaying: false, queue: [], connectedPeers: [])
@@ -105,7 +105,7 @@ struct HostChangeTests {
         }
     }
 
-    @Test("a change that moves a song to two places leads nowhere")
+    @Test("a change that moves a song to two positions is invalid")
     func movedTwice() throws {
         var state = HostSnapshot(
             epoch: 1, revision: 1, nowPlaying: nil, isPlaying: false, queue: [], connectedPeers: [])
@@ -120,7 +120,7 @@ struct HostChangeTests {
         #expect(state.applying(change) == nil)
     }
 
-    @Test("a change that is shared leads to the same for each state that it builds on, and each has its own time")
+    @Test("a shared change gives the same state for each of its base states, and each has its own time")
     func shared() throws {
         let reading = SharedReading()
         var state = HostSnapshot(
@@ -162,7 +162,7 @@ struct HostChangeTests {
         #expect(bytes <= 64, "\(bytes) bytes")
     }
 
-    @Test("somebody who joins costs little more than a name")
+    @Test("a joining guest costs little more than its name")
     func joinSize() throws {
         let guest = Peer(id: RandomState.identifier(50), name: "Somebody Else")
         let bytes = try size(of: .multipeerEvent(.peerConnected(guest))) - guest.name.utf8.count

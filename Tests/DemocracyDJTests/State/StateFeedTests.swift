@@ -4,7 +4,7 @@ import DemocracyDJ
 import MeshProtocol
 import Testing
 
-@Suite("Which state each guest gets")
+@Suite("The states that each guest gets")
 struct StateFeedTests {
     private var host = FullCar.host()
     private var feed: StateFeed
@@ -25,7 +25,7 @@ struct StateFeedTests {
         .stateChange(try #require(HostChange(from: state, to: host.snapshot)))
     }
 
-    @Test("a guest gets the whole first, and then what changes")
+    @Test("a guest gets the full state first, and then changes")
     mutating func wholeThenChanges() throws {
         #expect(feed.handle(.guestConnected(ana)) == [.send(whole, to: ana)])
         #expect(feed.handle(.updateHasLeft(ana)) == [])
@@ -37,7 +37,7 @@ struct StateFeedTests {
         }
     }
 
-    @Test("a guest that comes back is sent what has changed since the state that it says it has, or that nothing has")
+    @Test("a guest that comes back gets the changes since its reported state, or a message that there are none")
     mutating func comesBack() throws {
         let had = host.snapshot
         let name = StateName(of: had)
@@ -56,7 +56,7 @@ struct StateFeedTests {
         #expect(message.encoded.count * 20 < whole.encoded.count)
     }
 
-    @Test("a guest that says nothing, what the host never had, or what it had long ago, is sent the whole")
+    @Test("a guest that reports no state, an unknown one or an old one gets the full state")
     mutating func comesBackLate() {
         let name = StateName(of: host.snapshot)
         let other = StateName(epoch: host.snapshot.epoch + 1, revision: host.snapshot.revision)
@@ -68,7 +68,7 @@ struct StateFeedTests {
         #expect(feed.welcome(having: name, now: .zero).message == whole)
     }
 
-    @Test("a relay is sent the whole for those who come later, one byte of it for four of changes at most")
+    @Test("a relay gets full states for later nodes, at most one byte of them for four of changes")
     mutating func checkpoints() throws {
         #expect(feed.handle(.guestConnected(ana, served: .forOthers)) == [.send(whole, to: ana)])
         var actions = feed.handle(.updateHasLeft(ana))
@@ -95,7 +95,7 @@ struct StateFeedTests {
         #expect(changes < (DJLimits.changesPerCheckpoint + 1) * wholes)
     }
 
-    @Test("of those behind relays who ask for the whole some are answered at a time, the first first")
+    @Test("of the guests behind relays that request the full state, some are answered at a time, in their order")
     mutating func crowdThatAsks() {
         let crowd = (0..<10).map { "guest \($0)" }
         for guest in crowd {
@@ -115,7 +115,7 @@ struct StateFeedTests {
         #expect(feed.handle(.updateHasLeft(crowd[6])) == [.send(whole, to: crowd[7])])
     }
 
-    @Test("of many behind relays some have a heartbeat at a time, each in its turn; who is near has each")
+    @Test("of many guests behind relays some get a heartbeat at a time, in turn; near guests get each one")
     mutating func crowdIsTold() {
         let crowd = (0..<3 * DJLimits.heartbeatsAtOnce - 5).map { "guest \($0)" }
         _ = feed.handle(.guestConnected(ana))
@@ -130,7 +130,7 @@ struct StateFeedTests {
         #expect(told[ana] == 6 && crowd.allSatisfy { told[$0] == 2 })
     }
 
-    @Test("while an update waits to leave, changes add up to one")
+    @Test("while an update waits to be sent, changes are combined into one")
     mutating func slowLink() throws {
         _ = feed.handle(.guestConnected(ana))
         let sent = host.snapshot
@@ -143,7 +143,7 @@ struct StateFeedTests {
     }
 
     @Test(
-        "a guest whose bytes cost money is told twice a minute that nothing has changed, and the others every five seconds"
+        "a guest with paid traffic gets two heartbeats a minute, and the others one every five seconds"
     )
     mutating func metered() {
         _ = feed.handle(.guestConnected(ana, isMetered: true))
@@ -159,7 +159,7 @@ struct StateFeedTests {
         #expect(beats == [ana: 2, bob: 12])
     }
 
-    @Test("a slow guest does not hold up a fast one")
+    @Test("a slow guest does not delay a fast one")
     mutating func twoSpeeds() throws {
         for guest in [ana, bob] { _ = feed.handle(.guestConnected(guest)) }
         _ = feed.handle(.updateHasLeft(bob))
@@ -168,7 +168,7 @@ struct StateFeedTests {
         #expect(feed.handle(.stateChanged(host.snapshot)) == [.send(try changeSince(before), to: bob)])
     }
 
-    @Test("a new link begins with the whole, also where the old one had an update under way")
+    @Test("a new link begins with the full state, even if the old one had an update in transit")
     mutating func newLink() {
         _ = feed.handle(.guestConnected(ana))
         #expect(feed.handle(.guestConnected(ana)) == [.send(whole, to: ana)])
@@ -179,10 +179,10 @@ struct StateFeedTests {
         #expect(feed.handle(.guestConnected(ana)) == [.send(whole, to: ana)])
     }
 
-    @Test("a guest that asks for the whole gets it, after what is under way")
+    @Test("a guest that requests the full state gets it, after the data in transit")
     mutating func asked() {
         _ = feed.handle(.guestConnected(ana))
-        // The whole that is under way is the answer.
+        // The full state in transit is the answer.
         #expect(feed.handle(.wholeRequested(ana)) == [])
         #expect(feed.handle(.updateHasLeft(ana)) == [])
         #expect(feed.handle(.wholeRequested(ana)) == [.send(whole, to: ana)])
@@ -194,7 +194,7 @@ struct StateFeedTests {
         #expect(feed.handle(.wholeRequested(bob)) == [])
     }
 
-    @Test("a heartbeat goes to guests that have everything; whoever has an update under way learns more from that")
+    @Test("a heartbeat goes to guests that have everything; others learn more from the update in transit")
     mutating func heartbeat() {
         for guest in [ana, bob] { _ = feed.handle(.guestConnected(guest)) }
         _ = feed.handle(.updateHasLeft(ana))
@@ -206,7 +206,7 @@ struct StateFeedTests {
         #expect(feed.handle(.heartbeat) == [.send(beat, to: ana)])
     }
 
-    @Test("what a guest looks for comes after the state that it lacks, and only the last answer")
+    @Test("a search result comes after the missing state, and only the last result is sent")
     mutating func answers() throws {
         _ = feed.handle(.guestConnected(ana))
         let sent = host.snapshot
@@ -220,11 +220,11 @@ struct StateFeedTests {
         #expect(feed.handle(.answered(answers[0], for: "nobody")) == [])
     }
 
-    @Test("a change that is larger than the whole is sent as the whole")
+    @Test("a change that is larger than the full state is sent as the full state")
     mutating func largeChange() {
         _ = feed.handle(.guestConnected(ana))
         _ = feed.handle(.updateHasLeft(ana))
-        // The queue is emptied but for a song: to tell what is gone takes more than to tell what is left.
+        // The queue is emptied except for a song: naming the removed songs takes more bytes than naming the rest.
         var state = host.snapshot
         state.revision += 1
         state.nowPlaying = nil
@@ -233,7 +233,7 @@ struct StateFeedTests {
         #expect(feed.handle(.stateChanged(state)) == [.send(.stateUpdate(state), to: ana)])
     }
 
-    @Test("in a full bus a vote is told to each guest once, in a few bytes, however many votes there are already")
+    @Test("in a full bus a vote is sent to each guest once, in a few bytes, however many votes there are")
     mutating func fullBus() throws {
         host = FullBus.host()
         feed = StateFeed(host.snapshot)
@@ -256,7 +256,7 @@ struct StateFeedTests {
         }
     }
 
-    @Test("another run of the host is told as a whole")
+    @Test("another run of the host is sent as a full state")
     mutating func otherEpoch() {
         _ = feed.handle(.guestConnected(ana))
         _ = feed.handle(.updateHasLeft(ana))
@@ -265,7 +265,7 @@ struct StateFeedTests {
         #expect(feed.handle(.stateChanged(state)) == [.send(.stateUpdate(state), to: ana)])
     }
 
-    @Test("what no message has room for is left out, and later changes still fit")
+    @Test("data beyond a message's size are left out, and later changes still fit")
     mutating func hugeStates() throws {
         let text = String(repeating: "x", count: DJLimits.songTextBytes)
         let art = String(repeating: "x", count: DJLimits.albumArtURLBytes)
@@ -295,7 +295,7 @@ struct StateFeedTests {
 
 @Suite("Guests of different speeds")
 struct SpeedTests {
-    /// A guest whose updates take so many turns to leave.
+    /// A guest whose updates take this many turns to send.
     private struct Passenger {
         let peer: Peer
         let turns: Int
@@ -304,7 +304,7 @@ struct SpeedTests {
         var updates = 0
     }
 
-    @Test("eight guests, from a fast link to a very slow one, end at the same state", arguments: 0..<3)
+    @Test("eight guests, from a fast link to a very slow one, end with the same state", arguments: 0..<3)
     func eightGuests(seed: UInt64) throws {
         var dice = Dice(seed: seed)
         var host = FullCar.host()

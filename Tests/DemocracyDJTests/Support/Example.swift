@@ -3,7 +3,7 @@
 import DemocracyDJ
 import MeshProtocol
 
-/// A small car: a host with five songs, and three guests, two of one name.
+/// A small car: a host with five songs, and three guests, two of them with one name.
 enum Example {
     static let host = Peer(id: "host", name: "Dad's Car")
     static let ana = Peer(id: "ana", name: "Ana")
@@ -24,7 +24,7 @@ enum Example {
         .multipeerEvent(.messageReceived(.intent(intent), from: peer))
     }
 
-    /// A state of the example's host: s1 plays, the others wait.
+    /// A state of the example's host: s1 plays, and the others wait.
     static func snapshot(_ revision: UInt64, epoch: UInt32 = 1, voters: [Song.ID: [Peer.ID]] = [:]) -> HostSnapshot {
         HostSnapshot(
             epoch: epoch, revision: revision,

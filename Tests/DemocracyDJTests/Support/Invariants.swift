@@ -4,12 +4,12 @@ import MeshProtocol
 
 @testable import DemocracyDJ
 
-/// What must hold of an order of songs, said in another way than `PlayOrder` does it.
+/// The rules of an order of songs, written in another way than in `PlayOrder`.
 struct OrderCheck {
     let host: Peer.ID
     let songsInARow: Int?
 
-    /// What is wrong with an order of songs that play after these askers; nil where nothing is.
+    /// A fault of an order of songs that play after these guests' songs. Nil without one.
     func fault(_ songs: [QueuedSong], after askers: [Peer.ID]) -> String? {
         var heard = askers
         for (place, song) in songs.enumerated() {
@@ -27,7 +27,7 @@ struct OrderCheck {
         return nil
     }
 
-    /// Whether the guest that was heard last has had its turn, and another guest waits.
+    /// Whether the guest of the last songs has had its turn, and another guest waits.
     private func isRunFull(_ heard: [Peer.ID], _ waiting: ArraySlice<QueuedSong>) -> Bool {
         guard let songsInARow, let last = heard.last, last != host else { return false }
         let isLong =
@@ -41,7 +41,7 @@ struct OrderCheck {
 }
 
 extension HostFeature {
-    /// What is wrong with a host's state; nil where nothing is.
+    /// A fault of a host's state. Nil without one.
     var fault: String? {
         let songs = (state.nowPlaying.map { [$0] } ?? []) + state.queue.map(\.item)
         let lists = [songs.map(\.id), state.skipVoters, state.connectedPeers.map(\.id), state.played, state.banned]

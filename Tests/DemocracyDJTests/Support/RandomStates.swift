@@ -7,7 +7,7 @@ import MeshSimulator
 /// The same numbers in every run.
 typealias Dice = SeededGenerator
 
-/// States that a host could have, and some that it never will but that are allowed.
+/// States that a host could have, and some that it never has but that are valid.
 enum RandomState {
     static let songs = (0..<40).map {
         Song(
@@ -15,7 +15,7 @@ enum RandomState {
             albumArtURL: $0.isMultiple(of: 5) ? "https://example.org/\($0)" : nil)
     }
     static let peers = (0..<20).map { number in
-        // Identifiers as ours, and others: they are carried as text.
+        // Identifiers in our form, and others, which are sent as text.
         let id = number.isMultiple(of: 7) ? "Somebody \(number)" : identifier(number)
         return Peer(id: id, name: "Guest \(number % 3)")
     }
@@ -26,7 +26,7 @@ enum RandomState {
         return Hex.text((0..<16).map { _ in UInt8.random(in: 0...255, using: &dice) })
     }
 
-    /// Any state at all.
+    /// A random state.
     static func any(_ revision: UInt64, using dice: inout Dice) -> HostSnapshot {
         let queued = songs.shuffled(using: &dice).prefix(Int.random(in: 0...songs.count, using: &dice))
         var queue = queued.compactMap { item([$0], using: &dice) }
@@ -40,7 +40,7 @@ enum RandomState {
             skipVoters: some(using: &dice))
     }
 
-    /// A state that is much like another.
+    /// A state that differs little from another.
     static func next(_ state: HostSnapshot, using dice: inout Dice) -> HostSnapshot {
         var next = state
         next.revision += UInt64.random(in: 1...3, using: &dice)
@@ -85,7 +85,7 @@ enum RandomState {
         }
     }
 
-    /// Somebody votes, or takes a vote back that may be anywhere among the others.
+    /// A guest votes, or takes back a vote at any position.
     private static func vote(_ item: inout QueueItem, using dice: inout Dice) {
         guard let voter = peers.randomElement(using: &dice)?.id else { return }
         if let place = item.voters.firstIndex(of: voter) {
@@ -121,7 +121,7 @@ enum FullCar {
     }
 }
 
-/// A full bus: a hundred songs in the queue, each with the votes of nearly everybody who was ever there.
+/// A full bus: a hundred songs in the queue, each with votes of nearly all past guests.
 enum FullBus {
     static let people = (0..<262).map { Peer(id: RandomState.identifier(200 + $0), name: "Passenger \($0)") }
     static let guests = Array(people.prefix(16))

@@ -6,7 +6,7 @@ import DemocracyDJTesting
 import MeshProtocol
 import Testing
 
-/// Counts, and says what it was asked to: small enough to see what a store makes of it.
+/// A counter that records its calls: small enough to see what a store does with it.
 private struct Counter: Feature {
     enum Event: Sendable { case add, addSilently, say([String]), note }
     enum Effect: Hashable, Sendable { case said(String) }
@@ -33,11 +33,11 @@ private struct Counter: Feature {
     }
 }
 
-@Suite("A store that holds a test to every change and effect")
+@Suite("A store that checks every change and effect of a test")
 struct TestStoreTests {
     private let store = TestStore(Counter())
 
-    /// What is recorded while a step runs, as a reader of the test's output sees it.
+    /// The issues that are recorded while a step runs, as in the test's output.
     private func issues(_ step: () async -> Void) async -> [String] {
         let seen = NIOLockedValueBox<[String]>([])
         await withKnownIssue(isIntermittent: true) {
@@ -49,7 +49,7 @@ struct TestStoreTests {
         return seen.withLockedValue(\.self)
     }
 
-    @Test("what is told beforehand and comes true is no issue")
+    @Test("an expected change that happens is not an issue")
     func told() async {
         let issues = await issues {
             await store.send(.add, effects: [.said("added")]) { $0.count = 1 }
@@ -59,7 +59,7 @@ struct TestStoreTests {
         #expect(await store.state.count == 1)
     }
 
-    @Test("a change that was not told is an issue that shows both values")
+    @Test("an unexpected change is an issue that shows both values")
     func untoldChange() async throws {
         let issues = await issues { await store.send(.addSilently) }
         let issue = try #require(issues.first)
@@ -69,14 +69,14 @@ struct TestStoreTests {
         #expect(issue.contains("+   count: 1"))
     }
 
-    @Test("a change that was told and does not come is an issue")
+    @Test("an expected change that does not happen is an issue")
     func missingChange() async throws {
         let issues = await issues { await store.send(.say([])) { $0.count = 7 } }
         #expect(issues.count == 1)
         #expect(try #require(issues.first).contains("-   count: 7"))
     }
 
-    @Test("an effect that was not told is an issue that names it")
+    @Test("an unexpected effect is an issue that names it")
     func untoldEffect() async throws {
         let issues = await issues { await store.send(.add) { $0.count = 1 } }
         #expect(issues.count == 1)
@@ -85,7 +85,7 @@ struct TestStoreTests {
         #expect(issue.contains(#"+   [0]: .said("added")"#))
     }
 
-    @Test("an effect that was told and does not come is an issue")
+    @Test("an expected effect that does not happen is an issue")
     func missingEffect() async throws {
         let issues = await issues { await store.send(.say([]), effects: [.said("hello")]) }
         #expect(issues.count == 1)
@@ -101,13 +101,13 @@ struct TestStoreTests {
         #expect(issues.first?.contains("one") == true)
     }
 
-    @Test("state and effects are both looked at: one fault does not hide the other")
+    @Test("state and effects are both checked: one fault does not hide the other")
     func both() async {
         let issues = await issues { await store.send(.add) }
         #expect(issues.count == 2)
     }
 
-    @Test("after an issue the store goes on from the real state, so that one fault is told once")
+    @Test("after an issue the store continues from the real state, so that one fault is reported once")
     func goesOn() async {
         let first = await issues { await store.send(.addSilently) }
         let second = await issues { await store.send(.addSilently) { $0.count = 2 } }
@@ -128,7 +128,7 @@ struct TestStoreTests {
         #expect(lines.withLockedValue(\.self) == [line])
     }
 
-    @Test("time passes only when it is told to, and the feature hears it")
+    @Test("time advances only on command, and the feature gets it")
     func time() async {
         await store.advance(by: .seconds(3))
         await store.advance(by: .seconds(4))

@@ -39,19 +39,19 @@ struct MessageCodingTests {
         ] + [change].compactMap(\.self).map(MeshMessage.stateChange)
     }
 
-    @Test("what is sent is what arrives")
+    @Test("an encoded message is decoded unchanged")
     func roundTrip() {
         #expect(someMessages.count == 20)
         for message in someMessages { #expect(MeshMessage(encoded: message.encoded) == message) }
     }
 
-    @Test("every reason of a rejection arrives", arguments: RejectionReason.allCases)
+    @Test("every reason of a rejection is decoded", arguments: RejectionReason.allCases)
     func reasons(reason: RejectionReason) {
         let message = MeshMessage.rejection(.vote(songID: "s1"), reason)
         #expect(MeshMessage(encoded: message.encoded) == message)
     }
 
-    @Test("random states arrive as they were")
+    @Test("random states are decoded unchanged")
     func randomStates() {
         var dice = Dice(seed: 2)
         for revision in 1...200 {
@@ -60,7 +60,7 @@ struct MessageCodingTests {
         }
     }
 
-    @Test("what a state takes on the air is no more and no less than what is counted without making it")
+    @Test("the size of an encoded state equals the size that is computed without encoding")
     func countedBytes() {
         var dice = Dice(seed: 4)
         var states = [FullCar.host().snapshot, FullBus.host().snapshot, RandomState.any(1, using: &dice)]
@@ -81,7 +81,7 @@ struct MessageCodingTests {
         #expect(MeshMessage.intent(.vote(songID: "0123456789abcdef")).encoded.count <= 24)
     }
 
-    @Test("an identifier that is not 32 lower-case digits arrives as it was")
+    @Test("an identifier in another form than 32 lowercase digits is decoded unchanged")
     func oddIdentifiers() {
         let odd = ["x", String(repeating: "A", count: 32), String(repeating: "a", count: 32), "ä/ö", "0123"]
         var state = HostSnapshot(
@@ -91,7 +91,7 @@ struct MessageCodingTests {
         #expect(MeshMessage(encoded: MeshMessage.stateUpdate(state).encoded) == .stateUpdate(state))
     }
 
-    @Test("a snapshot always fits a message: what is far down the queue is left out")
+    @Test("a snapshot always fits a message: songs at the end of the queue are left out")
     func tooLarge() throws {
         let text = String(repeating: "x", count: DJLimits.songTextBytes)
         var large = HostSnapshot(
@@ -111,7 +111,7 @@ struct MessageCodingTests {
         #expect(arrived.queue == Array(large.queue.prefix(arrived.queue.count)))
     }
 
-    /// A state with as many guests as there can be, who all want the song skipped.
+    /// A state with the maximum number of guests, who all want to skip the song.
     private var crowded: HostSnapshot {
         var state = HostSnapshot(
             epoch: 1, revision: 1, nowPlaying: nil, isPlaying: false, queue: FullCar.host().snapshot.queue,
@@ -123,7 +123,7 @@ struct MessageCodingTests {
         return state
     }
 
-    @Test("of a thousand guests everybody is told how many they are, and the names of a hundred")
+    @Test("with a thousand guests each gets their number, and the names of a hundred")
     func crowd() throws {
         var (state, before) = (crowded, crowded)
         before.connectedPeers = []
@@ -145,7 +145,7 @@ struct MessageCodingTests {
         #expect(before.applying(arrived) == told)
     }
 
-    @Test("of a crowd those are named who steer and who have asked for a song, wherever they stand")
+    @Test("in a crowd the named guests include co-hosts and those that have suggested a song")
     func namedFirst() throws {
         var state = crowded
         let (driver, asker) = (state.connectedPeers[900], state.connectedPeers[700])
@@ -156,7 +156,7 @@ struct MessageCodingTests {
         #expect(told == Array(state.connectedPeers.prefix(DJLimits.namedGuests - 2)) + [asker, driver])
     }
 
-    @Test("one guest more in a crowd is a change of a few bytes")
+    @Test("one more guest in a crowd is a change of a few bytes")
     func oneMore() throws {
         var state = crowded
         state.skipVoters = []
@@ -169,7 +169,7 @@ struct MessageCodingTests {
         #expect(before.applying(change)?.guestCount == DJLimits.connectedPeers)
     }
 
-    @Test("a number of guests that no host can have is refused")
+    @Test("an impossible number of guests is refused")
     func tooManyGuests() {
         var state = crowded.fitted
         state.unnamedGuests = DJLimits.connectedPeers + 1
@@ -179,7 +179,7 @@ struct MessageCodingTests {
     }
 
     @Test(
-        "a song's length arrives to the millisecond, and one that is no number is none",
+        "a song's length is exact to the millisecond, and an invalid number is no length",
         arguments: [(214.1234, 214.123), (.nan, 0), (-1, 0), (.infinity, DJLimits.songSeconds)] as [(Double, Double)])
     func durations(told: Double, heard: Double) {
         var wire = WireSong(Song(id: "s", title: "", artist: "", duration: told))
@@ -204,7 +204,7 @@ struct StrangeMessageTests {
         return MeshMessage(encoded: bytes)
     }
 
-    @Test("a state beyond any limit is none, and one within is")
+    @Test("a state beyond any limit is invalid, and one within the limits is valid")
     func limits() throws {
         let long = String(repeating: "x", count: 3_000)
         #expect(try decoded { _ in } != nil)
@@ -236,7 +236,7 @@ struct StrangeMessageTests {
         for (number, make) in wrong.enumerated() { #expect(try decoded(make) == nil, "number \(number)") }
     }
 
-    @Test("a wish for no song, or a reason that nobody knows, is no message")
+    @Test("a wish without a song, or an unknown reason, is invalid")
     func intents() throws {
         var envelope = WireEnvelope()
         for songID in ["", String(repeating: "x", count: DJLimits.songIDBytes + 1)] {
@@ -252,7 +252,7 @@ struct StrangeMessageTests {
         }
     }
 
-    @Test("a field of a later version is passed over")
+    @Test("a field of a later version is ignored")
     func unknownFields() {
         // Field 100, a varint, in the envelope; and field 9 in the intent.
         let known = MeshMessage.intent(.vote(songID: "s1"))
@@ -260,20 +260,20 @@ struct StrangeMessageTests {
         #expect(MeshMessage(encoded: [0x0A, 0x06, 0x0A, 0x02, 0x73, 0x31, 0x48, 0x01]) == known)
     }
 
-    @Test("rubbish is no message", arguments: [[], [0], [0xFF], [0x0A], [0x0A, 0x7F], Array("{\"intent\":1}".utf8)])
+    @Test("other bytes are invalid", arguments: [[], [0], [0xFF], [0x0A], [0x0A, 0x7F], Array("{\"intent\":1}".utf8)])
     func rubbish(bytes: [UInt8]) {
         #expect(MeshMessage(encoded: bytes) == nil)
     }
 
-    @Test("what goes beyond a message's limit is not looked at")
+    @Test("bytes beyond a message's limit are not processed")
     func tooLong() {
         let vote = MeshMessage.intent(.vote(songID: "s1")).encoded
-        // Field 100, bytes: a valid message but for its size.
+        // Field 100, bytes: a valid message except for its size.
         let padding = [0xA2, 0x06, 0x80, 0x80, 0x04] + [UInt8](repeating: 0, count: 65_536)
         #expect(MeshMessage(encoded: vote + padding) == nil)
     }
 
-    @Test("no bytes stop a node, whatever they are")
+    @Test("no bytes stop a node")
     func randomBytes() {
         var dice = Dice(seed: 3)
         var state = RandomState.any(1, using: &dice)
@@ -303,7 +303,7 @@ struct StrangeMessageTests {
         }
     }
 
-    /// Whatever is understood can be used, shown and sent on.
+    /// Everything that is decoded can be used, shown and sent on.
     private func look(at bytes: [UInt8], from state: HostSnapshot) {
         guard let message = MeshMessage(encoded: bytes) else { return }
         switch message {
