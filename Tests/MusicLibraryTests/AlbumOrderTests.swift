@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The order of albums")
 struct AlbumOrderTests {
-    /// The titles of a folder's songs in the order in which they play, and its albums with their titles.
+    /// The titles of a folder's songs in playing order, and its albums with their titles.
     private func read(
         _ fill: (MusicShelf) throws -> Int
     ) async throws -> (titles: [String], albums: [[String]], artists: [String]) {
@@ -43,7 +43,7 @@ struct AlbumOrderTests {
     }
 
     @Test(
-        "folders of discs are one album, and say the disc where the tags do not",
+        "folders of discs are one album, and give the disc number if the tags lack it",
         arguments: [
             ("W/CD1", "W/CD2"), ("W/Disc 1", "W/Disc 2"), ("W/W (Disc 1)", "W/W (Disc 2)"), ("W/cd 02", "W/CD 10"),
             ("W/Disk One", "W/Disk Two"),
@@ -79,7 +79,7 @@ struct AlbumOrderTests {
         #expect(read.albums == [read.titles])
     }
 
-    @Test("files without tags play by their names, with numbers by what they count, and are the album of their folder")
+    @Test("files without tags play by name with numbers in numerical order, and are the album of their folder")
     func untagged() async throws {
         let read = try await read { shelf in
             for name in ["10 Ten", "9 Nine", "1 One", "02 Two"] { try shelf.put("Road Mix/\(name).mp3") }
@@ -91,7 +91,7 @@ struct AlbumOrderTests {
         #expect(read.albums == [Array(read.titles.dropFirst())])
     }
 
-    @Test("songs without a track number come after those with one, by their names, which may begin with it")
+    @Test("songs without a track number come after those with one, by name, which may begin with it")
     func withoutTracks() async throws {
         let read = try await read { shelf in
             func put(_ name: String, _ title: String, _ track: Int = 0, _ disc: Int = 0) throws {
@@ -108,7 +108,7 @@ struct AlbumOrderTests {
         #expect(read.titles == ["1", "2", "3", "4", "5", "6"])
     }
 
-    @Test("albums that look alike stay separate: in other folders, by other artists, with other letters")
+    @Test("similar albums stay separate: in other folders, by other artists, with other letters")
     func albumsAlike() async throws {
         let read = try await read { shelf in
             for track in 1...2 {
@@ -138,7 +138,7 @@ struct AlbumOrderTests {
             ])
     }
 
-    @Test("artists that look alike stay separate, and one with other capitals does not")
+    @Test("similar artists stay separate, except for different capitals")
     func artistsAlike() async throws {
         let names = ["!!!", "???", "Mø", "Mo", "Mö", "BTS", "bts", "АВВА", "ABBA", "की", "का"]
         let read = try await read { shelf in
@@ -149,7 +149,7 @@ struct AlbumOrderTests {
         #expect(read.artists.count == names.count - 1)
     }
 
-    @Test("the order follows a song that is moved, and an artist more or less")
+    @Test("the order follows a moved song, and a new or removed artist")
     func changes() async throws {
         let shelf = try MusicShelf()
         defer { shelf.clear() }
@@ -162,7 +162,7 @@ struct AlbumOrderTests {
             shelf.move("Mix/CD1/1.mp3", to: "Mix/CD2/9.mp3")
             try await updates.songs { $0.map(\.title) == ["2", "3", "1", "M"] }
             try shelf.put("Mix/CD2/4.mp3", title: "4", artist: "A", album: "Mix", track: 4)
-            // Of several artists it is under "Various Artists".
+            // With several artists it is under "Various Artists".
             try await updates.songs { $0.map(\.title) == ["M", "2", "3", "1", "4"] }
             shelf.remove("Mix/CD2/4.mp3")
             try await updates.songs { $0.map(\.title) == ["2", "3", "1", "M"] }

@@ -24,14 +24,14 @@ struct AudioTagsTests {
         #expect(tags.album == "Début")
         #expect(tags.track == 7)
         #expect((450...6_000).contains(tags.milliseconds), "\(tags.milliseconds) ms")
-        // Raw AAC has a tag of another format before it; whether its picture is shown is a matter of luck.
+        // Raw AAC has a tag of another format before it. Whether its picture is found is random.
         #expect(tags.hasCover)
         let cover = try #require(Cover(of: MusicShelf.fixtures + name, limits: .standard))
         #expect(cover.mediaType == "image/png")
         #expect(cover.bytes.count == 67 && cover.bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]))
     }
 
-    @Test("a file is what its bytes are, where its name says something else")
+    @Test("the format of a file comes from its bytes, even if its name differs")
     func wrongName() throws {
         let shelf = try MusicShelf()
         defer { shelf.clear() }
@@ -40,7 +40,7 @@ struct AudioTagsTests {
         #expect(tags.title == "Émile’s Song" && tags.milliseconds > 0)
     }
 
-    @Test("a WAV's tags are read where they are those of RIFF alone")
+    @Test("a WAV's tags are read if it has only those of RIFF")
     func riffTags() throws {
         func size(_ count: Int) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: count >> (8 * $0)) } }
         func chunk(_ name: String, _ body: [UInt8]) -> [UInt8] { Array(name.utf8) + size(body.count) + body }
@@ -54,7 +54,7 @@ struct AudioTagsTests {
         #expect(tags.title == "Song 1" && tags.artists == ["Ana"])
     }
 
-    @Test("a cover that is too large, or no picture, is none")
+    @Test("a cover that is too large, or not a picture, is ignored")
     func coverLimits() throws {
         let shelf = try MusicShelf()
         defer { shelf.clear() }
@@ -65,7 +65,7 @@ struct AudioTagsTests {
         #expect(Cover(of: shelf.path("a.mp3"), limits: .standard) == nil)
     }
 
-    @Test("a text as long as a book is cut, and a file that would be read for ever is given up")
+    @Test("an extremely long text is cut, and an endless file is given up")
     func longText() throws {
         let shelf = try MusicShelf()
         defer { shelf.clear() }
@@ -77,8 +77,8 @@ struct AudioTagsTests {
         #expect(AudioTags(of: shelf.path("a.mp3"), limits: limits)?.artists != ["A"])
     }
 
-    /// Each of the fixtures, with bytes at chance and cut anywhere, is read in the end: what comes of it matters little.
-    @Test("rubbish is read without harm", arguments: names)
+    /// Each of the fixtures, with random bytes and cut anywhere, is read to an end. The result does not matter.
+    @Test("damaged files are read without harm", arguments: names)
     func rubbish(name: String) throws {
         let shelf = try MusicShelf()
         defer { shelf.clear() }
@@ -93,7 +93,7 @@ struct AudioTagsTests {
                     bytes[Int(random.next() % UInt64(bytes.count))] = UInt8(truncatingIfNeeded: random.next())
                 }
             default:
-                // The head tells what it is, and lengths are in it.
+                // The head identifies the format, and contains lengths.
                 let start = Int(random.next() % 64)
                 for index in start..<min(start + 400, bytes.count) {
                     bytes[index] = UInt8(truncatingIfNeeded: random.next())
@@ -110,7 +110,7 @@ struct AudioTagsTests {
         }
     }
 
-    @Test("an MP4 file that nests without end is given up before the stack is")
+    @Test("an MP4 file with endless nesting is given up before the stack overflows")
     func nested() throws {
         let shelf = try MusicShelf()
         defer { shelf.clear() }
@@ -124,7 +124,7 @@ struct AudioTagsTests {
         #expect((AudioTags(of: shelf.path("a.m4a"), limits: .standard)?.milliseconds ?? 0) == 0)
     }
 
-    @Test("what is no file, is not there or is empty has no tags")
+    @Test("a path that is not a file, a missing file and an empty one have no tags")
     func noFile() throws {
         let shelf = try MusicShelf()
         defer { shelf.clear() }
@@ -136,9 +136,9 @@ struct AudioTagsTests {
         #expect((AudioTags(of: shelf.path("a.mp3"), limits: .standard)?.milliseconds ?? 0) == 0)
     }
 
-    @Test("raw AAC is as long as its frames say")
+    @Test("the length of raw AAC comes from its frames")
     func adts() throws {
-        // Two frames of 100 bytes at 44.1 kHz, in a file of a hundred such.
+        // Two frames of 100 bytes at 44.1 kHz, in a file of a hundred such frames.
         let frame: [UInt8] = [0xFF, 0xF1, 0x50, 0x80, 0x0C, 0x9F, 0xFC] + Array(repeating: 0, count: 93)
         #expect(ADTSLength(head: frame + frame, bytes: 10_000)?.milliseconds == 2_321)
         #expect(ADTSLength(head: frame + frame.dropFirst(), bytes: 10_000) == nil)
@@ -146,7 +146,7 @@ struct AudioTagsTests {
     }
 }
 
-/// Numbers at chance, the same ones each time (Steele, Lea and Flood, "Fast splittable pseudorandom number generators").
+/// Pseudorandom numbers, the same each time (Steele, Lea and Flood, "Fast splittable pseudorandom number generators").
 private struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import MusicLibrary
 
-@Suite("Browsing a library, and searches with a slip")
+@Suite("Browsing a library, and searches with a typing error")
 struct BrowsingTests {
     private static let songs = [
         ("1", "Bohemian Rhapsody", "Queen"), ("2", "Killer Queen", "Queen"), ("3", "Yesterday", "The Beatles"),
@@ -18,7 +18,7 @@ struct BrowsingTests {
     }
 
     @Test(
-        "a word that no song has is taken for the one that is most like it, and that is told",
+        "a word that no song has is replaced by the most similar one, and this is reported",
         arguments: [
             ("qeen", "queen", 3), ("quene", "queen", 3), ("beetoven", "beethoven", 2),
             ("bethoven elise", "beethoven elise", 1),
@@ -32,7 +32,7 @@ struct BrowsingTests {
     }
 
     @Test(
-        "a word that is right is left alone, and one that is like none finds nothing",
+        "a correct word is not replaced, and one without a similar word finds nothing",
         arguments: ["queen beethoven", "xyzzy", "abc", "qq", "", "!!", "qeen xyzzy", "\"", "queen\0"])
     func noSlip(typed: String) async throws {
         let found = try await find(SongQuery(typed))
@@ -40,7 +40,7 @@ struct BrowsingTests {
         if typed != "queen\0" { #expect(found == []) }
     }
 
-    @Test("a search says how many there are, and has more behind the first")
+    @Test("a search reports the number of results, and has more after the first page")
     func pages() async throws {
         let first = try await find("queen", atMost: 2)
         #expect(first.total == 3 && first.songs.count == 2)
@@ -52,7 +52,7 @@ struct BrowsingTests {
         #expect(try await find(SongQuery("queen", from: 50)).songs.isEmpty)
     }
 
-    @Test("artists are in alphabetical order, each once, and lead to their songs")
+    @Test("artists are in alphabetical order, each once, and show their songs")
     func artists() async throws {
         let found = try await find(SongQuery(on: .artists))
         #expect(found.groups.map(\.name) == ["ABBA", "Beethoven", "Queen", "The Beatles"])
@@ -63,13 +63,13 @@ struct BrowsingTests {
         #expect(rest.groups.map(\.name) == ["The Beatles"] && rest.total == 4)
     }
 
-    @Test("the last songs of a list are its newest")
+    @Test("the last songs of a list are the newest")
     func newest() async throws {
         let found = try await find(SongQuery(on: .newest), atMost: 3)
         #expect(found.songs.map(\.id) == ["8", "7", "6"] && found.total == 8)
     }
 
-    @Test("an album is a name and a folder: of many artists it is one, and two of one name are two")
+    @Test("an album is a name and a folder: with many artists it is one, and two with one name are two")
     func albums() async throws {
         let shelf = try MusicShelf()
         defer { shelf.clear() }
@@ -93,7 +93,7 @@ struct BrowsingTests {
         }
     }
 
-    @Test("a shelf of something that is not there is empty", arguments: SongQuery.Shelf.allCases)
+    @Test("a shelf of something that does not exist is empty", arguments: SongQuery.Shelf.allCases)
     func nothing(shelf: SongQuery.Shelf) async throws {
         guard ![.artists, .newest].contains(shelf) else { return }
         #expect(try await find(SongQuery("nobody", on: shelf)) == [])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import MusicLibrary
 
-@Suite("Whether a song or its folder is at fault")
+@Suite("Whether a song or its folder is faulty")
 struct FolderCheckTests {
     private func check(
         _ listing: FolderCheck.Listing = .entries, file: FolderCheck.Reading? = nil, _ others: FolderCheck.Reading...
@@ -14,7 +14,7 @@ struct FolderCheckTests {
         FolderCheck(path: "/stick", listing: listing, file: file, others: others).problem
     }
 
-    @Test("a folder that is not there, is empty or cannot be listed is away")
+    @Test("a folder that does not exist, is empty or cannot be listed is missing")
     func listing() {
         #expect(check(.fails(ENOENT)) == .folderMissing(path: "/stick"))
         #expect(check(.fails(ENOTDIR)) == .folderMissing(path: "/stick"))
@@ -26,7 +26,7 @@ struct FolderCheckTests {
         }
     }
 
-    @Test("where the file or another one can be read, the folder is in order")
+    @Test("if the file or another one can be read, the folder is in order")
     func oneWorks() {
         #expect(check(file: .works) == nil)
         #expect(check(file: .fails(EIO), .fails(EIO), .works) == nil)
@@ -34,7 +34,7 @@ struct FolderCheckTests {
         #expect(check(file: nil) == nil)
     }
 
-    @Test("where none can be read, the folder is away, whatever the kernel remembers of it")
+    @Test("if no file can be read, the folder is missing, whatever the kernel has cached of it")
     func noneWorks() {
         #expect(check(file: .fails(ENOENT), .fails(ENOENT), .fails(ENOENT)) == .folderAway(path: "/stick"))
         let dead = LibraryProblem.folderUnreadable(path: "/stick", cause: "Input/output error")
@@ -43,7 +43,7 @@ struct FolderCheckTests {
         #expect(check(file: nil, .fails(EIO)) == dead)
     }
 
-    @Test("the only song of a folder is at fault where it is gone, and not where the disk fails")
+    @Test("the only song of a folder is faulty if it is gone, and not if the disk fails")
     func onlySong() {
         #expect(check(file: .fails(ENOENT)) == nil)
         #expect(check(file: .fails(EACCES)) == nil)

@@ -7,7 +7,8 @@ import Testing
 
 @testable import MusicLibrary
 
-/// What ten thousand songs cost: `ROADMESH_MEASURE=1` prints it. The files are 100 MB in the folder of temporary files.
+/// The cost of ten thousand songs: `ROADMESH_MEASURE=1` prints it. The files are 100 MB in the folder of temporary
+/// files.
 private let isMeasured = ProcessInfo.processInfo.environment["ROADMESH_MEASURE"] != nil
 
 @Suite("Measuring the music library", .serialized, .enabled(if: isMeasured))
@@ -21,7 +22,7 @@ struct LibraryMeasureTests {
         [number % 20, number / 20 % 20, number / 400 % 20].map { words[$0] }.joined(separator: " ") + " \(number)"
     }
 
-    /// What of this process is in memory, in MiB.
+    /// Memory of this process, in MiB.
     private static var resident: Double {
         let statm = (try? String(contentsOf: URL(filePath: "/proc/self/statm"), encoding: .utf8)) ?? ""
         return (statm.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0) * 4_096 / 1_048_576
@@ -29,7 +30,7 @@ struct LibraryMeasureTests {
 
     private func milliseconds(_ duration: Duration) -> Double { duration / .milliseconds(1) }
 
-    @Test("ten thousand songs are read once, there at once the next time, and searched in less than 20 ms")
+    @Test("ten thousand songs are read once, available at once the next time, and searched in less than 20 ms")
     func tenThousand() async throws {
         let count = 10_000
         let shelf = try MusicShelf()
@@ -64,7 +65,7 @@ struct LibraryMeasureTests {
         }
     }
 
-    /// How long searches take, the shortest first: from one letter that all songs have to several words.
+    /// Times of searches, the shortest first: from one letter that all songs have to several words.
     private func searchTimes(_ library: MusicLibrary) async throws -> [Double] {
         let clock = ContinuousClock()
         var times: [Double] = []

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MusicLibrary
 
-@Suite("What has become of files")
+@Suite("Changes of files")
 struct LibraryScanTests {
     private func file(_ path: String, _ inode: UInt64, bytes: Int64 = 100, at time: Int64 = 1) -> LibraryScan.Found {
         .init(path: path, bytes: bytes, modifiedNanoseconds: time, inode: inode)
@@ -20,7 +20,7 @@ struct LibraryScanTests {
         .init(file: file, number: number)
     }
 
-    @Test("a file that is as it was is left alone, and a new one is read")
+    @Test("an unchanged file is not read, and a new one is")
     func newFile() {
         let scan = LibraryScan(known: [row(1, file("a", 1))], found: [file("a", 1), file("b", 2)])
         #expect(scan.unchanged == 1)
@@ -28,7 +28,7 @@ struct LibraryScanTests {
         #expect(scan.gone.isEmpty && scan.placed.isEmpty && scan.moved.isEmpty)
     }
 
-    @Test("a file of another size or time is read, and is the one that it was")
+    @Test("a file of another size or time is read, and keeps its identity")
     func changed() {
         for new in [file("a", 1, bytes: 101), file("a", 2, at: 2)] {
             let scan = LibraryScan(known: [row(1, file("a", 1))], found: [new])
@@ -37,14 +37,14 @@ struct LibraryScanTests {
         }
     }
 
-    @Test("a stick that numbers its files anew has them all where they were, unread")
+    @Test("a USB stick with new inode numbers keeps all its files, which are not read")
     func newInodes() {
         let scan = LibraryScan(known: [row(1, file("a", 1))], found: [file("a", 9)])
         #expect(scan.toRead.isEmpty && scan.gone.isEmpty)
         #expect(scan.placed == [.init(number: 1, file: file("a", 9))])
     }
 
-    @Test("a file that was moved is known, and read only where its name was its title")
+    @Test("a moved file is recognised, and read only if its name was its title")
     func moved() {
         let plain = LibraryScan(known: [row(1, file("a", 1))], found: [file("b/a", 1)])
         #expect(plain.placed == [.init(number: 1, file: file("b/a", 1))])
@@ -54,7 +54,7 @@ struct LibraryScanTests {
         #expect(named.moved == [1] && named.gone.isEmpty)
     }
 
-    @Test("two files that take each other's place are still themselves")
+    @Test("two files that change places keep their identities")
     func swapped() {
         let known = [row(1, file("a", 1, at: 1)), row(2, file("b", 2, at: 2))]
         let scan = LibraryScan(known: known, found: [file("a", 2, at: 2), file("b", 1, at: 1)])
@@ -63,7 +63,7 @@ struct LibraryScanTests {
         #expect(scan.gone.isEmpty && scan.toRead.isEmpty)
     }
 
-    @Test("a file that is moved onto another takes its place, and the other is gone")
+    @Test("a file that is moved onto another replaces it, and the other is gone")
     func movedOnto() {
         let known = [row(1, file("a", 1, at: 1)), row(2, file("b", 2, at: 2))]
         let scan = LibraryScan(known: known, found: [file("b", 1, at: 1)])
@@ -71,7 +71,7 @@ struct LibraryScanTests {
         #expect(scan.gone == [2])
     }
 
-    @Test("where two could be meant, nothing is guessed")
+    @Test("in an ambiguous case nothing is guessed")
     func ambiguous() {
         let known = [row(1, file("a", 1)), row(2, file("b", 1))]
         let scan = LibraryScan(known: known, found: [file("c", 1), file("d", 1)])
@@ -79,39 +79,39 @@ struct LibraryScanTests {
         #expect(scan.gone == [1, 2])
     }
 
-    @Test("a file that is gone is told once, and one that comes back as it was is not read")
+    @Test("a file that is gone is reported once, and one that comes back unchanged is not read")
     func goneAndBack() {
         #expect(LibraryScan(known: [row(1, file("a", 1))], found: []).gone == [1])
         let gone = row(1, file("a", 1), isGone: true)
         #expect(LibraryScan(known: [gone], found: []).isEmpty)
         let back = LibraryScan(known: [gone], found: [file("a", 7)])
         #expect(back.placed == [.init(number: 1, file: file("a", 7))] && back.toRead.isEmpty)
-        // With another size it may be anybody.
+        // With another size it may be any file.
         let other = LibraryScan(known: [gone], found: [file("a", 7, bytes: 5)])
         #expect(other.toRead == [read(file("a", 7, bytes: 5))])
     }
 
-    @Test("a file that was written is read, whatever its time says")
+    @Test("a file that was written is read, whatever its time")
     func written() {
         let scan = LibraryScan(known: [row(1, file("a", 1))], found: [file("a", 1)], written: ["a"])
         #expect(scan.toRead == [read(file("a", 1), 1)])
     }
 
-    @Test("a file that is still written is left as it was, and a new one is not there yet")
+    @Test("a file that is being written stays as it was, and a new one is not there yet")
     func growing() {
         let scan = LibraryScan(
             known: [row(1, file("a", 1))], found: [file("a", 1, bytes: 7), file("b", 2)], growing: ["a", "b"])
         #expect(scan.isEmpty)
-        // Deleted before it was whole.
+        // Deleted before it was complete.
         #expect(LibraryScan(known: [row(1, file("a", 1))], found: [], growing: ["a"]).gone == [1])
     }
 }
 
-@Suite("When a folder is looked through")
+@Suite("The time of a scan of a folder")
 struct RescanPolicyTests {
     private let limits = LibraryLimits()
 
-    @Test("a change is waited out, but not for ever")
+    @Test("a scan waits until changes end, but not forever")
     func settles() {
         var policy = RescanPolicy(limits: limits)
         #expect(policy.deadline == nil)
@@ -123,7 +123,7 @@ struct RescanPolicyTests {
         #expect(policy.deadline == nil)
     }
 
-    @Test("a look that took long is followed by a longer rest")
+    @Test("a slow scan is followed by a longer pause")
     func rests() {
         var policy = RescanPolicy(limits: limits)
         _ = policy.begin(now: .zero)
@@ -135,7 +135,7 @@ struct RescanPolicyTests {
         #expect(policy.deadline == .seconds(700) + limits.longestRest)
     }
 
-    @Test("a file that is written is waited for until it is closed, or too long")
+    @Test("a scan waits until a file that is being written is closed, up to a limit")
     func growing() {
         var policy = RescanPolicy(limits: limits)
         policy.changed([.growing("a")], now: .seconds(1))
@@ -149,7 +149,7 @@ struct RescanPolicyTests {
         #expect(policy.deadline == nil)
     }
 
-    @Test("a file that is deleted while it is written is not waited for")
+    @Test("a scan does not wait for a file that is deleted while it is being written")
     func deleted() {
         var policy = RescanPolicy(limits: limits)
         policy.changed([.growing("a"), .gone("a")], now: .seconds(1))
@@ -157,7 +157,7 @@ struct RescanPolicyTests {
         #expect(begun.growing.isEmpty && begun.written.isEmpty && policy.deadline == nil)
     }
 
-    @Test("after more than could be told everything is looked at")
+    @Test("after an overflow of events everything is scanned")
     func overflow() {
         var policy = RescanPolicy(limits: limits)
         policy.changed([.growing("a"), .overflow], now: .seconds(1))
@@ -165,7 +165,7 @@ struct RescanPolicyTests {
         #expect(policy.begin(now: .seconds(2)).growing.isEmpty)
     }
 
-    @Test("a folder that is not watched, or away, is looked for now and then")
+    @Test("a folder that is not watched, or is missing, is checked from time to time")
     func looksAgain() {
         var policy = RescanPolicy(limits: limits)
         for (outcome, pause) in [

@@ -9,9 +9,9 @@ import Testing
 
 @testable import MusicLibrary
 
-@Suite("A music library in trouble")
+@Suite("Problems of a music library")
 struct LibraryTroubleTests {
-    @Test("loops of links end, and a song that is linked to is there once")
+    @Test("loops of links end, and a linked song is there once")
     func links() async throws {
         let shelf = try MusicShelf()
         defer { shelf.clear() }
@@ -34,13 +34,13 @@ struct LibraryTroubleTests {
         }
     }
 
-    @Test("files that are no music are left out, told by name, and not read again")
+    @Test("files that are not music are left out, reported by name, and not read again")
     func unreadable() async throws {
         let shelf = try MusicShelf()
         defer { shelf.clear() }
         try shelf.put("a.mp3", title: "A", artist: "A")
         try shelf.put("b.flac", Array("no music at all".utf8))
-        // Latin-1, which is no UTF-8.
+        // Latin-1, which is not valid UTF-8.
         let name = Array((shelf.folder + "/caf").utf8).map(CChar.init(bitPattern:)) + [CChar(bitPattern: 0xE9)]
         close(open(name + Array(".mp3".utf8).map(CChar.init(bitPattern:)) + [0], O_WRONLY | O_CREAT, 0o600))
         try await shelf.withLibrary { _, updates in
@@ -48,13 +48,13 @@ struct LibraryTroubleTests {
             #expect(try await updates.problem() == .unreadableFiles(count: 2, example: "b.flac, caf\u{FFFD}.mp3"))
             try shelf.put("c.mp3", title: "C", artist: "C")
             #expect(try await updates.first { if case .progress(_, let count) = $0 { count } else { nil } } == 1)
-            // It was written anew, and is music now.
+            // It was written again, and is music now.
             try shelf.put("b.flac", MP3(title: "B", artist: "B").bytes)
             try await updates.songs { $0.count == 3 }
         }
     }
 
-    @Test("more songs than the limit are left out, and that is told")
+    @Test("songs beyond the limit are left out, and this is reported")
     func tooMany() async throws {
         let shelf = try MusicShelf()
         defer { shelf.clear() }
@@ -68,7 +68,7 @@ struct LibraryTroubleTests {
         }
     }
 
-    @Test("another folder's songs are not taken for this one's, and are themselves again when it is back")
+    @Test("another folder's songs do not count as this one's, and are known again when it is back")
     func otherFolder() async throws {
         let shelf = try MusicShelf(), other = try MusicShelf()
         defer { for shelf in [shelf, other] { shelf.clear() } }
@@ -87,7 +87,7 @@ struct LibraryTroubleTests {
     }
 
     @Test(
-        "an index that is damaged, or another program's, is made anew, and the songs have their ids", arguments: 0...3)
+        "a damaged index, or another program's, is created again, and the songs keep their ids", arguments: 0...3)
     func damaged(harm: Int) async throws {
         let shelf = try MusicShelf()
         defer { shelf.clear() }
@@ -108,7 +108,7 @@ struct LibraryTroubleTests {
     }
 
     @Test(
-        "a pipe in the place of an index is not waited for, and the index is made", .timeLimit(.minutes(1)),
+        "a pipe in place of an index causes no wait, and the index is created", .timeLimit(.minutes(1)),
         arguments: ["", "-wal"])
     func pipe(suffix: String) async throws {
         let shelf = try MusicShelf()
@@ -119,7 +119,7 @@ struct LibraryTroubleTests {
         #expect(songs.map(\.title) == ["A"])
     }
 
-    @Test("an index that cannot be made is told by a sentence")
+    @Test("an index that cannot be created is reported in a sentence")
     func noIndex() throws {
         let problem = #expect(throws: LibraryProblem.self) {
             try MusicLibrary(folder: "/tmp", database: "/proc/library.sqlite")
@@ -128,7 +128,7 @@ struct LibraryTroubleTests {
         #expect(problem?.problem.sentence.contains("/proc/library.sqlite") == true)
     }
 
-    @Test("a folder's name in a sentence has nothing in it that a terminal obeys")
+    @Test("a folder's name in a sentence contains no control characters")
     func shownPath() {
         #expect(LibraryProblem.noSongs(path: "/a\u{1B}[2J").problem.sentence.contains("/a[2J"))
     }

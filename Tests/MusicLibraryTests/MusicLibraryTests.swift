@@ -10,7 +10,7 @@ import Testing
 
 @Suite("The music library")
 struct MusicLibraryTests {
-    @Test("a folder's songs come in order, with their files and covers, and are found")
+    @Test("a folder's songs are in order, with their files and covers, and can be found")
     func listed() async throws {
         let shelf = try MusicShelf()
         defer { shelf.clear() }
@@ -52,7 +52,7 @@ struct MusicLibraryTests {
             try await updates.songs { $0.count == 1 }
             #expect(await library.file(of: id) == nil)
             #expect(await library.find(SongQuery("after"), atMost: 1).songs.isEmpty)
-            // Elsewhere, with other dates: its content tells.
+            // Elsewhere, with other dates: its content identifies it.
             try shelf.put("c.mp3", title: "After", artist: "A")
             let copied = try await updates.songs { $0.count == 2 }
             #expect(copied[0].id == id)
@@ -60,7 +60,7 @@ struct MusicLibraryTests {
         }
     }
 
-    @Test("a file that is moved onto another keeps its id, and a new name is a new title where there are no tags")
+    @Test("a file that is moved onto another keeps its id, and without tags a new name is a new title")
     func renamed() async throws {
         let shelf = try MusicShelf()
         defer { shelf.clear() }
@@ -76,7 +76,7 @@ struct MusicLibraryTests {
         }
     }
 
-    @Test("two copies of a file are two songs, the same ones after the index was lost")
+    @Test("two copies of a file are two songs, and the same ones after the index was lost")
     func copies() async throws {
         let shelf = try MusicShelf()
         defer { shelf.clear() }
@@ -94,7 +94,7 @@ struct MusicLibraryTests {
         defer { shelf.clear() }
         try shelf.put("a.mp3", title: "A", artist: "A")
         let before = try await shelf.withLibrary { _, updates in try await updates.songs() }
-        // As after a power cut: this is told before the folder is looked at.
+        // As after a power cut: this is reported before the folder is read.
         try FileManager.default.removeItem(atPath: shelf.folder)
         try await shelf.withLibrary { _, updates in
             let first = try await updates.first { $0 }
@@ -103,7 +103,7 @@ struct MusicLibraryTests {
         }
     }
 
-    @Test("a stick that is pulled is told, its songs stay, and they are back by themselves without being read")
+    @Test("a removed USB stick is reported, and its songs stay and are available again later without being read")
     func pulled() async throws {
         let shelf = try MusicShelf()
         defer { shelf.clear() }
@@ -113,20 +113,20 @@ struct MusicLibraryTests {
             #expect(rename(shelf.folder, shelf.place + "/pulled") == 0)
             #expect(try await updates.problem() == .folderMissing(path: shelf.folder))
             #expect(await library.find(SongQuery("a"), atMost: 1).songs == songs)
-            // What the stick was mounted on.
+            // The mount point of the stick.
             mkdir(shelf.folder, 0o700)
             #expect(try await updates.problem() == .folderAway(path: shelf.folder))
             rmdir(shelf.folder)
             #expect(rename(shelf.place + "/pulled", shelf.folder) == 0)
             #expect(try await updates.first { $0 == .recovered ? true : nil })
             try shelf.put("b.mp3", title: "B", artist: "B")
-            // Nothing but the new one was read.
+            // Only the new file was read.
             #expect(try await updates.first { if case .progress(_, let count) = $0 { count } else { nil } } == 1)
             #expect(try await updates.songs { $0.count == 2 }[0] == songs[0])
         }
     }
 
-    @Test("a folder without music is told, and its first song ends that")
+    @Test("a folder without music is reported, until its first song arrives")
     func empty() async throws {
         let shelf = try MusicShelf()
         defer { shelf.clear() }
@@ -139,7 +139,7 @@ struct MusicLibraryTests {
         }
     }
 
-    @Test("a file that is being copied is read when it is whole")
+    @Test("a file that is being copied is read when it is complete")
     func copied() async throws {
         let shelf = try MusicShelf()
         defer { shelf.clear() }
@@ -158,7 +158,7 @@ struct MusicLibraryTests {
     }
 
     @Test(
-        "a song in a folder that was made or moved here meanwhile is found, and one in a folder that was moved away goes"
+        "a song in a new or moved-in folder is found, and one in a folder that was moved away is removed"
     )
     func folders() async throws {
         let shelf = try MusicShelf()
@@ -170,7 +170,7 @@ struct MusicLibraryTests {
             let id = try await updates.songs { $0.count == 2 }[1].id
             #expect(rename(shelf.path("x"), shelf.path("z")) == 0)
             while await library.file(of: id) != shelf.path("z/y/b.mp3") { try await updates.songs() }
-            // It is still watched there.
+            // The folder is still watched there.
             try shelf.put("z/y/c.mp3", title: "C", artist: "C")
             try await updates.songs { $0.count == 3 }
             #expect(rename(shelf.path("z"), shelf.place + "/z") == 0)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import MusicLibrary
 
-/// A folder of music in a temporary place, and the index beside it.
+/// A temporary folder of music, and the index next to it.
 struct MusicShelf {
     let place = newFolder()
     var folder: String { place + "/music" }
@@ -20,7 +20,7 @@ struct MusicShelf {
 
     static let fixtures = URL(filePath: #filePath).deletingLastPathComponent().path + "/Fixtures/"
 
-    /// Limits that wait for nothing.
+    /// Limits without pauses.
     static var limits: LibraryLimits {
         var limits = LibraryLimits()
         limits.settle = .milliseconds(10)
@@ -31,7 +31,7 @@ struct MusicShelf {
 
     func path(_ name: String) -> String { folder + "/" + name }
 
-    /// Writes a file, and the folders that it is in.
+    /// Writes a file and its parent folders.
     func put(_ name: String, _ bytes: [UInt8]) throws {
         let url = URL(filePath: path(name))
         try FileManager.default.createDirectory(
@@ -52,7 +52,7 @@ struct MusicShelf {
     func remove(_ name: String) { #expect(unlink(path(name)) == 0) }
     func clear() { try? FileManager.default.removeItem(atPath: place) }
 
-    /// Runs a library while something is done with it.
+    /// Runs a library during `body`.
     func withLibrary<Result: Sendable>(
         _ limits: LibraryLimits = limits, reader: [String]? = nil, player: [String]? = nil, loudness: Loudness = .off,
         _ body: (MusicLibrary, EventQueue<MusicLibrary.Update>) async throws -> Result
@@ -75,7 +75,7 @@ struct MusicShelf {
 }
 
 extension EventQueue<MusicLibrary.Update> {
-    /// The next list of songs that is as wanted.
+    /// The next list of songs that satisfies the condition.
     @discardableResult
     func songs(where isWanted: @escaping @Sendable ([Song]) -> Bool = { _ in true }) async throws -> [Song] {
         try await first { if case .songs(let songs) = $0, isWanted(songs) { songs } else { nil } }

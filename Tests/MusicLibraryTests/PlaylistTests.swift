@@ -12,7 +12,7 @@ struct PlaylistTests {
         Playlist(Array(text.utf8), in: "/music/lists", isPLS: isPLS, limits: limits)
     }
 
-    @Test("an M3U names its files, by whatever program it was written")
+    @Test("an M3U lists its files, in the forms of all programs")
     func m3u() {
         let list = read(
             "\u{FEFF}#EXTM3U\r\n#EXTINF:123,Ana - One\r\n../Ana/One.mp3\r\n\r\n  /media/stick/Two.mp3 \r\n"
@@ -25,7 +25,7 @@ struct PlaylistTests {
         #expect(list.others == 1)
     }
 
-    @Test("a PLS names its files, and its titles and lengths are none")
+    @Test("a PLS lists its files, and its titles and lengths do not count")
     func pls() {
         let list = read(
             "[playlist]\nFile1=One.mp3\nTitle1=File\nLength1=7\n file2 = Two.mp3\nFileX=x\nNumberOfEntries=2\nVersion=2\n",
@@ -33,7 +33,7 @@ struct PlaylistTests {
         #expect(list.entries.map(\.text) == ["/music/lists/One.mp3", "/music/lists/Two.mp3"])
     }
 
-    @Test("what is not UTF-8 is Latin-1")
+    @Test("text that is not UTF-8 is read as Latin-1")
     func latin() {
         let list = Playlist([0x66, 0xFC, 0x72, 0x2E, 0x6D, 0x70, 0x33], in: "/m", isPLS: false, limits: .standard)
         #expect(list.entries.map(\.text) == ["/m/für.mp3"])
@@ -63,7 +63,7 @@ struct PlaylistTests {
     }
 
     @Test(
-        "an entry names the song with the longest common end of its path",
+        "an entry is the song with the longest common end of its path",
         arguments: [
             ("C:/Musik/Queen/Jazz/Mustapha.mp3", "1"), ("D:\\Queen\\jazz\\MUSTAPHA.MP3", "1"),
             ("E:\\Musik/Queen\\Jazz/Mustapha.mp3", "1"), ("\\\\server\\Musik\\Queen\\Jazz\\Mustapha.mp3", "1"),
@@ -142,7 +142,7 @@ struct PlaylistTests {
         }
     }
 
-    @Test("a playlist without end is cut off")
+    @Test("an endless playlist is cut off")
     func limits() {
         var limits = LibraryLimits()
         limits.playlistEntries = 10

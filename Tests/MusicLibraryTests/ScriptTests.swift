@@ -5,7 +5,7 @@ import Testing
 
 @testable import MusicLibrary
 
-@Suite("Searching in every script")
+@Suite("Searches in every script")
 struct ScriptTests {
     private func finds(_ typed: String, in title: String) async throws -> Bool {
         let index = try MusicIndex.inMemory([
@@ -32,9 +32,9 @@ struct ScriptTests {
             // Vietnamese.
             ("Đừng Hỏi Em", "dung hoi"), ("Nơi này có anh", "noi nay co anh"), ("Lạc Trôi", "lac troi"),
             ("Em của ngày hôm qua", "cua ngay hom"),
-            // Hebrew, with points and without.
+            // Hebrew, with and without points.
             ("שָׁלוֹם עֲלֵיכֶם", "שלום"), ("שלום", "שָׁלוֹם"), ("הָבָה נָגִילָה", "הבה נגילה"),
-            // Arabic, with marks and without, and as Persian keyboards write it.
+            // Arabic, with and without marks, and from Persian keyboards.
             ("حَبِيبِي", "حبيبي"), ("أهواك", "اهواك"), ("إنت عمري", "انت عمري"), ("آه يا ليل", "اه"), ("هـــلا", "هلا"),
             ("أغنية", "اغنيه"), ("على بالي", "علي"), ("كل يوم", "کل یوم"), ("۱۲۳", "123"), ("١٩٩٩", "1999"),
             // Latin letters outside ASCII.
@@ -42,10 +42,10 @@ struct ScriptTests {
             ("STRASSE", "straße"),
             ("Þú ert jörðin", "thu ert"), ("Čaje", "caje"), ("Œuvre", "oeuvre"), ("Țara", "tara"),
             ("Señorita", "senorita"),
-            // Wide, narrow, and other forms of print.
+            // Wide, narrow, and other printed forms.
             ("ＡＢＣ", "abc"), ("Love", "ｌｏｖｅ"), ("１９８４", "1984"), ("ﬁre", "fire"), ("Ⅳ", "iv"), ("ℌello", "hello"),
             ("ﾊﾞﾗｰﾄﾞ", "バラード"), ("バラード", "ﾊﾞﾗｰﾄﾞ"),
-            // Composed and not.
+            // Composed and decomposed.
             ("Beyonce\u{301}", "beyoncé"), ("Beyoncé", "beyonce\u{301}"), ("\u{1112}\u{1161}\u{11AB}", "한"),
         ])
     func folded(title: String, typed: String) async throws {
@@ -53,7 +53,7 @@ struct ScriptTests {
     }
 
     @Test(
-        "a title of a script without spaces is found by any part of it",
+        "a title in a script without spaces is found by any part of it",
         arguments: [
             ("月亮代表我的心", "代表"), ("月亮代表我的心", "心"), ("月亮代表我的心", "我的心"), ("愛情萬歲", "爱情"), ("爱情万岁", "愛"),
             ("千本桜", "本桜"), ("残酷な天使のテーゼ", "天使"), ("残酷な天使のテーゼ", "テーゼ"), ("残酷な天使のテーゼ", "てーぜ"),
@@ -65,12 +65,12 @@ struct ScriptTests {
     }
 
     @Test(
-        "letters that differ in meaning stay different",
+        "letters with different meanings stay different",
         arguments: [
             // Vowel signs and the virama.
             ("की", "का"), ("कि", "की"), ("हिन्दी", "हन्द"), ("பாடல்", "பிடல்"), ("গান", "গুন"), ("ਪਾਣੀ", "ਪਣ"), ("สี", "สา"),
             ("เสือ", "เสื้อ"), ("ខ្មែរ", "ខមរ"),
-            // Dots of Japanese syllables, small ones, and Cyrillic letters that are others.
+            // Dots of Japanese syllables, small ones, and different Cyrillic letters.
             ("はか", "ばか"), ("ハハ", "パパ"), ("きつて", "きって"), ("мои", "мой"), ("іхтіо", "їхтіо"), ("шина", "щина"),
             ("ب", "ت"), ("ח", "ה"),
         ])
@@ -79,13 +79,13 @@ struct ScriptTests {
         #expect(try await finds(typed, in: typed))
     }
 
-    @Test("a word in another script has a slip as well as one in ours", arguments: [("Калинка", "калнка", "калинка")])
+    @Test("a typing error is also found in another script", arguments: [("Калинка", "калнка", "калинка")])
     func slip(title: String, typed: String, meant: String) async throws {
         let index = try MusicIndex.inMemory([Song(id: "1", title: title, artist: "A", duration: 200)])
         #expect(try await index.find(SongQuery(typed), atMost: 20).lookedFor == meant)
     }
 
-    @Test("whatever is written is folded without harm")
+    @Test("any text is folded without harm")
     func anything() {
         for start in stride(from: UInt32(0), to: 0x1_0000, by: 64) where !(0x3500..<0xA000).contains(start) {
             let text = String(String.UnicodeScalarView((start..<start + 64).compactMap { Unicode.Scalar($0) }))

@@ -7,14 +7,14 @@ import Testing
 
 @testable import MusicLibrary
 
-/// A hundred searches as people type them, each with the song, artist or album that comes first. `WRITE_SEARCHES=1` writes the
-/// first three of each to `docs/searches.md`.
+/// A hundred searches as people type them, each with the song, artist or album that must come first. `WRITE_SEARCHES=1`
+/// writes the first three results of each to `docs/searches.md`.
 @Suite("A hundred searches")
 struct SearchTableTests {
     private static let page = URL(filePath: #filePath).deletingLastPathComponent().appending(
         path: "../../docs/searches.md")
 
-    @Test("each finds what was meant first, and the page has its first three results")
+    @Test("each search finds the intended result first, and the page has its first three results")
     func table() async throws {
         let shelf = try MusicShelf()
         defer { shelf.clear() }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import MusicLibrary
 
-@Suite("Searching songs")
+@Suite("Searches for songs")
 struct SearchTests {
     private func song(_ id: String, _ title: String, _ artist: String) -> Song {
         Song(id: id, title: title, artist: artist, duration: 200.5, albumArtURL: nil)
@@ -37,7 +37,7 @@ struct SearchTests {
         #expect(try await ids(typed) == expected)
     }
 
-    @Test("a title goes before an artist")
+    @Test("a title comes before an artist")
     func ranked() async throws {
         #expect(try await ids("open") == ["1", "4"])
         #expect(try await ids("miles").first == "5")
@@ -45,7 +45,7 @@ struct SearchTests {
     }
 
     @Test(
-        "whatever is typed is words, never an error",
+        "any typed text is words, never an error",
         arguments: [
             "\"", "\"\"", "road\"", "*", "ro*", "AND", "OR", "NOT", "NEAR(a b)", "title:road", "^road", "(", "-road",
             "+", "{a b} : c", "road\0", "🎉", "🎉 road", "'; DROP TABLE song; --", "\u{1B}[0m", "a\u{301}", "…", "½",
@@ -55,7 +55,7 @@ struct SearchTests {
         _ = try await index.songs(matching: typed, atMost: 20)
     }
 
-    @Test("operators are words like others, and what is no word does not count")
+    @Test("operators are normal words, and other characters do not count")
     func data() async throws {
         #expect(try await ids("NOT") == ["6"])
         #expect(try await ids("and or") == ["6"])
@@ -63,13 +63,13 @@ struct SearchTests {
         for nothing in ["", "  ", "🎉", "\"\""] { #expect(try await ids(nothing).isEmpty) }
     }
 
-    @Test("no more are found than are wanted")
+    @Test("the number of results is limited")
     func limited() async throws {
         #expect(try await ids("o", atMost: 1).count == 1)
         #expect(try await ids("o", atMost: 0).isEmpty)
     }
 
-    @Test("a list's songs come in its order, whole, and of two with one id the first")
+    @Test("a list's songs are in its order, complete, and of two with one id the first counts")
     func listed() async throws {
         let songs = [
             Song(id: "b", title: "Z", artist: "Z", duration: 1.25, albumArtURL: "https://a.example/z.png"),

@@ -4,10 +4,10 @@ import Testing
 
 @testable import MusicLibrary
 
-@Suite("What songs are called")
+@Suite("Titles of songs")
 struct SongTextTests {
     @Test(
-        "a file without tags is called as its name says",
+        "a file without tags gets its title from its name",
         arguments: [
             ("Nena - 99 Luftballons.mp3", "Nena", "99 Luftballons"),
             ("a/b/99 Luftballons.mp3", "Unknown artist", "99 Luftballons"),
@@ -29,7 +29,7 @@ struct SongTextTests {
         #expect(text.isFromName)
     }
 
-    @Test("tags go before the name, and an artist's tag goes with a title from the name")
+    @Test("tags come before the name, and an artist's tag is combined with a title from the name")
     func tagsFirst() {
         let tagged = SongText(title: "Tunnel", artist: "", album: "", path: "A - B.mp3")
         #expect(tagged.title == "Tunnel" && tagged.artist == SongText.unknownArtist && !tagged.isFromName)
@@ -37,7 +37,7 @@ struct SongTextTests {
         #expect(half.title == "B" && half.artist == "Night Drivers")
     }
 
-    @Test("nothing that a terminal obeys is in a title, and a long one is cut between two characters")
+    @Test("a title contains no control characters, and a long one is cut between two characters")
     func untrusted() {
         #expect(SongText.line("  a\u{1B}[31m\u{202E}b\r\nc\u{0}  d\u{FFFD} ", atMost: 160) == "a[31mb c d")
         let flags = SongText.line(String(repeating: "🇩🇪", count: 100), atMost: 160)
@@ -48,7 +48,7 @@ struct SongTextTests {
     }
 
     @Test(
-        "music is told by the ending of a name",
+        "music is recognised by the file name extension",
         arguments: [
             ("a.mp3", true), ("a.MP3", true), ("a.b.Flac", true), (".a.mp3", true), (".trashed-17-a.mp3", false),
             ("mp3", false),

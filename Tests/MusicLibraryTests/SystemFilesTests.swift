@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Leading dots, recycle bins and data of file systems")
 struct SystemFilesTests {
-    @Test("a dot at the beginning of a name says nothing")
+    @Test("a dot at the beginning of a name has no meaning")
     func leadingDots() throws {
         let shelf = try MusicShelf()
         defer { shelf.clear() }
@@ -22,7 +22,7 @@ struct SystemFilesTests {
     }
 
     @Test(
-        "what systems keep for themselves is left out",
+        "files of operating systems are left out",
         arguments: [
             "$RECYCLE.BIN/S-1-5-21/$R1.mp3", "RECYCLER/S-1/Dc1.mp3", "Recycled/Dc1.mp3",
             "System Volume Information/a.mp3",
@@ -45,7 +45,7 @@ struct SystemFilesTests {
         #expect(try FolderWalk(shelf.folder, limits: .standard).files.map(\.path) == ["kept.mp3"])
     }
 
-    @Test("what a Mac keeps of a song beside it is no song, whatever it is called")
+    @Test("a Mac's additional file of a song is not a song, whatever its name")
     func appleDouble() throws {
         let shelf = try MusicShelf()
         defer { shelf.clear() }
@@ -55,7 +55,7 @@ struct SystemFilesTests {
         #expect(try FolderWalk(shelf.folder, limits: .standard).files.map(\.path) == ["a.mp3"])
     }
 
-    @Test("a song in a new folder with a dot is found, and one that is put into a recycle bin goes")
+    @Test("a song in a new folder with a dot is found, and one that is put into a recycle bin is removed")
     func watched() async throws {
         let shelf = try MusicShelf()
         defer { shelf.clear() }
