@@ -9,12 +9,12 @@ import Testing
 struct CommandTests {
     static let path = "docs/using.md"
 
-    /// The commands of a cell, each with its other words: `play`, `previous` or `back`.
+    /// The commands of a cell, each with its synonyms: `play`, `previous` or `back`.
     static func entries(_ cell: String) -> [[String]] {
         cell.split(separator: ", ").map { String($0).spans }.filter { !$0.isEmpty }
     }
 
-    /// What is wrong about a table of what people type.
+    /// The faults of a table of typed commands.
     static func complaints(_ page: Page, _ section: String, _ user: NodeCommand.User) -> [String] {
         let rows = Page.rows(page.section(section)).filter { $0.head.first == "line" }
         var known = CommandReader(user).commands
@@ -26,7 +26,7 @@ struct CommandTests {
                 continue
             }
             let command = known.remove(at: place)
-            // What is typed is read in small letters.
+            // Typed text is read in lowercase.
             let words = Set([command.word] + command.aliases.filter { $0 == $0.lowercased() })
             let documented = Set(spans.compactMap { $0.split(separator: " ").first.map(String.init) })
             for word in words.symmetricDifference(documented).sorted() {
@@ -47,12 +47,12 @@ struct CommandTests {
         }
     }
 
-    @Test("What a program can write to a host and a guest")
+    @Test("The commands of programs for a host and a guest are in the manual")
     func programs() throws {
         for complaint in Self.programComplaints(try Page(Self.path)) { Issue.record("\(complaint)") }
     }
 
-    /// A line of a program: its words, and where it can be written.
+    /// A program's line: its words, and where it can be written.
     private struct Line: Hashable {
         var words: [String]
         var user: String
@@ -84,7 +84,7 @@ struct CommandTests {
         return (wrong + missing).sorted()
     }
 
-    @Test("What answers the digits of a pairing is in the manual")
+    @Test("The answers to the digits of a pairing are in the manual")
     func pairing() throws {
         let text = try Page(Self.path).section("### Events of a pairing").map(\.text).joined(separator: "\n")
         for word in PairingReporter.programUsage.split(separator: ", ") {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Objects of JSON as a document describes them, in tables `| field | value | meaning |`.
+/// JSON objects as a document describes them, in tables `| field | value | meaning |`.
 struct Contract {
-    /// What a field holds.
+    /// The value of a field.
     indirect enum Value: Equatable {
         case string, number, boolean, null
         /// One of these words.
         case words(Set<String>)
         case list(Value)
-        /// A list of whatever the text says.
+        /// A list that the text describes.
         case anyList
         /// An object that the document describes under this name.
         case object(String)
@@ -29,13 +29,13 @@ struct Contract {
         var fields: [Field]
         /// Its examples, with their lines.
         var examples: [Page.Line]
-        /// The fields that each object of its kind has, and that the document names once for all.
+        /// The fields that all objects of its kind have, which the document lists once.
         var isEvent: Bool
         /// Another document describes it.
         var isElsewhere = false
     }
 
-    /// How often a field was there in what the program writes.
+    /// How often the program writes a field.
     private struct Count {
         var present = 0
         var null = 0
@@ -44,7 +44,7 @@ struct Contract {
     var path: String
     var objects: [String: Object] = [:]
 
-    /// Reads the parts of a section, an object each: events have their name as code, others as a word.
+    /// Reads the parts of a section, one object each. Events have their name as code, other objects as a word.
     init(_ page: Page, sections: [String], level: Int = 4) {
         path = page.path
         for section in sections {
@@ -85,9 +85,9 @@ struct Contract {
         }
     }
 
-    // MARK: What is wrong
+    // MARK: Faults
 
-    /// What the document says of objects that differs from these samples of all that the program writes.
+    /// Differences between the document's objects and these samples of everything that the program writes.
     func complaints(about samples: [String: [JSON]]) -> [String] {
         var look = Look(contract: self)
         for (name, values) in samples.sorted(by: { $0.key < $1.key }) {
@@ -126,10 +126,10 @@ struct Contract {
         return wrong
     }
 
-    /// A look at values and all that is in them.
+    /// Examines values with all their parts.
     private struct Look {
         var contract: Contract
-        /// The line of an example; nil for what the program writes.
+        /// The line of an example. Nil for the program's output.
         var line: Int?
         var complaints: Set<String> = []
         var counts: [String: [String: Count]] = [:]
@@ -166,7 +166,7 @@ struct Contract {
             return "\(contract.path):\(place) lacks the field \(key) of \(name), which the program writes."
         }
 
-        /// What is wrong about a value where another kind is documented; nil for nothing.
+        /// How a value differs from the documented kind. Nil if it does not.
         private mutating func difference(of value: JSON, from documented: Value) -> String? {
             switch (documented, value) {
             case (.string, .string), (.number, .number), (.boolean, .boolean), (.null, .null), (.anyList, .list):
@@ -187,7 +187,8 @@ struct Contract {
         }
     }
 
-    /// What is wrong about the examples: each is an event of its section, with documented fields and all that are not optional.
+    /// The faults of the examples: each must be an event of its section, with documented fields and all that are not
+    /// optional.
     func complaintsAboutExamples() -> [String] {
         var complaints: Set<String> = []
         for (name, object) in objects {
@@ -211,7 +212,7 @@ struct Contract {
         return complaints.sorted()
     }
 
-    /// The words that fields may hold, by object and field.
+    /// The allowed words of fields, by object and field.
     var words: [String: (line: Int, words: Set<String>)] {
         var found: [String: (line: Int, words: Set<String>)] = [:]
         for (name, object) in objects {
@@ -222,7 +223,7 @@ struct Contract {
         return found
     }
 
-    /// What is wrong about these words, where the program has them in a type of its own.
+    /// The faults of these words, if the program has them in its own type.
     func complaints(aboutWords known: [String: Set<String>]) -> [String] {
         var complaints: [String] = []
         for (field, documented) in words.sorted(by: { $0.key < $1.key }) {

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("The events that docs/using.md describes")
 struct EventTests {
-    /// A program, as a section of the document describes what it writes.
+    /// A program, with the section of the document that describes its output.
     struct Group: Sendable {
         var section: String
         var objects: [String] = []
@@ -24,7 +24,7 @@ struct EventTests {
     private static let bearers = Set(Bearer.allCases.map(\.rawValue))
     private static let roles = Set(NodeDescription.Role.allCases.map(\.rawValue))
 
-    /// Encoded once: there are some hundred.
+    /// Encoded once, since there are some hundred.
     private static let nodeSamples = Result {
         try NodeSamples.all.map { try JSON(TimedEvent($0, at: 1.5)) } + ViewSamples.events()
     }
@@ -41,7 +41,7 @@ struct EventTests {
             "`intent`.reason": reasons, "`intent`.kind": Set(NodeSamples.intents.map(\.kind)),
             "`searchResults`.shelf": Set(SongQuery.Shelf.allCases.map(\.rawValue)),
             "`broker`.state": Set(BrokerReport.State.allCases.map(\.rawValue)),
-            // Only a recording knows when a guest sees the present state.
+            // Only a recording knows when a guest sees the current state.
             "`contact`.phase": Set(Contact.Phase.allCases.map(\.rawValue)).subtracting(["current"]),
             "`contact`.evidence": Set(Contact.Evidence.allCases.map(\.rawValue)),
             "`bye`.reason": Set(ByeReason.allCases.map(\.rawValue)), "adapter.setBy": ["roadmesh", "system"],
@@ -70,11 +70,11 @@ struct EventTests {
             ]),
     ]
 
-    /// What a page says of a group that differs from the program.
+    /// Differences between a page and the program for a group.
     static func complaints(_ page: Page, _ group: Group) throws -> [String] {
         var contract = Contract(page, sections: [group.section] + group.objects)
         let samples = Dictionary(grouping: try group.samples()) { "`\($0.event ?? "?")`" }
-        // The view has a page of its own.
+        // The view has its own page.
         if samples["`view`"] != nil {
             contract.objects["view"] = Contract.Object(
                 line: 0, fields: [], examples: [], isEvent: false, isElsewhere: true)

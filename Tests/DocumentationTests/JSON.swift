@@ -12,7 +12,7 @@ enum JSON: Decodable, Sendable {
     case list([JSON])
     case object([String: JSON])
 
-    /// What a program would read of a value.
+    /// The value as a program would read it.
     init(_ value: some Encodable) throws { try self.init(parsing: JSONLine.text(value)) }
 
     /// A line of a document.
@@ -41,7 +41,7 @@ enum JSON: Decodable, Sendable {
     /// The name of an event.
     var event: String? { if case .string(let name)? = fields["event"] { name } else { nil } }
 
-    /// What it is, in the words of the documents.
+    /// Its kind, in the words of the documents.
     var kind: String {
         switch self {
         case .null: "null"

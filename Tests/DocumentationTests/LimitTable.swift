@@ -3,16 +3,16 @@
 import FoundationEssentials
 import MeshProtocol
 
-/// The limits of a file: their values as the program has them, and their reasons as the file gives them.
+/// The limits of a file: their values in the program, and their reasons in the file.
 struct LimitTable: Sendable {
-    /// What a number counts.
+    /// The unit of a number.
     enum Unit {
         case plain, bytes, kibibytes, seconds, milliseconds, microseconds
         /// 1.25 ms, the unit of connection intervals.
         case intervals
         case tensOfMilliseconds
 
-        /// What the name of a limit says.
+        /// The unit in the name of a limit.
         init(of name: String) {
             let isRate = name.hasSuffix("PerSecond")
             self =
@@ -57,7 +57,7 @@ struct LimitTable: Sendable {
             case let intervals as LinkIntervals: quantities = Self.lengths([intervals])
             case let list as [LinkIntervals]: quantities = Self.lengths(list)
             default:
-                // Of a size the columns and rows.
+                // The columns and rows of a size.
                 let parts = Mirror(reflecting: value).children.map(\.value)
                 let numbers = (parts.isEmpty ? [value] : parts).compactMap { Double("\($0)") }
                 precondition(!numbers.isEmpty, "\(name) is of an unknown kind")
@@ -71,7 +71,7 @@ struct LimitTable: Sendable {
             }
         }
 
-        /// The value as a page has it.
+        /// The value in a page's form.
         var text: String {
             if isRange, quantities[0] == quantities[1] { return quantities[0].text }
             guard isRange else { return quantities.map(\.text).joined(separator: ", ") }
@@ -79,12 +79,12 @@ struct LimitTable: Sendable {
         }
     }
 
-    /// What a file says of a limit.
+    /// A file's text about a limit.
     struct Source: Equatable {
         var line: Int
         var name: String
         var reason: String
-        /// The heading above it; empty where the file has none.
+        /// The heading above it. Empty without one.
         var part: String
     }
 
@@ -100,7 +100,7 @@ struct LimitTable: Sendable {
         self.entries = fields + entries
     }
 
-    /// All of them, in the order in which the page has them.
+    /// All tables, in the page's order.
     static let all = [
         wire, democracyDJ, node, session, store, radio, lan, broker, dashboard, artwork, library, player, mediaKeys,
         terminal, fieldTest, fix,
@@ -133,7 +133,7 @@ struct LimitTable: Sendable {
         return sources
     }
 
-    /// The limit that a line declares: `static let guests`, and `var songs` of a type whose limits tests make smaller.
+    /// The limit that a line declares: `static let guests`, or `var songs` of a type with smaller limits in tests.
     private static func declared(_ words: [String]) -> String? {
         let rest = words.drop { ["public", "package", "private"].contains($0) }
         let isStatic = rest.starts(with: ["static", "let"])

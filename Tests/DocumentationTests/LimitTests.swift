@@ -3,12 +3,12 @@
 import Foundation
 import Testing
 
-@Suite("The limits that documents state")
+@Suite("The limits in documents")
 struct LimitTests {
-    /// The page that has all of them.
+    /// The page with all limits.
     static let path = "docs/limits.md"
 
-    /// The page as it should be.
+    /// The expected text of the page.
     static func text() throws -> String {
         var text = """
             # All limits
@@ -39,7 +39,7 @@ struct LimitTests {
         return text
     }
 
-    /// What is wrong about the page of all limits.
+    /// The faults of the page of all limits.
     static func complaints(_ page: Page) throws -> [String] {
         let wanted = Page(path, text: try text())
         if page.lines.map(\.text) == wanted.lines.map(\.text) { return [] }
@@ -100,8 +100,8 @@ struct LimitTests {
         LimitTable.all.flatMap { table in table.entries.map { ("\(table.type).\($0.name)", $0) } }
     ) { first, _ in first }
 
-    /// Tables with a column `constant`: each number of the second column is the value of a constant that the row names, and each
-    /// constant that it names is in the row. Rows without a constant say so with a word.
+    /// Tables with a column `constant`: each number of the second column is the value of a constant in the row, and
+    /// each constant of the row has its value there. Rows without a constant have a word in that column.
     static func complaintsAboutTables(_ page: Page) -> [String] {
         var complaints: [String] = []
         for row in Page.rows(page.lines) where row.head.last == "constant" {
@@ -131,7 +131,8 @@ struct LimitTests {
         return complaints
     }
 
-    /// Paragraphs with a comment `<!-- Limits.guests -->` on their last line or behind it: each constant's value is in them.
+    /// Paragraphs with a comment `<!-- Limits.guests -->` on or after their last line contain the value of each
+    /// constant in it.
     static func complaintsAboutParagraphs(_ page: Page) -> [String] {
         var complaints: [String] = []
         var paragraph = ""
@@ -140,7 +141,7 @@ struct LimitTests {
                 paragraph = line.text.isEmpty ? "" : paragraph + " " + line.text
                 continue
             }
-            // Prose says bytes once, if at all.
+            // Prose contains the word bytes once, if at all.
             let readings = Quantity.written(in: paragraph, words: true).flatMap(\.readings)
             let written = Set(readings + readings.filter { $0.kind == .plain }.map { Quantity($0.number, .bytes) })
             for name in names.dropFirst("<!-- limits: ".count).split(separator: ", ").map(String.init) {
@@ -158,7 +159,7 @@ struct LimitTests {
         return complaints
     }
 
-    /// Documents that state limits.
+    /// Documents with limits.
     static let pages = [
         "protocol", "dashboard", "library", "using", "fieldtest", "player", "phones", "threat-model",
     ].map { "docs/\($0).md" }

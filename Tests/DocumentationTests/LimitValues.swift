@@ -6,7 +6,7 @@
 @testable import MeshSession
 @testable import NodeStore
 
-/// The limits of the wire, the application and the node. A new one is added here; a test says so.
+/// The limits of the wire, the application and the node. Add new limits here; a test checks this.
 extension LimitTable {
     static let wire = LimitTable(
         "Limits", "Sources/MeshProtocol/Limits.swift",

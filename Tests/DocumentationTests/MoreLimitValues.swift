@@ -12,7 +12,7 @@
 @testable import MusicPlayer
 @testable import TerminalUI
 
-/// The limits of bearers, and of what is around a node. A new one is added here; a test says so.
+/// The limits of bearers, and of the parts around a node. Add new limits here; a test checks this.
 extension LimitTable {
     static let radio = LimitTable(
         "RadioLimits", "Sources/BLETransport/RadioLimits.swift",

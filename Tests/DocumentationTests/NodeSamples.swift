@@ -8,7 +8,7 @@ import TestSupport
 
 @testable import MeshNode
 
-/// Events of a node: each with all of its fields, and with as few as it can have.
+/// Events of a node: each with all of its fields, and with as few as possible.
 enum NodeSamples {
     /// The cases of `NodeEvent`.
     enum Kind: CaseIterable {
@@ -25,8 +25,8 @@ enum NodeSamples {
     static let all: [NodeEvent] =
         nodes + hosts + guests + links + [.mark("tunnel in")] + ByeReason.allCases.map { .bye($0) }
 
-    /// A new event does not compile here. Give it a case above, and samples below: one with all of its fields, and one with as
-    /// few as it can have.
+    /// A new event does not compile here. Add a case above, and samples below: one with all of its fields, and one with
+    /// as few as possible.
     static func kind(_ event: NodeEvent) -> Kind {
         switch event {
         case .ready: .ready

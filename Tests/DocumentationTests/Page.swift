@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-/// A document, by its lines.
+/// A document as lines.
 struct Page {
     /// A line with its number.
     struct Line {
@@ -17,7 +17,7 @@ struct Page {
         var head: [String]
         var cells: [String]
 
-        /// The cell of a column; empty where the table has no such column.
+        /// The cell of a column. Empty if the table has no such column.
         subscript(column: String) -> String {
             head.firstIndex(of: column).map { $0 < cells.count ? cells[$0] : "" } ?? ""
         }
@@ -44,7 +44,7 @@ struct Page {
         }
     }
 
-    /// The document with one thing changed, for a test of what reads it. The change is within a line.
+    /// The document with one change, to test its readers. The change is within a line.
     func changing(_ old: String, to new: String) throws -> Page {
         var page = self
         let place = try #require(
@@ -56,7 +56,7 @@ struct Page {
 
     // MARK: Sections
 
-    /// The lines below a heading, up to the next one of its level or above.
+    /// The lines below a heading, until the next one of its level or above.
     func section(_ heading: String) -> [Line] {
         let level = heading.prefix { $0 == "#" }.count
         guard let start = lines.firstIndex(where: { $0.text == heading }) else { return [] }
@@ -64,7 +64,7 @@ struct Page {
         return Array(rest.prefix { line in !(1...level).contains(Self.level(of: line.text)) })
     }
 
-    /// The headings of a level in a section, each with the lines below it, up to the next heading.
+    /// The headings of a level in a section, each with the lines below it until the next heading.
     static func parts(of section: [Line], level: Int) -> [(heading: Line, lines: [Line])] {
         var parts: [(heading: Line, lines: [Line])] = []
         var isOpen = false
@@ -148,12 +148,12 @@ extension String {
         return String(rest)
     }
 
-    /// What stands in backticks.
+    /// The texts in backticks.
     var spans: [String] {
         let parts = split(separator: "`", omittingEmptySubsequences: false)
         return parts.indices.filter { $0 % 2 == 1 && $0 < parts.count - 1 }.map { String(parts[$0]) }
     }
 
-    /// The text in front of this end; nil where it has another end.
+    /// The text before this suffix. Nil if it has another end.
     func without(suffix: String) -> String? { hasSuffix(suffix) ? String(dropLast(suffix.count)) : nil }
 }

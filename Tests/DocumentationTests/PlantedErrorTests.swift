@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Errors planted in the documents are found")
 struct PlantedErrorTests {
-    /// Something wrong that is put into a document, and the complaint without its line.
+    /// An error to put into a document, and the complaint without its line.
     struct Plant: Sendable {
         var path: String
         var right: String

@@ -10,13 +10,13 @@ import MeshProtocol
 @testable import TerminalUI
 @testable import roadmesh
 
-/// What commands write that are not nodes.
+/// The output of commands that are not nodes.
 enum ProgramSamples {
     // MARK: A pairing
 
     private static let van = PairingDevice(id: "02:00:00:00:00:01", name: "the van")
 
-    /// The ends of a pairing. A new one does not compile below: add it here, too.
+    /// The outcomes of a pairing. A new one does not compile below: add it here, too.
     static let outcomes: [PairingOutcome] = [
         .bonded(van), .alreadyBonded(van), .nobody(wanted: nil), .several([van, van]), .refusedHere(van),
         .refusedThere(van), .unansweredHere(van), .unansweredThere(van), .leftThere(van), .lost(van),
@@ -84,7 +84,7 @@ enum ProgramSamples {
 
     // MARK: A collector
 
-    /// What a collector reports. A new case does not compile below: add it here, too.
+    /// The reports of a collector. A new case does not compile below: add it here, too.
     private static func news() -> [DriveCollector.News] {
         let node = NodeDescription(
             role: .guest, peer: Peer(id: "a1", name: "Ana"), radio: "virtual a", service: .democracyDJ)

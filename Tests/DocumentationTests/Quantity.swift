@@ -2,7 +2,7 @@
 
 import FoundationEssentials
 
-/// A number with what it counts.
+/// A number with its unit.
 struct Quantity: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case plain, bytes, time
@@ -12,13 +12,13 @@ struct Quantity: Hashable, Sendable {
     var kind: Kind
 
     init(_ number: Double, _ kind: Kind) {
-        // Sums of fractions of a second are no further apart than that.
+        // Sums of fractions of a second are no further apart than this.
         (self.number, self.kind) = ((number * 1e9).rounded() / 1e9, kind)
     }
 
-    // MARK: As a page has it
+    // MARK: The form in a page
 
-    /// The number in the unit that people would use.
+    /// The number in the usual unit.
     var text: String {
         switch kind {
         case .plain where number >= 0x1p40: "2^\(Int(Double.log2(number)))"
@@ -37,7 +37,7 @@ struct Quantity: Hashable, Sendable {
         return unit.map { "\(grouped(number / $0.size)) \($0.name)" }
     }
 
-    /// 65,535 and 37.5.
+    /// For example 65,535 and 37.5.
     private static func grouped(_ number: Double) -> String {
         let rounded = (number * 1_000).rounded() / 1_000
         guard rounded == rounded.rounded() else { return "\(rounded)" }
@@ -50,9 +50,9 @@ struct Quantity: Hashable, Sendable {
         return (rounded < 0 ? "-" : "") + ([digits] + groups).joined(separator: ",")
     }
 
-    // MARK: As people write it
+    // MARK: The form in prose
 
-    /// A number of a text, with each quantity that it may be: one without a unit may have that of the next number.
+    /// A number of a text, with each possible quantity: one without a unit may have that of the next number.
     struct Written {
         var text: String
         var readings: [Quantity]
@@ -71,7 +71,7 @@ struct Quantity: Hashable, Sendable {
         "sixteen": 16, "twenty": 20, "half": 0.5, "hundred": 100,
     ]
 
-    /// The numbers of a text. With words, `five` is one as well.
+    /// The numbers of a text. With words, `five` is also a number.
     static func written(in text: String, words isWords: Bool = false) -> [Written] {
         let parts = text.split { !($0.isLetter || $0.isNumber || ",.^-".contains($0)) }.map { part in
             String(part).trimming(",.^")
@@ -92,7 +92,7 @@ struct Quantity: Hashable, Sendable {
         }
     }
 
-    /// `2,221`, `0.5`, `2^62`, `-80`.
+    /// For example `2,221`, `0.5`, `2^62`, `-80`.
     private static func value(_ text: String) -> Double? {
         let parts = text.split(separator: "^", omittingEmptySubsequences: false)
         let digits = parts[0].filter { $0 != "," }

@@ -9,7 +9,7 @@ import Testing
 @testable import NodeStore
 @testable import roadmesh
 
-@Suite("Recordings, as docs/fieldtest.md describes them")
+@Suite("Recordings in docs/fieldtest.md")
 struct RecordingTests {
     static let path = "docs/fieldtest.md"
 
@@ -45,7 +45,7 @@ struct RecordingTests {
         }
     }
 
-    /// Words that fields may hold, and that a row of the document may list.
+    /// Words that fields may have, and that a row of the document may list.
     private static let words = Set(
         Contact.Phase.allCases.map(\.rawValue) + Contact.Evidence.allCases.map(\.rawValue)
             + Wish.Kind.allCases.map(\.rawValue) + NodeSamples.wishStates.map(\.name))
@@ -82,7 +82,7 @@ struct RecordingTests {
         for complaint in try Self.complaints(Page(Self.path)) { Issue.record("\(complaint)") }
     }
 
-    @Test("What fieldtest list --json writes is in the document")
+    @Test("The output of fieldtest list --json is in the document")
     func list() throws {
         let page = try Page(Self.path)
         let row = try #require(Page.rows(page.lines).first { $0.cells.first == "`fieldtest list`" })

@@ -6,7 +6,7 @@ import MeshProtocol
 @testable import Dashboard
 @testable import MeshNode
 
-/// Views: with all of their fields, and with as few as they can have.
+/// Views with all of their fields, and with as few as possible.
 enum ViewSamples {
     private static let ana = NodeView.Person(id: "a1", name: "Ana")
     private static let text = Notice(.connectionLost(host: Peer(id: "b2", name: "Car"))).texts?.message
@@ -110,7 +110,7 @@ enum ViewSamples {
         return views
     }()
 
-    /// The event of a program that has asked for its view.
+    /// The event of a program that has requested its view.
     static func events() throws -> [JSON] { [try JSON(TimedView(full, at: 1.5))] }
 
     /// The answers to a search.

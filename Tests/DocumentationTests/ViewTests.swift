@@ -8,7 +8,7 @@ import Testing
 @testable import Dashboard
 @testable import MeshNode
 
-@Suite("The page's contract, as docs/dashboard.md describes it")
+@Suite("The page's contract in docs/dashboard.md")
 struct ViewTests {
     static let path = "docs/dashboard.md"
 
@@ -34,7 +34,7 @@ struct ViewTests {
             ]) + found.complaints(about: ["found": try ViewSamples.found.map { try JSON($0) }])
     }
 
-    @Test("The notices that are banners are those that the document names")
+    @Test("The notices that are banners are those in the document")
     func banners() throws {
         let page = try Page(Self.path)
         let row = try #require(
