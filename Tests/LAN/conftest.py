@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two devices in one network, each with a message bus and an avahi-daemon of its own."""
+"""Two devices in one network, each with its own message bus and avahi-daemon."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def seat(network: Network) -> Device:
 
 @pytest.fixture
 def air() -> Iterator[Path]:
-    # Not pytest's own: a Unix socket's path has 108 bytes at most.
+    # Not pytest's own folder: a Unix socket's path has at most 108 bytes.
     folder = Path(tempfile.mkdtemp(prefix="air"))
     yield folder
     shutil.rmtree(folder)
@@ -49,7 +49,7 @@ def air() -> Iterator[Path]:
 
 @pytest.fixture
 def start(binary: Path, air: Path, tmp_path: Path) -> Iterator[Start]:
-    """Starts a program on a device: beside the network it has a radio, which reaches all the others."""
+    """Starts a program on a device. In addition to the network it has a radio, which reaches all others."""
     running: list[Program] = []
 
     def start(device: Device, role: str, name: str, *arguments: str, lan: str = "on") -> Program:
@@ -66,7 +66,7 @@ def start(binary: Path, air: Path, tmp_path: Path) -> Iterator[Start]:
 
 @pytest.fixture
 def songs(tmp_path: Path) -> list[str]:
-    """What a host has to be told of its library: n0 (plays), n1, …"""
+    """The library options of a host: n0 (plays), n1, …"""
     library = [
         {"id": f"n{number}", "title": f"Mile {number}", "artist": "The Milestones", "duration": 3600}
         for number in range(SONGS + 1)

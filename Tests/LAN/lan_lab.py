@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A network of this machine's own: a switch, and devices that are plugged into it. Each device has network interfaces,
-a message bus and an avahi-daemon that nobody else has."""
+"""A network within this machine: a switch, and devices that are plugged into it. Each device has its own network
+interfaces, message bus and avahi-daemon."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import Protocol
 
 from roadmesh_program.program import Program
 
-# Songs of a host, besides the one that plays.
+# Songs of a host, in addition to the current one.
 SONGS = 20
-# What a command may take, in seconds: each ends within one or two, and none may keep a test waiting for ever.
+# Time limit of a command, in seconds. Each ends within one or two, and none may block a test forever.
 LONGEST = 60.0
 
 BUS = """<busconfig>
@@ -49,7 +49,7 @@ def run(*command: str) -> str:
 
 
 class Space:
-    """A process that keeps network and mounts of its own."""
+    """A process that holds its own network and mount namespaces."""
 
     def __init__(self) -> None:
         script = "mkdir -p /run/avahi-daemon && mount -t tmpfs tmpfs /run/avahi-daemon && echo && exec sleep infinity"
@@ -86,7 +86,7 @@ class Device:
         peer = ["peer", "name", self._port, "netns", str(switch.pid)]
         run("ip", "link", "add", "eth0", "netns", str(self._space.pid), "type", "veth", *peer)
         switch.run("ip", "link", "set", self._port, "master", "switch", "up")
-        # An address is good at once: nobody else is here.
+        # An address is usable at once, without a check for duplicates.
         self._space.run("sysctl", "-q", "-w", "net.ipv6.conf.eth0.accept_dad=0")
         self._space.run("ip", "addr", "add", f"{self.address}/24", "dev", "eth0")
         self._space.run("ip", "link", "set", "eth0", "up")
@@ -147,20 +147,20 @@ class Device:
         return run(*self.inside, *command)
 
     def told_within(self, seconds: float, *command: str) -> str:
-        """What a command says, for as long as this: it may end before, and is ended then."""
+        """The output of a command within this time. A command that still runs is then ended."""
         try:
             return subprocess.run([*self.inside, *command], capture_output=True, timeout=seconds).stdout.decode()
         except subprocess.TimeoutExpired as late:
             return (late.stdout or b"").decode()
 
-    # What happens to a network.
+    # Changes of the network.
 
     def plug(self, is_in: bool) -> None:
-        """The cable, or the cell: the device knows at once that the network is gone."""
+        """The cable, or the radio cell: the device knows at once that the network is gone."""
         self._switch.run("ip", "link", "set", self._port, "up" if is_in else "down")
 
     def reach(self, is_there: bool) -> None:
-        """The network goes on and carries nothing: nobody is told."""
+        """The network stays up and carries nothing, without a notification."""
         if is_there:
             self._switch.run("ip", "link", "set", self._port, "master", "switch")
         else:
@@ -181,14 +181,14 @@ class Network:
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="lan")
         self._switch = Space()
-        # Without snooping: a switch that has not been asked yet drops multicast.
+        # Without snooping: a switch that was not asked yet drops multicast.
         self._switch.run("ip", "link", "add", "switch", "type", "bridge", "forward_delay", "0", "mcast_snooping", "0")
         self._switch.run("ip", "link", "set", "switch", "up")
         folder = Path(self._folder.name)
         self.devices = [Device(number, name, self._switch, folder) for number, name in [(1, "car"), (2, "seat")]]
 
     def mend(self) -> None:
-        """As at the beginning."""
+        """Restores the initial state."""
         for device in self.devices:
             device.plug(True)
             device.reach(True)

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from lan_lab import Device
 
-# Who is found in a network is told after a second or two, and who is gone a second later: all of it takes some 20 s.
+# A peer in a network is reported after a second or two, and its loss a second later. All tests take about 20 s.
 LONGEST = 240
 
 
@@ -22,5 +22,5 @@ def test_the_network_behaves_like_every_radio(car: Device) -> None:
     )
     told = done.stdout + done.stderr
     assert done.returncode == 0, "\n".join(line for line in told.splitlines() if "✘" in line)
-    # A filter that matches nothing passes as well.
+    # A filter without a match passes as well.
     assert "Test run with 16 tests" in told, told[-2_000:]

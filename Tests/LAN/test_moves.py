@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A guest that is on a radio and in a network: the better one carries it, and it goes to and fro unnoticed."""
+"""A guest with a radio and a network: the better one carries its link, and changes between them are not noticeable."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from lan_lab import SONGS, Device, Start
 from roadmesh_program.program import Program
 
 MOVES = int(os.environ.get("MOVES", "50"))
-# Between two votes, in seconds: a host rejects more than so many of one guest.
+# Pause between two votes, in seconds: a host rejects votes of a guest above a rate.
 PAUSE = 0.25
-# How long nobody may notice that the network is gone, in seconds.
+# Time until a lost network must be noticed, in seconds.
 GAP = 1.0
-# How many votes in a hundred may take longer, as on a machine that also does other things; QUIET is set where it does not.
+# Percentage of votes that may take longer, for a machine with other load. QUIET is set on a machine without.
 LATE = 0 if "QUIET" in os.environ else 1
-# How soon it may be gone over to a network that is back: Avahi has to hear it, and who comes and goes waits 5 s.
+# Time until a restored network is used: Avahi must find the host, and a node that changes often waits 5 s.
 BACK = 30.0
 
 
 def bearer(program: Program, timeout: float = 20.0) -> str:
-    """What the link of now goes over."""
+    """The bearer of the current link."""
     return str(program.expect("link", timeout=timeout)["bearer"])
 
 
@@ -31,7 +31,7 @@ def until(program: Program, wanted: str, timeout: float = BACK) -> None:
 
 
 class Voter:
-    """A guest that casts and takes back votes all the time, and how long each took to be on view."""
+    """A guest that casts and takes back votes all the time, and the time until each was shown."""
 
     def __init__(self, guest: Program) -> None:
         self._guest = guest
@@ -71,7 +71,7 @@ def test_a_guest_votes_while_it_moves_between_the_radio_and_the_network(
     voter = Voter(guest)
     lost = [seat.plug, seat.reach, car.plug]
     for move in range(MOVES // 2):
-        # The cable of the guest, a network that carries nothing, the cable of the host.
+        # The guest's cable, a network that carries nothing, and the host's cable.
         change = lost[move % len(lost)]
         change(False)
         until(guest, "virtual")

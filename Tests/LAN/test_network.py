@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a network sees of a node, who is found in it, and what a node does without it."""
+"""What a network shows of a node, which nodes are found in it, and how a node works without it."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from lan_lab import Device, Start
 from roadmesh_program.program import Program
 
 INTEROP = Path(__file__).parents[1] / "Interop"
-# The page's address of this test.
+# The page's address in this test.
 PAGE = 8_123
-# Avahi knows after a second who is there, and looks for the place of each for five seconds at most.
+# Avahi knows the present services after a second, and looks for the address of each for five seconds at most.
 BROWSE = 8.0
-# How soon a network is told of a change, in seconds.
+# Time until a network shows a change, in seconds.
 TOLD = 20.0
 
 
 def browse(device: Device) -> list[list[str]]:
-    """What this device's avahi-daemon knows of hosts: a row for each address."""
-    # avahi-browse 0.8 never ends where a service goes while it looks for its place (avahi/avahi#264, #583).
+    """The hosts that this device's avahi-daemon knows: a row for each address."""
+    # avahi-browse 0.8 never ends if a service disappears while it looks for its address (avahi/avahi#264, #583).
     told = device.told_within(BROWSE, "avahi-browse", "--parsable", "--resolve", "--terminate", "_roadmesh._tcp")
     rows = [line.split(";") for line in told.splitlines()]
     gone = [row[1:4] for row in rows if row[0] == "-"]
@@ -36,8 +36,8 @@ def names(device: Device) -> str:
 
 
 def forget(*devices: Device) -> None:
-    """Who was there before is known to nobody. A daemon does not forget everybody who has said goodbye: of hosts that are there for
-    a moment, one in a hundred stays in Avahi 0.8's cache on a busy machine, with its place."""
+    """Forgets earlier nodes. A daemon does not forget all nodes that have said goodbye: of hosts that are there only
+    briefly, one in a hundred stays in Avahi 0.8's cache on a busy machine, with its address."""
     for device in devices:
         device.stop_avahi()
     for device in devices:
@@ -45,7 +45,7 @@ def forget(*devices: Device) -> None:
 
 
 def until_nobody_is_told(device: Device) -> None:
-    """A goodbye takes a second to be one (RFC 6762, 10.1)."""
+    """A goodbye takes effect after a second (RFC 6762, 10.1)."""
     deadline = monotonic() + TOLD
     while told := browse(device):
         assert monotonic() < deadline, told
@@ -58,7 +58,7 @@ def until_host_is_told(device: Device) -> None:
 
 
 def say_by_mdns(device: Device, name: str, seconds: int) -> None:
-    """Tells the network of a host's name for so long, and of nothing else: no place, no address."""
+    """Announces a host's name for this time, without a port or an address."""
     say = (
         "import socket, struct, sys\n"
         "def name(*labels): return b''.join(bytes([len(one)]) + one.encode() for one in labels) + b'\\0'\n"
@@ -81,7 +81,7 @@ def voted(host: Program, song: str) -> None:
 
 def test_looking_for_hosts_ends_although_one_goes_before_its_place_is_known(car: Device, seat: Device) -> None:
     forget(car, seat)
-    # Whoever listens has Avahi remember what it hears.
+    # Avahi stores what it hears while any program browses.
     watcher = car.begin("avahi-browse", "--parsable", "_roadmesh._tcp")
     try:
         say_by_mdns(seat, "ghost", 120)
@@ -122,7 +122,7 @@ def test_the_network_is_told_of_a_host_as_long_as_it_hosts_and_of_no_guest(
     guest = start(seat, "guest", "Ana")
     host = start(car, "host", "Car", *songs)
     guest.expect("connection", state="connected", timeout=20)
-    # The air may be faster than the network, which is asked for a second whether the name is taken.
+    # The radio may be faster than the network, which is checked for a second for another host with the name.
     until_host_is_told(car)
     assert "Car" in names(car) and "Ana" not in names(car) + names(seat)
     host.end()
@@ -192,7 +192,8 @@ def test_who_is_not_in_the_network_is_not_let_in(car: Device, seat: Device, star
 
 
 def traced(device: Device, binary: Path, tmp_path: Path, lan: str, *arguments: str) -> set[str]:
-    """What sockets a node opens until it has joined, or is joined: the addresses that it listens on or connects to."""
+    """The sockets that a node opens until it has joined, or another node has joined it: the addresses that it listens
+    on or connects to."""
     log = tmp_path / f"{arguments[0]}-{lan}.strace"
     script = tmp_path / f"traced-{arguments[0]}-{lan}"
     calls = "trace=socket,bind,connect,listen"
@@ -219,12 +220,12 @@ def test_with_the_network_off_nothing_opens_a_socket_beyond_the_air_and_the_page
     if role == "guest":
         start(seat, "host", "Car", *songs, lan="off")
     assert {one for one in sockets("off") if not is_own(one, air)} == set()
-    # The same eye sees what the network takes.
+    # The same method sees the sockets of the network.
     assert any("/bus" in one for one in sockets("on"))
 
 
 def is_own(address: str, air: Path) -> bool:
-    """The air and the page; and what stays on the machine: a folder's lock, the kernel, and who knows users."""
+    """The radio and the page, and local sockets: a folder's lock, the kernel, and the user database."""
     is_air = str(air) in address or 'sun_path=@"roadmesh' in address
     is_page = 'sin_addr=inet_addr("127.0.0.1")' in address and f"htons({PAGE})" in address
     return is_air or is_page or "AF_NETLINK" in address or "nscd" in address

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A box in the car: one `roadmesh` after the other, with the state folder of the first."""
+"""A box in the car: one `roadmesh` after another, with the state folder of the first."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Event = dict[str, Any]
 
 @dataclass(frozen=True)
 class Printed:
-    """An object that a box has printed in its so-manieth life, or with no event the end of that life."""
+    """An object that a box has printed in a numbered life. Without an event it is the end of that life."""
 
     box: str
     life: int
@@ -26,7 +26,7 @@ class Printed:
 
 
 class Box:
-    """Everything that it prints goes into the inbox, which all boxes share."""
+    """A running box. All its output goes into the inbox, which all boxes share."""
 
     def __init__(self, name: str, command: list[str], log: Path, inbox: SimpleQueue[Printed]) -> None:
         self.name = name
@@ -53,13 +53,13 @@ class Box:
 
     def _read(self, output: IO[str], life: int) -> None:
         for line in output:
-            # Whoever loses power may do so in the middle of a line.
+            # A power cut may come in the middle of a line.
             if line.endswith("\n"):
                 self._inbox.put(Printed(self.name, life, json.loads(line)))
         self._inbox.put(Printed(self.name, life, None))
 
     def say(self, line: str) -> float:
-        """Types a line. Returns when, in seconds since 1970."""
+        """Types a line. Returns the time, in seconds since 1970."""
         assert self._process and self._process.stdin
         at = time()
         try:
@@ -70,7 +70,7 @@ class Box:
         return at
 
     def cut_power(self) -> float:
-        """Ends it without a word. Returns when everything that it has printed is in the inbox, with when it ended."""
+        """Kills the box. Returns the time of its end, when all its output is in the inbox."""
         process = self._ended()
         at = time()
         process.kill()
@@ -78,7 +78,7 @@ class Box:
         return at
 
     def stop(self) -> int:
-        """Ends it as a person would. Returns its exit code."""
+        """Ends the box as a person would. Returns its exit code."""
         process = self._ended()
         process.terminate()
         self._await(process)
@@ -97,6 +97,6 @@ class Box:
             assert self._reader and process.stdin and process.stdout
             self._reader.join()
             process.stdout.close()
-            # What was typed last, nobody has read.
+            # The last typed line was not read.
             with suppress(BrokenPipeError):
                 process.stdin.close()

@@ -19,12 +19,12 @@ from story import Said, Story, Version
 
 from box import Box, Printed
 
-# The host queues a hundred songs of its list. Most are taken out again, so that suggestions find room.
+# The host queues a hundred songs of its list. Most are removed again, so that suggestions have room.
 LISTED = 400
 QUEUED_BY_A_HOST = 100
 QUEUED = 24
 
-# Everybody is back, and every wish answered, in a second or two. A guest that has lost its host looks for 30 s.
+# After a second or two all boxes are back and every wish is answered. A guest that has lost its host scans for 30 s.
 SETTLING = 40.0
 STARTING = 30.0
 
@@ -74,17 +74,17 @@ class Car:
         for number in range(QUEUED + 1, QUEUED_BY_A_HOST + 1):
             host.say(f"remove n{number}")
         self._wait(STARTING, lambda: len(self.story.latest[HOST].queue) == QUEUED, "songs cannot be removed")
-        # What came before is nothing that anybody voted on.
+        # No guest has voted on the songs from before.
         self.story.states = {self.story.latest[HOST].version: self.story.latest[HOST]}
         for guest in GUESTS:
             self.boxes[guest].start()
         self._wait(STARTING, lambda: self._all_connected, "the guests do not join")
-        # The notice about a line that is none says which there are.
+        # The notice about an unknown command lists the commands.
         self.boxes[GUESTS[0]].say("?")
         self._wait(STARTING, lambda: self._commands is not None, "a line that is no command is passed over")
 
     def settle(self) -> None:
-        """Lets everything come to rest, and holds what was promised against what there is."""
+        """Waits until everything has arrived, and compares the state with the promises."""
         while self._tasks:
             self._listen(max(self._tasks[0][0] - monotonic(), 0.0))
         for guest in GUESTS:
@@ -131,7 +131,7 @@ class Car:
             case Deed.TAKE_BACK if "unvote" in (self._commands or ""):
                 self._say(step.who, "unvote", self._voted(step.who, step.pick))
             case Deed.SUGGEST:
-                # No song is suggested by hand a second time: it would come back without its votes.
+                # No song is suggested twice by hand: it would come back without its votes.
                 self._say(step.who, "suggest", self._fresh.pop() if self._fresh else "n1")
             case Deed.SKIP | Deed.PAUSE | Deed.PLAY:
                 self._say(step.who, step.deed.value)
@@ -157,13 +157,13 @@ class Car:
             self.cuts += 1
 
     def _song(self, pick: float) -> str:
-        """One that plays, is queued, or is unknown to the host; those at the head are voted on more."""
+        """A song that plays, is queued, or is unknown to the host. Songs at the head get more votes."""
         state = self.story.latest[HOST]
         songs = [*state.songs, *([state.playing] if state.playing else []), "n0"]
         return songs[int(pick * pick * len(songs))]
 
     def _voted(self, guest: str, pick: float) -> str:
-        """One that this guest's vote is shown for, or that it has only just voted for."""
+        """A song for which this guest's vote is shown or was just cast."""
         voters = self.story.latest[HOST].voters
         shown = [song for song in voters if self.story.ids[guest] in voters[song]]
         just_given = [said.song for said in self.story.said[-8:] if said.box == guest and said.word == "vote"]
@@ -183,7 +183,7 @@ class Car:
     # Listening.
 
     def _wait(self, seconds: float, until: Callable[[], bool], otherwise: str) -> None:
-        """Listens until then. Where it does not come, there may be an invariant that says why."""
+        """Listens until the condition holds. If it does not, a broken invariant may explain why."""
         deadline = monotonic() + seconds
         while not until() and monotonic() < deadline:
             self._listen(deadline - monotonic(), until)
@@ -202,7 +202,7 @@ class Car:
             if until():
                 return
             if monotonic() >= deadline:
-                # What they have printed by then, and no more: a box that never falls silent must not keep a test going.
+                # Only the output up to now: a box that never stops printing must not keep the test running.
                 for _ in range(self._inbox.qsize()):
                     self._hear(self._inbox.get())
                 return

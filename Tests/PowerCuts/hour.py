@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What happens in an hour on the road, compressed: the same for the same seed.
+"""The events of an hour on the road, compressed. The same seed gives the same events.
 
-Where a step picks a song or somebody to lose power, it says which by a fraction of those there are at that moment,
-since how far the programs have come by then is not the script's to say.
+If a step picks a song or a box for a power cut, it does so by a fraction of those that exist at that time. The script
+cannot know the programs' progress.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ GUESTS = ("ana", "bob", "cem")
 
 # Steps between two cuts.
 STEPS = (3, 9)
-# In seconds. Of these two the short ones are the more likely: a cut comes in the middle of what came before it, and a
-# box is back while the others are still busy with its going.
+# In seconds. Short pauses are more likely: a cut then comes in the middle of earlier events, and a box is back while
+# the others still handle its loss.
 LONGEST_PAUSE = 0.2
 LONGEST_OUTAGE = 1.0
-# How long a dead zone lasts. A link lives through the short ones.
+# Length of a dead zone. A link survives the short ones.
 LONGEST_DEAD_ZONE = 3.0
 LONGEST_LEAVE = 1.0
-# One cut in so many takes two boxes at once.
+# One cut in this many affects two boxes at once.
 DOUBLE_CUTS = 5
 
 
@@ -40,7 +40,7 @@ class Deed(StrEnum):
     CUT = "cut"
 
 
-# How often each comes: people vote, and now and again something else happens.
+# Frequencies: mostly votes, and other events from time to time.
 WEIGHTS = {
     Deed.VOTE: 50,
     Deed.TAKE_BACK: 12,
@@ -55,7 +55,7 @@ WEIGHTS = {
 
 @dataclass(frozen=True)
 class Step:
-    """After `pause` seconds `who` does it; `pick` of 0 to 1 says to what, `seconds` for how long."""
+    """After `pause` seconds `who` does this. `pick` from 0 to 1 selects the song, and `seconds` is the duration."""
 
     pause: float
     deed: Deed
@@ -66,7 +66,7 @@ class Step:
 
 
 def hour(seed: int, cuts: int) -> Iterator[Step]:
-    """The steps up to the last of so many cuts."""
+    """The steps until the last of this many cuts."""
     random = Random(seed)
     left = cuts
     while left:

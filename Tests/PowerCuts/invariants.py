@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What RoadMesh promises its people whatever loses power, held against a story.
+"""RoadMesh's promises after power cuts, compared with a story.
 
-Two states of the host that follow one another, as far as anybody has shown them, may differ by what people have done in
-between and by nothing else. That holds across a power cut as well: what was shown before it is there after it. What was
-stored and not shown yet may be there in addition, if somebody has said it.
+Two consecutive states of the host, as any box has shown them, may differ only by what people have done in between. This
+also holds across a power cut: everything that was shown before it is there after it. Changes that were stored but not
+shown may be there too, if a person has made them.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from itertools import pairwise
 from hour import GUESTS, HOST
 from story import State, Story, Told
 
-# How much later than it happened something may be printed on a busy machine. It only ever excuses.
+# How late output may be on a busy machine. It only ever excuses a difference.
 LAG = 1.0
 
 VOTING = {"vote", "suggest"}
 
 
 def broken(story: Story) -> list[str]:
-    """Every invariant that was broken, as a sentence."""
+    """All broken invariants, as sentences."""
     return [
         *story.contradictions,
         *_epochs(story),
@@ -50,7 +50,7 @@ def _voters(story: Story) -> Iterator[str]:
             yield f"a song is queued twice in {state.version}: {state.songs}"
 
 
-# One state and the next.
+# Two consecutive states.
 
 
 def _changes(story: Story) -> Iterator[str]:
@@ -75,8 +75,8 @@ def _change(
             yield f"{song} is queued, and nobody has suggested it,"
         elif song in before.voters:
             yield from _votes(story, song, before, after, taken_back)
-    # Votes that have come move their own song; the others stay in their order. Where a host sees to it that no guest has
-    # all songs in a row, they may move others as well.
+    # Votes move their own song; the others stay in order. If the host limits the songs of one guest in a row, other
+    # songs may move too.
     unmoved = {song for song in before.songs if _same(before.voters[song], after.voters.get(song))}
     is_as_before = unmoved == set(before.songs) == set(after.songs)
     if not skipped and (is_as_before or not story.is_fair):
@@ -86,7 +86,7 @@ def _change(
 
 
 def _playing(story: Story, before: State, after: State, skips: _Skips, buttons: _Buttons) -> Generator[str, None, int]:
-    """Yields what is wrong; returns how many songs were skipped."""
+    """Yields the faults. Returns the number of skipped songs."""
     gone = [song for song in before.songs if song not in after.voters]
     count = max(len(gone), int(before.playing != after.playing))
     if not skips.explain(count, before, after):
@@ -117,7 +117,8 @@ def _votes(story: Story, song: str, before: State, after: State, taken_back: Cou
 
 
 class _HeadUnit:
-    """What was typed at the host, and in which of its lives. What a power cut has swallowed explains nothing later."""
+    """The lines that were typed at the host, and in which of its lives. A line that was lost in a power cut explains
+    nothing later."""
 
     def __init__(self, story: Story, words: set[str]) -> None:
         self._said = [said for said in story.said if said.box == HOST and said.word in words]
@@ -125,7 +126,7 @@ class _HeadUnit:
         self._last_life = max((said.life for said in self._said), default=0)
 
     def _lives_of(self, before: State, after: State) -> range:
-        # The last life may have shown nothing itself.
+        # The last life may not have shown a state.
         first, last = self._lives.get(before.version.epoch, 0), self._lives.get(after.version.epoch, self._last_life)
         return range(first, last + 1)
 
@@ -136,7 +137,7 @@ class _Skips(_HeadUnit):
         self._seen: Counter[int] = Counter()
 
     def explain(self, count: int, before: State, after: State) -> bool:
-        """Whether so many were typed and not seen yet."""
+        """Whether this many were typed and not seen yet."""
         for life in self._lives_of(before, after):
             given = sum(1 for said in self._said if said.life == life and said.at < after.at)
             used = min(count, given - self._seen[life])
@@ -151,7 +152,7 @@ class _Buttons(_HeadUnit):
         self._next = 0
 
     def explain(self, before: State, after: State) -> bool:
-        """Whether one was typed that does this, after those whose effect was seen before: lines are taken in order."""
+        """Whether a typed line explains this, after the lines with earlier effects. Lines are handled in order."""
         lives = self._lives_of(before, after)
         for place in range(self._next, len(self._said)):
             said = self._said[place]
@@ -161,7 +162,7 @@ class _Buttons(_HeadUnit):
         return False
 
 
-# What guests were told.
+# Results that guests have shown.
 
 
 def _confirmations(story: Story) -> Iterator[str]:
@@ -197,7 +198,7 @@ def _rejections(story: Story) -> Iterator[str]:
 
 
 def _between(story: Story, begin: float, end: float) -> list[State]:
-    """The states that the host was in at some time in between, and those around them."""
+    """The states that the host had at some time in between, and the ones before and after."""
     states = sorted(story.timeline, key=lambda state: state.at)
     first = max((place for place, state in enumerate(states) if state.at < begin), default=0)
     last = min((place for place, state in enumerate(states) if state.at > end + LAG), default=len(states) - 1)
@@ -205,8 +206,7 @@ def _between(story: Story, begin: float, end: float) -> list[State]:
 
 
 def unanswered(story: Story) -> list[Told]:
-    """The wishes that were taken and of which the person has not been told what became. A newer wish for the same song
-    takes the place of the older."""
+    """The accepted wishes without a result for the person. A newer wish for the same song replaces the older one."""
     wishes: dict[tuple[str, str], Told] = {}
     for told in story.told:
         key = told.guest, told.song
@@ -219,8 +219,8 @@ def unanswered(story: Story) -> list[Told]:
 
 
 def _is_excused(story: Story, told: Told) -> bool:
-    """Whether the guest may have known the answer when it lost power, and had no time to say so: the host had given it
-    by then, or lost power by then itself with nobody to see what it had done."""
+    """Whether the guest may have known the answer when it lost power, without time to show it. The host had given the
+    answer by then, or had lost power before any box saw what it had done."""
     for death, box, _ in story.deaths:
         if box != told.guest or death < told.at:
             continue

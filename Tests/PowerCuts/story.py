@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was said to the boxes and what they have printed: all that the invariants are judged by."""
+"""The input and output of the boxes. The invariants are judged only by these."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from box import Event, Printed
 
 
 class Version(NamedTuple):
-    """Which of the host's states: they follow one another in this order."""
+    """Identifies a state of the host. States follow each other in this order."""
 
     epoch: int
     revision: int
@@ -23,7 +23,7 @@ class Version(NamedTuple):
 
 @dataclass(frozen=True)
 class State:
-    """A state of the host as somebody has shown it, without who is connected. `at` is when it was first shown."""
+    """A state of the host as any box has shown it, without the connected guests. `at` is when it was first shown."""
 
     version: Version
     playing: str | None
@@ -35,7 +35,7 @@ class State:
 
     @property
     def votes(self) -> dict[str, tuple[str, ...]]:
-        """Who has voted, for the song that plays as well."""
+        """The voters, including those of the current song."""
         return self.voters | ({self.playing: self.playing_voters} if self.playing else {})
 
     @property
@@ -64,7 +64,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Told:
-    """Where a guest says that a wish of its person has got to. `seen` is the state that it showed by then."""
+    """A guest's report on a wish of its person. `seen` is the state that it showed at that time."""
 
     at: float
     guest: str
@@ -81,16 +81,16 @@ class Told:
 
 @dataclass
 class Story:
-    # Whether the host sees to it that no guest's songs play all in a row.
+    # Whether the host limits the songs of one guest in a row.
     is_fair: bool = False
     said: list[Said] = field(default_factory=list)
     told: list[Told] = field(default_factory=list)
-    # The host's word on what a guest wanted: when, whose identifier, what, whether it does it.
+    # The host's answer to a guest's wish: the time, the guest's identifier, the wish, and whether it is followed.
     judged: list[tuple[float, str, str, bool]] = field(default_factory=list)
-    # The first to show each state; and whoever shows it otherwise, which nobody may.
+    # The first box to show each state, and the boxes that show it differently, which is a fault.
     states: dict[Version, State] = field(default_factory=dict)
     contradictions: list[str] = field(default_factory=list)
-    # The epoch of each of the host's lives, as far as it has shown one.
+    # The epoch of each of the host's lives, if it has shown one.
     epochs: dict[int, int] = field(default_factory=dict)
     ids: dict[str, str] = field(default_factory=dict)
     deaths: list[tuple[float, str, int]] = field(default_factory=list)
@@ -141,7 +141,7 @@ class Story:
 
     @property
     def timeline(self) -> list[State]:
-        """The host's states that anybody has shown, in their order."""
+        """The host's shown states in order."""
         return [self.states[version] for version in sorted(self.states)]
 
     def said_by(self, box: str, words: set[str], song: str, before: float, after: float = 0.0) -> list[Said]:

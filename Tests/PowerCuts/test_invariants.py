@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""That a broken invariant is seen, and that nothing else is taken for one."""
+"""Tests that a broken invariant is found, and that nothing else counts as one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Queue = dict[str, list[str]]
 
 
 class Tale:
-    """A story that is told in a few lines. Everything in it takes a tenth of a second."""
+    """A story in a few lines. Each event takes a tenth of a second."""
 
     def __init__(self) -> None:
         self.story = Story()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The real program on the virtual radio, and power that goes at any moment."""
+"""The real program on the virtual radio, with power cuts at any time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hour import hour as steps_of
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    # Not pytest's own: a Unix socket's path has 108 bytes at most.
+    # Not pytest's own folder: a Unix socket's path has at most 108 bytes.
     path = Path(tempfile.mkdtemp(prefix="cuts"))
     yield path
     shutil.rmtree(path)
@@ -28,7 +28,7 @@ def test_nothing_that_was_promised_is_lost(
 ) -> None:
     seed, cuts = hour
     keeps_power = request.config.getoption("--no-kill")
-    # Every other hour, so that the order of the queue is held to its rule in one and to its policy in the next.
+    # Every other hour, so that one tests the plain order of the queue and the next its fairness policy.
     car = Car(binary, folder, is_fair=seed % 2 == 1)
     began = monotonic()
     try:

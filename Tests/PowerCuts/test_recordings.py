@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is left of a recorded drive when the power goes, and what recording costs."""
+"""The state of a recorded drive after a power cut, and the cost of recording."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from box import Box, Printed
 
 BINARY = os.environ.get("ROADMESH_BINARY", "roadmesh")
 CUTS = 8
-# What may be missing at the end: a second, and the time of one write on a busy machine.
+# Time that may be missing at the end: a second, and one write on a busy machine.
 LOST = 1.4
-# For a guest on a busy machine to start and find its host.
+# Time for a guest on a busy machine to start and find its host.
 WAITING = 20.0
-# Of a core, that a recording may take.
+# Share of a core that a recording may use.
 SHARE = 0.01
 MEASURED_SECONDS = float(os.environ.get("ROADMESH_MEASURED_SECONDS", "30"))
 
 
 class Road:
-    """Boxes on one air. What a test leaves running loses its power at the test's end."""
+    """Boxes on one air. Boxes that still run lose their power at the test's end."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -51,7 +51,7 @@ class Road:
                 return event
 
     def forget(self) -> None:
-        """What was printed up to now is no answer to what is waited for next."""
+        """Drops the output up to now, so that it does not answer the next wait."""
         while not self.inbox.empty():
             self.inbox.get()
 
@@ -83,7 +83,7 @@ def test_a_recording_that_is_killed_lacks_no_more_than_its_last_second(road: Roa
         road.forget()
         guest.start()
         road.wait_for("snapshot", "ana", stale=False)
-        # A mark each tenth of a second, and a cut at any moment of a write's second.
+        # A mark every tenth of a second, and a cut at any time within a write's second.
         marked: list[float] = []
         for number in range(15 + 10 * life // CUTS):
             marked.append(guest.say(f"mark {number}"))
@@ -105,15 +105,15 @@ def test_a_recording_that_is_killed_lacks_no_more_than_its_last_second(road: Roa
 
 
 def processor_seconds(pid: int) -> float:
-    """What all threads of a process have taken of the processors, to the nanosecond."""
+    """Processor time of all threads of a process, to the nanosecond."""
     return sum(
         int((task / "schedstat").read_text().split()[0]) / 1e9 for task in Path(f"/proc/{pid}/task").iterdir()
     )
 
 
 def test_recording_takes_less_than_a_hundredth_of_a_core(road: Road) -> None:
-    """Guests beside one another at the same time, every other one of which is recorded: whatever else the machine does,
-    it does to all of them."""
+    """Guests run at the same time, and every other one is recorded. So all other load on the machine affects them
+    equally."""
     host = road.box("car", "host", "Car")
     names = [f"{kind}{number}" for number in range(3) for kind in ("plain", "recorded")]
     guests = {
