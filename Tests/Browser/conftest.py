@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The dashboard's page in a real browser, on a stand-in for its server."""
+"""The dashboard's page in a real browser, with a stand-in for its server."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Playwright, Viewp
 from stand_in import StandIn
 from views import View
 
-# Head units of seven inches and less, a phone both ways, and a desk.
+# Head units of seven inches and less, a phone in both orientations, and a desktop.
 SCREENS: dict[str, ViewportSize] = {
     "headunit": {"width": 1024, "height": 600},
     "small": {"width": 800, "height": 480},
@@ -22,10 +22,10 @@ SCREENS: dict[str, ViewportSize] = {
     "desk": {"width": 1280, "height": 800},
 }
 
-# A name that is no loopback to a browser, as a head unit's address on the car's Wi-Fi is none.
+# A name that is not a loopback name to a browser, like a head unit's address on the car's Wi-Fi.
 CAR = "car.example"
 
-# Everything is on this machine; only one that is busy compiling takes so long. No test measures by this.
+# All is on this machine, and only a machine that is busy compiling takes this long. No test measures with it.
 PATIENCE = 15_000
 
 Open = Callable[..., Page]
@@ -33,7 +33,7 @@ MakeServer = Callable[[View | None], StandIn]
 
 pytest_plugins = ["roadmesh_program.measuring", "ride"]
 
-# What scripts/test runs of this folder: these files, with the parameters of one screen, language and look.
+# The parts of this folder that scripts/test runs: these files, with the parameters of one screen, language and look.
 SLICE = {
     "test_browsing.py", "test_co_hosts.py", "test_decisions.py", "test_door.py", "test_driving.py", "test_header.py",
     "test_keyboard.py", "test_languages.py", "test_notices.py", "test_operating.py", "test_riding.py", "test_steering.py",
@@ -52,8 +52,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @contextmanager
 def launched(playwright: Playwright) -> Iterator[Browser]:
-    """Debian's own browser, without the windows around its pages. As root, as in most containers, it has no sandbox to
-    run in."""
+    """Debian's own browser, without windows around its pages. As root, as in most containers, it has no sandbox."""
     path = os.environ.get("CHROMIUM", "/usr/bin/chromium-headless-shell")
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     arguments.append(f"--host-resolver-rules=MAP {CAR} 127.0.0.1")
@@ -65,7 +64,7 @@ def launched(playwright: Playwright) -> Iterator[Browser]:
 def settled(page: Page) -> None:
     """Waits until the page shows a view or a form, and has drawn it."""
     page.locator("#dashboard:visible, #join:visible").first.wait_for()
-    # With the page's patience: evaluating something alone waits for ever in a page that loads itself again meanwhile.
+    # With the page's time limit: an evaluation alone would wait forever in a page that reloads in the meantime.
     page.wait_for_function(
         "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
     )
@@ -92,7 +91,7 @@ def make_server() -> Iterator[MakeServer]:
 
 @pytest.fixture
 def open_page(browser: Browser) -> Iterator[Open]:
-    """Opens a server's page; whatever the page complains of fails the test."""
+    """Opens a server's page. Any error of the page fails the test."""
     expect.set_options(timeout=PATIENCE)
     contexts: list[BrowserContext] = []
     complaints: list[str] = []
@@ -100,7 +99,7 @@ def open_page(browser: Browser) -> Iterator[Open]:
     def open_page(
         server: StandIn, screen: str = "headunit", wait: bool = True, clock: bool = False, **options: object
     ) -> Page:
-        # What a service worker keeps is what some tests are about, and would come between the others and their server.
+        # A service worker's cache is the subject of some tests, and would be between the others and their server.
         options.setdefault("service_workers", "block")
         options.setdefault("permissions", ["clipboard-read", "clipboard-write"])
         contexts.append(browser.new_context(viewport=SCREENS[screen], **options))  # type: ignore[arg-type]
@@ -109,7 +108,7 @@ def open_page(browser: Browser) -> Iterator[Open]:
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("console", lambda message: complaints.append(message.text) if _is_fault(message.text) else None)
         if clock:
-            # It goes on by itself, and further where a test says so.
+            # The clock runs, and a test can advance it further.
             page.clock.install()
         page.goto(server.url)
         if wait:
@@ -123,7 +122,7 @@ def open_page(browser: Browser) -> Iterator[Open]:
 
 
 def shows(page: Page, server: StandIn) -> None:
-    """Waits until the page shows the view that the server has sent last."""
+    """Waits until the page shows the last view of the server."""
     assert server.view
     page.locator(f"#dashboard[data-version='{server.view['version']}']").wait_for()
 
@@ -135,7 +134,7 @@ def posted(server: StandIn) -> dict[str, Any]:
 
 
 def later_than_a_bounce(page: Page) -> None:
-    """Events carry the browser's own time, which no test can move: waits until it has gone on."""
+    """Waits until the browser's own time has advanced. Events contain it, and no test can change it."""
     page.wait_for_function(
         "() => new Promise(done => { const b = new MessageChannel(); const from = new Event('x').timeStamp;"
         " b.port1.onmessage = () => new Event('x').timeStamp - from > 400 ? done(true) : b.port2.postMessage(0);"
@@ -144,7 +143,7 @@ def later_than_a_bounce(page: Page) -> None:
 
 
 def answer(page: Page, question: str) -> None:
-    """Taps what asks whether it is really wanted, when it has been read."""
+    """Taps the button that confirms a question, after the question was readable."""
     asked = page.get_by_role("button", name=question)
     expect(asked).to_be_visible()
     later_than_a_bounce(page)
@@ -152,5 +151,5 @@ def answer(page: Page, question: str) -> None:
 
 
 def _is_fault(text: str) -> bool:
-    """The browser notes every answer that is an error; a page that copes with it is none."""
+    """The browser logs every error answer. A page that handles it has no fault."""
     return "Content Security Policy" in text or "Content-Security-Policy" in text or "Trusted" in text

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a page holds in memory, and how much it has grown."""
+"""A page's memory, and its growth."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ Metrics = dict[str, float]
 
 def watched(page: Page) -> CDPSession:
     session = page.context.new_cdp_session(page)
-    # The time that its main thread works: what else this machine does is not the page's.
+    # The time of its main thread's work, since other work of this machine does not count.
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
     return session
 
 
 def metrics(session: CDPSession) -> Metrics:
-    """What the page holds, with what nobody refers to gone."""
+    """The page's memory after garbage collection."""
     for _ in range(3):
         session.send("HeapProfiler.collectGarbage")
     found: dict[str, Any] = session.send("Performance.getMetrics")
@@ -28,14 +28,14 @@ def metrics(session: CDPSession) -> Metrics:
 
 @dataclass(frozen=True)
 class Growth:
-    """What a page holds more than before, the heap in bytes."""
+    """The additional memory of a page, the heap in bytes."""
 
     nodes: float
     listeners: float
     heap: float
     whole_heap: float
 
-    # A notice more or less may be on view.
+    # There may be one notice more or less.
     NODES = 60
     HEAP = 512 * 1024
 

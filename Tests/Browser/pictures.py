@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Takes pictures of every state, as a designer looks at them: pictures.py FOLDER [WORD-OF-THE-NAME…]."""
+"""Takes pictures of every state for a designer: pictures.py FOLDER [WORD-OF-THE-NAME…]."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from stand_in import StandIn
 from views import STATES
 
-# Lists that are looked at besides the first.
+# Further lists to show.
 TABS = {
     "host-playing": ["search", "guests", "invitation"],
     "host-empty": ["search"],
@@ -24,13 +24,13 @@ TABS = {
     "guest-behind-relays": ["guests"],
     "guest-relaying": ["guests"],
 }
-# What is looked at as a driver has it.
+# The driver's lists to show.
 DRIVEN = ["host-playing", "host-paused", "host-silent", "host-trouble"]
 
 
 LOOKS = {"day": "light", "night": "dark"}
 LANGUAGES = {"en": "en-GB", "de": "de-DE"}
-# A look and a language. Each language by day and by night; and each of them once.
+# A look and a language. Each language in both looks, and each once.
 Way = tuple[tuple[str, str], tuple[str, str]]
 EVERY: list[Way] = list(itertools.product(LOOKS.items(), LANGUAGES.items()))
 ONCE: list[Way] = list(zip(LOOKS.items(), LANGUAGES.items(), strict=True))
@@ -43,7 +43,7 @@ def picture(page: Page, path: Path) -> Path:
 
 
 def take(browser: Browser, folder: Path, words: list[str], screens: list[str], ways: list[Way] = EVERY) -> list[Path]:
-    """Every state that has one of these words in its name, or all of them, in these ways."""
+    """Every state with one of these words in its name, or all states, in these looks and languages."""
     folder.mkdir(parents=True, exist_ok=True)
     states = {name: view for name, view in STATES.items() if not words or any(word in name for word in words)}
     taken: list[Path] = []
@@ -55,7 +55,7 @@ def take(browser: Browser, folder: Path, words: list[str], screens: list[str], w
         page = context.new_page()
         for state, view in states.items():
             stand_in.show(view)
-            # One page shows them all, one after the other; who is not in has to come in first.
+            # One page shows all states one after another. If no guest has joined yet, it must join first.
             if view is None or page.locator("#dashboard[data-version]").count() == 0:
                 page.goto(stand_in.url)
             taken += pictures_of(page, stand_in, folder / f"{state}-{screen}-{look}-{language}", state)
@@ -65,7 +65,7 @@ def take(browser: Browser, folder: Path, words: list[str], screens: list[str], w
 
 
 def pictures_of(page: Page, stand_in: StandIn, path: Path, state: str) -> list[Path]:
-    """A state's first list, the others that are looked at, and what a driver has of it."""
+    """A state's first list, the further lists, and the driver's parts of it."""
     if stand_in.view:
         page.locator(f"#dashboard[data-version='{stand_in.view['version']}']").wait_for()
         page.locator("#tab-queue").click()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The music in README's pictures: made-up songs, silent, each with a drawn cover."""
+"""The music in README's pictures: invented songs, silent, each with a drawn cover."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ SONGS = [
 
 
 def make(folder: Path, browser: Browser) -> Path:
-    """Makes the folder, with a playlist of the first song. Returns the playlist."""
+    """Creates the folder, with a playlist of the first song. Returns the playlist."""
     folder.mkdir(parents=True)
     page = browser.new_page(viewport={"width": SIDE, "height": SIDE})
     for song in SONGS:

@@ -27,13 +27,13 @@ VOTES = (
     ("Leo", "Tunnel of Lights"),
     ("Ana", "Windows Down"),
 )
-# The first song has played for so long when the pictures are taken.
+# The first song has played for this long when the pictures are taken.
 PLAYED = re.compile("0:4[0-9]")
 PLAYED_TIMEOUT = 60_000
 
 
 def vote(guest: Node, title: str, queued: set[str]) -> None:
-    """Searches a song, suggests it unless it is queued, and votes for it."""
+    """Searches for a song, suggests it unless it is queued, and votes for it."""
     guest.program.say(f"search {title}")
     song = guest.program.expect("searchResults", query=title)["songs"][0]["id"]
     if title not in queued:
@@ -51,7 +51,7 @@ def opened(browser: Browser, url: str, screen: str, look: str) -> Page:
 
 
 def invitation(driver: Page) -> str:
-    """The link in the code that a phone scans."""
+    """The link in the QR code that a phone scans."""
     driver.get_by_role("tab", name="Invite").click()
     link = driver.get_by_text(re.compile(r"/join\?token=")).inner_text()
     driver.get_by_role("tab", name="Up next").click()

@@ -19,7 +19,7 @@ addresses = (f"radio{number}" for number in itertools.count(1))
 
 @dataclass
 class Node:
-    """A program that runs, and where its page is."""
+    """A running program, and the URL of its page."""
 
     program: Program
     url: str
@@ -28,17 +28,17 @@ class Node:
 
 
 class Ride:
-    """An air, and who is on it."""
+    """An air and its nodes."""
 
     def __init__(self, binary: Path, folder: Path) -> None:
         self._binary = binary
         self._folder = folder
-        # Not pytest's own: a Unix socket's path has 108 bytes at most.
+        # Not pytest's own folder: a Unix socket's path has at most 108 bytes.
         self.air = Path(tempfile.mkdtemp(prefix="air"))
         self.nodes: list[Node] = []
 
     def start(self, role: str, name: str, *arguments: str, address: str | None = None) -> Node:
-        """Starts a node. One with the same address has the same state folder: it is the same node."""
+        """Starts a node. With an earlier address it has the same state folder, so it is the same node."""
         address = address or next(addresses)
         place = ["--radio", "virtual", "--air", str(self.air), "--adapter", address]
         state = ["--state", str(self._folder / address)]
@@ -57,7 +57,7 @@ class Ride:
 
     @contextmanager
     def dead_zone(self, node: Node) -> Iterator[None]:
-        """Nothing reaches this node by radio, and nothing leaves it."""
+        """A dead zone for this node: it receives and sends nothing by radio."""
         cut = self.air / f"{node.address}.cut"
         cut.touch()
         try:
@@ -68,7 +68,7 @@ class Ride:
     def end(self) -> None:
         codes = [node.program.end() for node in reversed(self.nodes)]
         shutil.rmtree(self.air)
-        # Whatever a test has done to a program, it ends as one should.
+        # Whatever a test has done to a program, it must end properly.
         assert all(code == 0 for code in codes), f"exit codes {codes}"
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stands in for the dashboard's server, so that the page can be designed and tested without a server.
+"""Replaces the dashboard's server, so that the page can be designed and tested without one.
 
-Run as a program, it shows one state: stand_in.py [PORT [STATE]], and tells what the page posts.
+As a program it shows one state: stand_in.py [PORT [STATE]]. It prints what the page posts.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from urllib.parse import parse_qs, urlsplit
 from views import SONGS, STATES, View, item
 
 PAGE = Path(__file__).parents[2] / "Sources/Dashboard/Page"
-# What people read in other languages, which the page and the terminal have in common.
+# The texts in other languages, which the page and the terminal share.
 TEXTS = Path(__file__).parents[2] / "Sources/DemocracyDJ/Texts"
 
-# The server's own. `require-trusted-types-for` makes every use of innerHTML an error, in browsers that know it.
+# The server's own header. `require-trusted-types-for` makes every use of innerHTML an error, in browsers that support
+# it.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
@@ -40,7 +41,7 @@ TYPES = {
 
 PING = 5.0
 
-# A picture that is none of the page's own colours, and can be told from a placeholder.
+# A picture in colours that the page does not use, so that it differs from a placeholder.
 COVER = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 100"><rect width="100" height="100" fill="#203a5c"/>'
     '<path d="M0 66h100v34H0z" fill="#10202f"/><circle cx="50" cy="50" r="19" fill="#f2a65a"/>'
@@ -55,7 +56,7 @@ Command = dict[str, Any]
 
 
 class StandIn:
-    """A server on a free port of this machine. What is posted is in `commands`, as it comes."""
+    """A server on a free port of this machine. Posted commands are in `commands`, in order."""
 
     def __init__(self, view: View | None = None, port: int = 0) -> None:
         self.view: View | None = None
@@ -63,14 +64,14 @@ class StandIn:
         self.joined: queue.Queue[Command] = queue.Queue()
         self.searches: queue.Queue[str] = queue.Queue()
         self.connections: queue.Queue[float] = queue.Queue()
-        # What commands, joining and searching are answered with, where it is not the usual.
+        # The answers to commands, joins and searches, if they differ from the usual ones.
         self.answers: dict[str, tuple[int, Command]] = {}
         self.after_joining: View | None = None
         self.reachable = True
         self.pings = True
-        # A view in which all is over is the last of its stream, as the server has it; else a test can go on from there.
+        # Like the server, a view of the end is the last of its stream. Otherwise a test can continue from it.
         self.ends_streams = False
-        # As the server has it, browsers may keep the page's files; else each is read again, as somebody designs it.
+        # Like the server, browsers may cache the page's files. Otherwise each is read again, for a designer.
         self.keeps_files = False
         self.tag = '"1"'
         self._changed = threading.Condition()
@@ -80,18 +81,18 @@ class StandIn:
         self._server = ThreadingHTTPServer(("127.0.0.1", port), self._handler())
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_port}/"
-        # It asks this often whether it is to end, and its end waits for that.
+        # It checks this often whether it should end, and its end waits for that.
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 
     def show(self, view: View | None) -> None:
-        """Sends a view to whoever listens."""
+        """Sends a view to all listeners."""
         with self._changed:
             self._version += 1
             self.view = None if view is None else {**view, "version": self._version}
             self._changed.notify_all()
 
     def cut(self) -> None:
-        """From here on the server is out of reach."""
+        """The server is out of reach from now on."""
         with self._changed:
             self.reachable = False
             self._changed.notify_all()
@@ -102,7 +103,7 @@ class StandIn:
             self._changed.notify_all()
 
     def fall_silent(self) -> None:
-        """The connection stands, and nothing comes over it any more: what a dead zone does to Wi-Fi."""
+        """The connection stays, and nothing comes over it any more: the effect of a dead zone on Wi-Fi."""
         with self._changed:
             self.pings = False
             self._changed.notify_all()
@@ -117,7 +118,7 @@ class StandIn:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
-            # The page's connections are idle most of the time.
+            # The page's connections are usually idle.
             timeout = 30
 
             def log_message(self, format: str, *arguments: Any) -> None:
@@ -204,7 +205,7 @@ class StandIn:
             return
 
     def _next_message(self, sent: int) -> tuple[str, int] | None:
-        """What follows the view that was sent: a newer one, or a ping. Nothing where the stream ends."""
+        """The message after the sent view: a newer one, or a ping. Nothing at the end of the stream."""
         with self._changed:
             self._changed.wait_for(lambda: self._version != sent or not self.reachable, PING)
             if not self.reachable or self.view is None:
@@ -247,7 +248,7 @@ if __name__ == "__main__":
 
 
 def _found(shelf: str, words: str, start: int) -> dict[str, Any]:
-    """What the library of a stand-in has: the songs of the views, or 45 newest ones."""
+    """The library of a stand-in: the songs of the views, or 45 newest ones."""
     groups: list[dict[str, Any]] = []
     songs = [item(number) for number, _ in enumerate(SONGS)]
     looked_for = None

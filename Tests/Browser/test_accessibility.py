@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What axe-core finds: nothing, in any state, by day and by night."""
+"""axe-core finds no faults in any state, by day or by night."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pictures import LOOKS
 from playwright.sync_api import Page
 from views import STATES
 
-# Colours change with the look, and where things are with the screen.
+# Colours depend on the look, and positions on the screen.
 SEEN = [("small", LOOKS["day"]), ("small", LOOKS["night"]), ("phone", LOOKS["day"])]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A library without typing: artists, albums, what is newest, what was played; and searches that forgive a slip."""
+"""A library without typing: artists, albums, newest and played songs, and searches with a typing error."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_an_artist_is_opened_with_a_tap_and_its_song_is_added(car: StandIn, page
     expect(songs).to_have_count(1)
     expect(songs).to_contain_text("Headlights")
     expect(page.locator("#panel-search > .hint")).to_have_text("Long Haul: 1 song.")
-    # It is still the shelf of artists, and leads back there.
+    # It is still the shelf of artists, and goes back there.
     page.get_by_role("button", name="Artists").click()
     expect(page.get_by_role("button", name="Long Haul")).to_be_visible()
     expect(songs).to_have_count(0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page as people carry it: on a home screen, and opened where its node is not to be reached."""
+"""The page on a home screen, and opened while its node is out of reach."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_it_can_be_put_on_a_home_screen(make_server: MakeServer, open_page: Open
     for name, size in ((large["src"], 512), ("/icon-180.png", 180)):
         data = (PAGE / name[1:]).read_bytes()
         assert struct.unpack(">II", data[16:24]) == (size, size)
-    # Chromium has nothing to complain about but that it is not HTTPS with a worker, which not every address has.
+    # Chromium reports only that it is not HTTPS with a worker, which not every address has.
     session = page.context.new_cdp_session(page)
     found = session.send("Page.getAppManifest")
     assert found["errors"] == [] and json.loads(found["data"]) == manifest
@@ -33,7 +33,7 @@ def test_it_can_be_put_on_a_home_screen(make_server: MakeServer, open_page: Open
 
 @pytest.fixture
 def carried(browser: Browser) -> Iterator[Carried]:
-    """Opens pages in one browser that keeps what it may."""
+    """Opens pages in one browser that stores what it may."""
     contexts: list[BrowserContext] = []
 
     def opened(url: str, context: BrowserContext | None = None, stays: bool = True) -> Page:
@@ -43,7 +43,7 @@ def carried(browser: Browser) -> Iterator[Carried]:
         page = context.new_page()
         page.set_default_timeout(PATIENCE)
         page.goto(url)
-        # One that loads itself again may do so at any moment.
+        # A page that reloads may do so at any time.
         if stays:
             settled(page)
         return page
@@ -67,7 +67,7 @@ def test_a_reload_while_the_node_is_away_shows_the_last_queue_on_the_head_unit(
     expect(page.locator("#banners")).to_contain_text("No Connection")
     expect(page.locator("#panel-queue ol .title").first).to_have_text("Headlights")
     expect(page.locator("#playing .label").first).to_have_text("Last known")
-    # Nothing looks as if it could be done.
+    # No control looks usable.
     expect(page.get_by_role("button", name="Remove Headlights")).to_be_disabled()
     server.mend()
     expect(page.locator("#banners .notice")).to_have_count(0)
@@ -126,7 +126,7 @@ def test_another_program_with_another_page_is_noticed(make_server: MakeServer, c
     server.tag = '"2"'
     page = carried(url, first.context, stays=False)
     page.wait_for_function("() => localStorage.getItem('roadmesh.page') === '\"2\"'")
-    # It has loaded itself again, once, with the other page's files.
+    # It has reloaded once, with the other page's files.
     page.wait_for_function("() => performance.getEntriesByType('navigation')[0]?.type === 'reload'")
     page.locator("#dashboard:visible").wait_for()
 

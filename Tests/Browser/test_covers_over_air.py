@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A guest's page has covers, without any network."""
+"""A guest's page has covers without any network."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ride import Ride
 from roadmesh_program import music
 from roadmesh_program.covers import gradient
 
-# Scaling on a busy machine, and its way through the air.
+# Scaling on a busy machine, and the transfer over the air.
 MADE = 60_000
 
 
@@ -30,14 +30,14 @@ def test_a_guests_page_shows_what_plays_and_what_comes_next(ride: Ride, open_pag
     found = [song["id"] for song in guest.program.expect("searchResults")["songs"]]
     for song in found[1:6]:
         guest.program.say(f"suggest {song}")
-    # Of what comes next there are five.
+    # There are five next songs.
     expect(page.locator(".songs .cover.small img:visible")).to_have_count(5, timeout=MADE)
-    # What plays next has its cover at once: it was here before.
+    # The next song has its cover at once, since it was loaded before.
     host.program.say("skip")
     expect(page.locator(".songs .vote")).to_have_count(4, timeout=MADE)
     expect(cover).to_be_visible()
     expect(page.locator(".songs .cover.small img:visible")).to_have_count(4)
-    # Without a page nobody asks, and it is no notice that there is none.
+    # Without a page no covers are requested, and no notice reports that they are missing.
     bob = ride.start("guest", "Bob", "--http", "none")
     bob.program.expect("snapshot")
     for song in bob.program.seen("snapshot")[-1]["queue"][:2]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Browsers that are slow, or say nothing: the guests' votes do not wait for them."""
+"""Slow or silent browsers do not delay the guests' votes."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ride import Node, Ride
 from roadmesh_program.measuring import resident
 
 CONNECTIONS = 200
-# Enough of them that what else the machine does for a moment is not what the median tells.
+# Enough votes, so that short other load of the machine does not change the median.
 VOTES = 240
-# A host follows ten wishes of a guest in a second.
+# A host accepts ten wishes of a guest per second.
 PACE = 0.11
 
 
 def vote_times(guest: Node) -> list[float]:
-    """Milliseconds from a vote to its confirmation, each after the other."""
+    """Milliseconds from a vote to its confirmation, for votes one after another."""
     took = []
     for number in range(VOTES):
         word = "vote" if number % 2 == 0 else "unvote"
@@ -32,7 +32,7 @@ def vote_times(guest: Node) -> list[float]:
 
 
 def slow(url: str, number: int) -> socket.socket:
-    """A connection that says nothing, half of something, or wants to be told and reads nothing."""
+    """A connection that sends nothing, half a request, or a request for the stream without reading it."""
     place = urlparse(url)
     connection = socket.create_connection((place.hostname, place.port))
     said = [
@@ -44,7 +44,7 @@ def slow(url: str, number: int) -> socket.socket:
     try:
         connection.sendall(said)
     except OSError:
-        pass  # Closed already: that is an answer as well.
+        pass  # Already closed, which is also a valid answer.
     return connection
 
 

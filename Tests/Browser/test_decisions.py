@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page's modules that decide and say: tables of what goes in and what comes out."""
+"""The page's modules for decisions and texts: tables of inputs and outputs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def page(make_server: MakeServer, open_page: Open) -> Page:
 
 
 def call(page: Page, module: str, expression: str, *arguments: Any) -> Any:
-    """Evaluates an expression of what a module exports; its arguments are `a`."""
+    """Evaluates an expression with a module's exports. Its arguments are `a`."""
     return page.evaluate(
         f"async a => {{ const m = await import('/{module}.js'); return {expression}; }}", list(arguments)
     )
@@ -40,7 +40,7 @@ def test_a_time_is_minutes_and_seconds(page: Page, seconds: float, said: str) ->
         (HOSTILE["invisible"], "(untitled)"),
         ("x" * 300, "x" * 300),
         ("x" * 301, "x" * 300 + "…"),
-        # The half of a character would be shown as a box.
+        # Half of a character would be shown as a box.
         ("x" * 299 + "\U0001f697y", "x" * 299 + "…"),
         (HOSTILE["script"], HOSTILE["script"]),
     ],
@@ -189,7 +189,7 @@ def test_what_is_no_tap_is_not_taken_from_the_browsers_storage(page: Page, found
     [
         (["B1", "B2", "B3"], ["B2", "B3"], []),
         (["p1", "p2", "p3", "p4"], [], ["p2", "p3", "p4"]),
-        # One place is kept from those that stay.
+        # One slot is reserved for other notices than the permanent ones.
         (["C1", "C2", "C3", "p1"], [], ["C2", "C3", "p1"]),
         (["C1", "C2", "C3"], [], ["C1", "C2", "C3"]),
         (["C1", "p1", "p2", "p3"], [], ["C1", "p2", "p3"]),

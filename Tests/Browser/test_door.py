@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who comes in by the page: with an invitation, with the PIN, and who does not any more. On a real host."""
+"""Access by the page on a real host: with an invitation, with the PIN, and no longer with either."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_the_pictures_fit_every_screen(ride: Ride, open_page: Open, tmp_path: Pa
 
 
 def assert_in_panel(page: Page, what: str) -> FloatRect:
-    """It is in its panel without scrolling."""
+    """The element is in its panel without scrolling."""
     shown, panel = page.locator(what).bounding_box(), page.locator("#panel-invitation").bounding_box()
     assert shown and panel
     assert panel["x"] <= shown["x"] and shown["x"] + shown["width"] <= panel["x"] + panel["width"], (shown, panel)
@@ -226,7 +226,7 @@ def test_a_code_is_whole_in_its_panel_without_a_tap(
     driver.screenshot(path=tmp_path / "invitation.png")
     read_codes = read(tmp_path / "invitation.png")
     assert url in read_codes
-    # As somebody finds it who looks again.
+    # As a person finds it who looks again.
     driver.reload()
     driver.locator("#tab-invitation").click()
     expect(driver.locator(".given .qr")).to_be_visible()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report of a drive in a real browser: on a phone and on a desk, by day and by night, alone and compared."""
+"""The report of a drive in a real browser: on a phone and on a desktop, by day and by night, alone and compared."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ TUNNEL, CITY, GARAGE = (DRIVES / f"{name}.jsonl" for name in ("tunnel", "city", 
 
 EVIL = "<img src=x onerror=alert(1)>\"'&<script>alert(2)</script>"
 
-# Words of plots that cover one another, words of the page that are cut or stick out, and how far the page can be pushed
-# aside.
+# Words of plots that overlap, words of the page that are cut or stick out, and how far the page can be scrolled
+# sideways.
 LOOK = """() => {
     const words = [...document.querySelectorAll('svg text')].map(one => [one.textContent, one.getBoundingClientRect()]);
     const covering = [];
@@ -44,7 +44,7 @@ def report(folder: Path, *drives: Path) -> Path:
 
 @pytest.fixture
 def crowded(tmp_path: Path) -> Path:
-    """A drive by somebody who means no good, with far more marks than there is room for."""
+    """A hostile drive, with far more marks than there is room for."""
     header, *rows = CITY.read_text().splitlines()
     made = json.loads(header) | {"name": EVIL, "origin": EVIL * 5}
     made["peer"]["name"] = EVIL

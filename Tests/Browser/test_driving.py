@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The driving view: what plays, pause, skip, what the others want most; large, and at fixed places."""
+"""The driving view: the current song, pause, skip, and the guests' favourite; large, and at fixed positions."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_what_everybody_likes_plays_with_one_tap(car: StandIn, open_page: Open) 
     page = drive(open_page, car)
     page.get_by_role("button", name="Play Headlights now, 3 votes").click()
     assert posted(car) == {"command": "skip"}
-    # Where the driver has put another song before it, it is put in front first.
+    # If the driver has put another song before it, it is moved to the front first.
     car.show(host_playing(queue=[item(4), item(1, (ANA, BOB))]))
     page.get_by_role("button", name="Play Headlights now, 2 votes").click()
     assert [posted(car), posted(car)] == [{"command": "playNext", "songID": "s1"}, {"command": "skip"}]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hours on the road: nothing grows, and a busy host keeps the page busy without keeping the finger waiting."""
+"""Hours on the road: memory does not grow, and a busy host does not delay the page's answer to a finger."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from views import View, guest_connected, item, many, passing
 
 VIEWS = 1_000
 SONGS = 100
-# How often the page draws at most, in milliseconds: `drawing` in limits.js.
+# Shortest time between two drawings of the page, in milliseconds: `drawing` in limits.js.
 DRAWING = 100.0
 
 
 def drive(number: int) -> View:
-    """Songs are played and new ones come; every tenth view tells something in passing."""
+    """Songs are played and new ones come. Every tenth view has a temporary notice."""
     queue = [item(number + place, id=f"n{number + place}") for place in range(20)]
     notices = [{**passing("told", f"Notice {number // 10}."), "id": number // 10}] if number % 10 < 5 else []
     return guest_connected(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A bus of phones at the door: the driver's page has its own places."""
+"""Many phones at one host: the driver's page has its own slots."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from ride import Ride
 from test_web_guests import invitation
 
 GUESTS, STREAMS = 32, 96
-# Milliseconds for the driver's page to load and to steer; where the browser takes almost all of it with nobody at the door, some
-# times what it takes then.
+# Milliseconds for the driver's page to load and to steer. If the browser needs almost all of it without other phones, a
+# multiple of that time counts.
 QUICK, SLOW_BROWSER = 300, 1.5
 TRIES = 9
 
 
 class Phone:
-    """A guest's browser, as far as the host sees one."""
+    """A guest's browser, as the host sees it."""
 
     def __init__(self, url: str, number: int) -> None:
         place = urlsplit(url)
         self.host = place.netloc
-        # Each phone has an address of its own.
+        # Each phone has its own address.
         self._from = f"127.0.1.{number + 1}"
         self._cookies: dict[str, str] = {}
         self.ask("GET", f"{place.path}?{place.query}")
@@ -56,7 +56,7 @@ class Phone:
         return answer.status
 
     def stream(self) -> http.client.HTTPConnection:
-        """Asks for the live views, and reads none of them."""
+        """Requests the live views, and reads none of them."""
         connection = self._open()
         connection.request("GET", "/events", headers=self._headers())
         return connection
@@ -81,7 +81,7 @@ def test_the_drivers_page_loads_and_steers_at_once_beside_32_guests_and_96_strea
     ride: Ride, open_page: Open, measured: list[str]
 ) -> None:
     host = ride.host("--web-guests", "--http", "0.0.0.0:0")
-    # No loopback to the host, as the driver's tablet is none: no place of this device's own browsers is taken.
+    # Not a loopback name, like the driver's tablet: it uses no slot of this device's own browsers.
     driver = open_page(host)
     alone = sorted(loaded(driver, host.url) for _ in range(TRIES))
     code = invitation(driver)

@@ -28,7 +28,7 @@ def test_no_row_is_there_for_a_text_that_nothing_says() -> None:
     said = all_literals()
 
     def is_said(text: str) -> bool:
-        # A limit may stand in it, and what happened and what to do may be one sentence to the page.
+        # It may contain a limit, and on the page the cause and the advice may be one sentence.
         with_limit = re.sub(r"\d+(?= letters)", "{1}", text)
         sentences = [*re.finditer(r"(?<=\.) ", text)]
         halves = [(text[: one.start()], text[one.end() :]) for one in sentences]
@@ -119,7 +119,7 @@ def test_no_sentence_is_cut_off_at_any_size_in_any_language(
             cut += [(name, "tabs", text) for text in wrapped]
     assert cut == []
 
-# How far the words of the big buttons are from their borders and their icons, at the least, in CSS pixels.
+# Smallest distance of the big buttons' words from their borders and icons, in CSS pixels.
 ROOM = """() => {
     const rooms = [...document.querySelectorAll('#playing .main')].filter(b => b.checkVisibility()).map((button) => {
         const range = document.createRange();
@@ -146,7 +146,7 @@ def test_the_words_of_the_big_buttons_have_room_in_every_language(
             rooms[screen] = round(page.evaluate(ROOM), 1)
         assert min(rooms.values()) >= 4, rooms
 
-# Words of a row that lie under what stands beside them.
+# Words of a row that lie under the element next to them.
 UNDER = """() => [...document.querySelectorAll('#choosing .person-row')].flatMap((row) => {
     const button = row.querySelector('button').getBoundingClientRect();
     const walker = document.createTreeWalker(row.querySelector('.person'), NodeFilter.SHOW_TEXT);

@@ -26,7 +26,7 @@ SEARCH_LIMIT = 20.0
 SLIP_LIMIT = 500.0
 MEMORY_LIMIT = 96 * 1024
 
-# Nothing is heard, and time passes as in life.
+# Without sound, in real time.
 SILENTLY = ("--audio-device", "null/", "--no-shuffle")
 
 
@@ -39,7 +39,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def desktop(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A session bus, as a desktop has one."""
+    """A session bus, as on a desktop."""
     with subprocess.Popen(
         ["dbus-daemon", "--session", "--nofork", "--nopidfile", "--print-address"], stdout=subprocess.PIPE, text=True
     ) as bus:
@@ -276,7 +276,7 @@ def test_ten_thousand_songs(ride: Ride, folder: Path, measured: list[str]) -> No
                 try:
                     took.append(asked(host, words, connection)[0])
                     break
-                except AssertionError:  # More searches a second than a person makes: once more.
+                except AssertionError:  # Searches exceed a person's rate: try again.
                     pass
             if number and len(took) > 60:
                 break
@@ -288,7 +288,7 @@ def test_ten_thousand_songs(ride: Ride, folder: Path, measured: list[str]) -> No
     repeated = monotonic() - began
     assert len(asked(again, "harbour")[1]) == 0
     assert len(asked(again, "utlaw 77")[1]) > 0
-    # A slip takes a look at every word that songs have.
+    # A typing error requires a check of every word of the songs.
     slip, forgiven = asked(again, "utlwa 77")
     assert len(forgiven) > 0
     measured.append(

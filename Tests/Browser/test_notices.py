@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Banners and toasts: they say what to do, go when it is over, and keep nobody from the queue."""
+"""Banners and toasts contain advice, disappear when the cause is over, and do not block the queue."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_a_lost_connection_is_a_banner_over_a_queue_that_can_be_used(make_server
     expect(banner.get_by_role("button")).to_have_count(0)
     page.get_by_role("button", name="Vote for Headlights").click()
     assert server.commands.get(timeout=10)["command"] == "takeBack"
-    # The server offers a tap after ten seconds.
+    # The server offers a button after ten seconds.
     server.show(guest_reconnecting(notices=[{**lost("Retry"), "id": 1}]))
     banner.get_by_role("button", name="Retry").click()
     assert server.commands.get(timeout=10) == {"command": "retry"}
@@ -97,11 +97,11 @@ def test_a_refusal_is_told_once_at_its_song_with_what_to_do(make_server: MakeSer
     told = "You already have 5 songs waiting. Suggest again when one of them has played."
     line = page.locator(".song").filter(has_text="The Long Way Round").locator(".wish")
     expect(line).to_have_text(told)
-    # Another one was refused before it, for the same reason: the notice is of the newer one.
+    # Another one was refused before for the same reason: the notice is about the newer one.
     expect(page.locator(".song").filter(has_text="Slow Lane").locator(".wish")).to_have_text("Slow Lane is not queued.")
     expect(page.locator(".toast")).to_have_count(0)
     expect(page.locator("#spoken")).to_have_text(told)
-    # The notice goes a moment before the wish does.
+    # The notice disappears shortly before the wish does.
     server.show(guest_refused(notices=[]))
     shows(page, server)
     expect(line).to_have_text(told)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a person does on the page, with fingers or with keys, and what comes of it."""
+"""A person's actions on the page, with fingers or keys, and their results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def car(make_server: MakeServer) -> StandIn:
 
 @pytest.fixture
 def server(make_server: MakeServer) -> StandIn:
-    """What a guest talks to."""
+    """The server of a guest."""
     return make_server(guest_connected(queue=[item(number) for number in range(1, 9)]))
 
 
@@ -50,7 +50,7 @@ def test_a_host_finds_a_song_and_adds_it(car: StandIn, open_page: Open) -> None:
     added = page.get_by_role("button", name="Add Mountain Pass: Added")
     expect(added).to_have_attribute("aria-disabled", "true")
     added.click(force=True)
-    # A second tap is for nothing: what comes next is another command.
+    # A second tap has no effect: the next command is another one.
     page.get_by_role("button", name="Pause").click()
     assert posted(car) == {"command": "pause"}
 
@@ -81,7 +81,7 @@ def test_a_search_without_a_connection_is_made_when_the_host_is_back(server: Sta
     del server.answers["search"]
     server.show(guest_connected())
     expect(page.get_by_text("1 song found.")).to_be_visible()
-    # Once: the next view is no reason to search again.
+    # Once: the next view causes no further search.
     server.show(guest_connected(isPlaying=False))
     shows(page, server)
     assert list(server.searches.queue) == ["mountain", "mountain"]
@@ -136,11 +136,11 @@ def test_what_cannot_be_undone_is_asked_first_and_says_what_it_does(
     for text in (told, page.locator("#spoken")):
         expect(text).to_have_text(f"{question} {consequence} Tap again to do it.")
     expect(told).to_be_in_viewport(ratio=1)
-    # It can be read, and the button is not under it.
+    # It is readable, and the button is not under it.
     words, under = told.bounding_box(), asked.bounding_box()
     assert words and under
     assert words["y"] >= under["y"] + under["height"] or words["y"] + words["height"] <= under["y"]
-    # The question stands no longer than it is in mind.
+    # The question disappears after some time.
     page.clock.fast_forward(8_000)
     expect(page.get_by_role("button", name=button)).to_be_visible()
     expect(told).to_be_hidden()
@@ -166,7 +166,7 @@ def test_a_tap_elsewhere_takes_a_question_back(car: StandIn, open_page: Open) ->
     page.get_by_role("button", name="Kick Bob").click()
     expect(page.get_by_role("button", name="Really kick")).to_have_count(1)
     expect(page.get_by_role("button", name="Kick Ana")).to_have_text("Kick")
-    # What is tapped need not be a button.
+    # The target of a tap need not be a button.
     page.get_by_role("heading", name="Open Road").click()
     expect(page.locator(".question")).to_be_hidden()
     expect(page.get_by_role("button", name="Kick Bob")).to_have_text("Kick")
@@ -250,7 +250,7 @@ def test_a_guest_finds_a_song_and_suggests_it(server: StandIn, open_page: Open) 
     page.get_by_role("button", name="Suggest Are We There Yet").click()
     assert posted(server) == {"command": "suggest", "songID": "s4"}
     page.get_by_label("Search for songs").fill("headlights")
-    # It is queued: that is a vote.
+    # The song is queued, so this is a vote.
     page.get_by_role("button", name="Vote for Headlights").click()
     assert posted(server) == {"command": "vote", "songID": "s1"}
 
@@ -262,7 +262,7 @@ def test_a_guest_wants_to_skip_where_that_is_allowed(server: StandIn, open_page:
     server.show(guest_connected(skip={"allowed": True, "votes": 2, "needed": 3, "mine": True}))
     voted = page.get_by_role("button", name="You voted to skip (2 of 3)")
     expect(voted).to_have_attribute("aria-pressed", "true")
-    # A second vote to skip is for nothing: what comes next is another command.
+    # A second vote to skip has no effect: the next command is another one.
     expect(voted).to_have_attribute("aria-disabled", "true")
     voted.click(force=True)
     page.get_by_role("button", name="Vote for Are We There Yet").click()
@@ -327,7 +327,7 @@ def test_songs_keep_their_places_while_a_finger_is_on_the_screen(server: StandIn
     page.mouse.move(vote["x"] + 20, vote["y"] + 20)
     page.mouse.down()
     server.show(guest_connected(queue=[item(number) for number in (4, 3, 2, 1)]))
-    # The view has come, and is not shown: what was sent with it is.
+    # The view has arrived and is not shown. What was sent with it is.
     server.show({**server.view, "notices": [{**TOLD, "id": 77}]})  # type: ignore[dict-item]
     expect(page.locator("#toasts")).to_contain_text("Something else.")
     page.mouse.up()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The server goes out of reach and comes back: what a person sees meanwhile, and what becomes of what they tapped."""
+"""The server goes out of reach and comes back: what a person sees in between, and what happens to their taps."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from views import HOST, KICKED, STOPPED, View, guest_choosing, guest_connected, 
 
 SILENCE = 12_000
 RETRY = 10_000
-# Between two attempts of the page's own.
+# Time between two attempts of the page.
 LONGEST_PAUSE = 3_000
 
 
@@ -35,7 +35,7 @@ def test_no_connection_is_a_banner_that_offers_a_tap_after_ten_seconds(server: S
     expect(banner.get_by_role("button")).to_have_count(0)
     page.clock.fast_forward(RETRY)
     expect(banner.get_by_role("button", name="Retry")).to_be_visible()
-    # The page's time stands when its next attempt has failed: nothing but the tap finds the server again.
+    # The page's clock stops after its next failed attempt, so only the tap finds the server again.
     with page.expect_event("requestfailed"):
         page.clock.pause_at(page.evaluate("Date.now()") + LONGEST_PAUSE)
     server.mend()
@@ -59,7 +59,7 @@ def test_a_connection_that_has_fallen_silent_is_made_anew(server: StandIn, open_
     assert server.connections.get(timeout=10) == 0
     server.fall_silent()
     page.clock.fast_forward(SILENCE + 8_000)
-    # It has asked for a new connection, since nothing came over the old one.
+    # It has opened a new connection, since nothing came over the old one.
     assert server.connections.get(timeout=10) == 0
 
 
@@ -69,7 +69,7 @@ def assert_one_vote_is_sent(server: StandIn, page: Page) -> None:
     assert server.commands.get(timeout=20) == {"command": "vote", "songID": "s1"}
     server.show(web_guest(queue=[item(1, mine=True), item(3)]))
     expect(page.locator(".song").filter(has_text="Headlights")).not_to_contain_text("Vote waiting", use_inner_text=True)
-    # Nothing waits any more, so that what has been sent is all that ever is.
+    # Nothing waits any more, so nothing else will be sent.
     assert page.evaluate("localStorage.getItem('roadmesh.taps')") is None
     assert list(server.commands.queue) == []
 
@@ -85,7 +85,8 @@ def test_a_vote_out_of_reach_is_kept_shown_as_kept_and_sent_when_the_server_is_b
     song = page.locator(".song").filter(has_text="Headlights")
     expect(song).to_contain_text("Vote waiting")
     expect(page.get_by_role("button", name="Vote for Headlights")).to_have_attribute("aria-pressed", "true")
-    # One vote is taken back before anybody has heard of it: once it is seen, since a tap is for what the button shows.
+    # A vote is taken back before the server gets it. The tap comes after the vote is shown, since a tap means what the
+    # button shows.
     second = page.get_by_role("button", name="Vote for Windows Down")
     expect(second).to_have_attribute("aria-pressed", "true")
     second.click()
@@ -98,7 +99,7 @@ def test_a_vote_tapped_again_before_it_is_seen_is_still_wanted_and_sent_once(ser
     server.cut()
     expect(page.locator(".banner")).to_be_visible()
     vote = page.get_by_role("button", name="Vote for Headlights")
-    # Nothing is drawn between the two: both are for a button that shows no vote.
+    # Nothing is drawn between the two taps: both are for a button without a vote.
     vote.evaluate("button => { button.click(); button.click(); }")
     song = page.locator(".song").filter(has_text="Headlights")
     expect(song).to_contain_text("Vote waiting")
@@ -161,11 +162,11 @@ SHELVES = {"artists", "albums", "newest", "heard"}
 
 
 def assert_usable(page: Page, usable: set[str], unusable: set[str]) -> None:
-    """Whether a tap reaches anything on each button of each list, by the control that it is."""
+    """Whether a tap works on each button of each list, for each control."""
     found: dict[bool, set[str]] = {True: set(), False: set()}
     for tab in page.get_by_role("tab").all():
         tab.click()
-        # What changes only what is on view works always.
+        # Controls that change only the display always work.
         shown = ":is(#header-buttons, #dashboard) [data-control]:visible"
         controls = page.locator(f"{shown}:not([data-control=moon], [data-control=drive])")
         for button in controls.all():
@@ -199,7 +200,7 @@ def test_a_session_that_is_over_says_so_and_has_no_button_that_looks_as_if_it_wo
     expect(page.get_by_text("Last known queue")).to_be_visible()
     expect(page.get_by_role("heading", name="Last known", exact=True)).to_be_visible()
     expect(page.locator("#words")).to_be_disabled()
-    # It is started again.
+    # It starts again.
     server.show(view())
     expect(page.locator(".banner")).to_have_count(0)
     assert_usable(page, wishes | commands, set())
@@ -272,14 +273,14 @@ def test_the_page_of_a_passenger_that_was_sent_away_leaves_the_server_in_peace(
     server.ends_streams = True
     page = open_page(server, "phone")
     server.show(web_guest(ended=KICKED, connection="disconnected"))
-    # The first connection, and those after which it is sure.
+    # The first connection, and the ones after which the page is sure.
     for _ in range(4):
         assert server.connections.get(timeout=10) == 0
     with pytest.raises(queue.Empty):
         server.connections.get(timeout=4)
     expect(page.locator(".banner")).to_contain_text("kicked you")
     expect(page.locator("#state")).to_contain_text("Ended")
-    # The way back is another one.
+    # The return is by another way.
     server.after_joining = web_guest()
     page.get_by_role("button", name="Return to Start").click()
     join(page, "Mia")
@@ -292,7 +293,7 @@ def test_a_passenger_finds_a_host_again_that_has_stopped_and_is_started_again(
     server = make_server(web_guest())
     server.ends_streams = True
     page = open_page(server, "phone")
-    # Links end where a node stops, so that this view looks like that of a passenger who was sent away.
+    # Links end when a node stops, so this view looks like that of a removed guest.
     server.show(web_guest(ended=STOPPED, connection="disconnected"))
     expect(page.locator(".banner")).to_contain_text("has stopped")
     server.cut()
@@ -338,7 +339,7 @@ def test_a_web_guest_types_a_name_and_is_in(make_server: MakeServer, open_page: 
     first = server.joined.get(timeout=10)
     assert first["name"] == "Mia"
     assert re.fullmatch("[0-9a-f]{64}", first["key"])
-    # The server is restarted and knows nobody: the browser joins by itself, as who it was.
+    # The restarted server knows no browsers: the browser joins again automatically, with its name.
     server.show(None)
     assert server.joined.get(timeout=20) == first
     shows(page, server)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of every view, to be looked at: by day in one language, by night in the other; pictures.py takes all. They are
-kept in the folder PICTURES, where it is named."""
+"""Pictures of every view for review: by day in one language, by night in the other. pictures.py takes all of them. If
+PICTURES names a folder, they are kept there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pictures import ONCE, take
 from playwright.sync_api import Browser
 from views import STATES
 
-# A picture of nothing but one colour is much smaller.
+# A picture of a single colour is much smaller.
 SMALLEST = 5_000
 
 

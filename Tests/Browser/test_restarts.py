@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A car that is started again and again: the pages that were open are back by themselves, and nobody sees a form."""
+"""A car that restarts repeatedly: open pages are back automatically, without a form."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from playwright.sync_api import Page
 from ride import Ride
 from test_web_guests import fixed, invitation, join
 
-# `RESTARTS=50` is what docs/dashboard.md says.
+# `RESTARTS=50` is the number in docs/dashboard.md.
 RESTARTS = int(os.environ.get("RESTARTS", "4"))
 # Seconds that a page has after the host is ready again.
 BACK = 5.0
 
-# Notes whether the page has ever shown a form since it was loaded.
+# Records whether the page has shown a form since it was loaded.
 WATCH = """() => {
     const form = document.getElementById("join");
     window.sawForm = false;
@@ -47,7 +47,7 @@ def test_every_page_is_back_by_itself_after_each_start_of_the_car_and_nobody_see
         page.evaluate(WATCH)
     host, took = first, list[float]()
     for restart in range(RESTARTS):
-        # As the power goes, and as a person stops it.
+        # As in a power cut, and as when a person stops it.
         if restart % 2:
             host.program.kill()
             ride.nodes.remove(host)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A ride as people see it on their pages: real programs, real pages, the virtual radio."""
+"""A ride as people see it on their pages: real programs, real pages, and the virtual radio."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VOTES = 100
 LIMIT = 100.0
 CYCLES = int(os.environ.get("CYCLES", "10"))
 
-# Tells, in this machine's milliseconds, when the number in front of a song changes.
+# Reports, in this machine's milliseconds, when the number before a song changes.
 WATCH = """title => {
     const row = [...document.querySelectorAll('li.song')].find(one => one.textContent.includes(title));
     window.seen = [];
@@ -72,7 +72,7 @@ def test_the_driver_steers_the_queue_and_takes_back_what_was_a_mistake(ride: Rid
     for shown in songs:
         expect(shown.first).to_contain_text("Windows Down")
         expect(shown.nth(1)).to_contain_text("Last Exit Home")
-    # A bin rests for 0.8 s after its row has moved.
+    # A bin ignores taps for 0.8 s after its row has moved.
     for _ in range(3):
         later_than_a_bounce(driver)
     driver.get_by_role("button", name="Remove Mountain Pass").click()
@@ -176,7 +176,7 @@ def test_a_dead_zone_is_a_banner_then_a_button_and_costs_no_vote(ride: Ride, ope
         expect(page.get_by_text("Last known queue", exact=True)).to_be_visible()
         page.get_by_role("button", name="Vote for Headlights").click()
         ana.program.expect("vote", songID="s6", state="queued")
-        # Ten seconds after it was lost.
+        # Ten seconds after the loss.
         expect(banner(page).get_by_role("button", name="Retry")).to_be_visible(timeout=20_000)
         expect(driver.locator("#playing")).to_contain_text("Open Road")
         banner(page).get_by_role("button", name="Retry").click()
@@ -217,7 +217,7 @@ def latencies(voter: Page, pages: dict[str, Page], song: str) -> dict[str, list[
             page.wait_for_function("() => window.seen.length > 0")
             took[name].append(page.evaluate("() => window.seen.shift()") - tapped)
             page.evaluate("() => { window.seen.length = 0 }")
-        # The voter's own page shows how it stands before it is tapped again.
+        # The voter's own page shows its state before the next tap.
         pressed = "false" if number % 2 else "true"
         mine = voter.locator("li.song", has_text=song)
         mine.locator(f"button.vote[aria-pressed={pressed}]:not(.under-way)").wait_for()
@@ -273,7 +273,7 @@ def test_a_page_goes_through_many_dead_zones_and_is_right_after_each(
 
 
 def last_snapshot(host: Node) -> dict[str, Any]:
-    """What the host is at, as soon as it has done what it was told."""
+    """The host's state, as soon as it has performed its commands."""
     host.program.say("nothing")
     host.program.expect("notice", code="badCommand")
     return host.program.seen("snapshot")[-1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Searching on a phone: the songs that were found are in view, also above the keyboard."""
+"""Searches on a phone: the results are visible, even above the keyboard."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from views import guest_connected, host_playing
 KEYBOARD = 0.4
 PHONES: list[ViewportSize] = [{"width": 390, "height": 844}, {"width": 320, "height": 568}]
 
-# How many of the rows that were found are wholly in view.
+# Number of result rows that are completely visible.
 IN_VIEW = """() => [...document.querySelectorAll('#panel-search .songs .song')].filter(row => {
     const { top, bottom } = row.getBoundingClientRect();
     const list = document.querySelector('#panel-search').getBoundingClientRect();
@@ -42,7 +42,7 @@ def test_what_was_found_is_in_view(
     page.set_viewport_size({"width": phone["width"], "height": height})
     search(page)
     assert page.evaluate(IN_VIEW) >= (2 if height > 350 else 1)
-    # The song that plays takes one line, and more again with the queue.
+    # The current song takes one line, and more again with the queue.
     assert (page.locator("#playing").bounding_box() or {"height": 0})["height"] < 50
     page.get_by_role("tab", name="Up next").click()
     assert (page.locator("#playing").bounding_box() or {"height": 0})["height"] > 100

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a view looks like: all of it is there, and nothing that is in it can be more than text."""
+"""The look of a view: all of it is visible, and its content can only be text."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_host_sees_what_plays_what_is_next_and_who_is_there(make_server: MakeS
     expect(playing.get_by_role("slider", name="Place in the song")).to_have_attribute("max", "214")
     expect(song(page, "Headlights")).to_contain_text("Ana asked")
     expect(song(page, "Headlights")).to_contain_text("3 votes")
-    # Nobody asked for what the host itself has queued.
+    # No guest asked for the songs that the host itself has queued.
     expect(song(page, "Windows Down")).not_to_contain_text("asked", use_inner_text=True)
     page.get_by_role("tab", name="Guests").click()
     expect(page.locator(".person-row").nth(1)).to_contain_text("Bob")
@@ -129,7 +129,7 @@ def test_a_guest_without_a_host_sees_which_are_in_range(make_server: MakeServer,
     choosing = page.get_by_role("region", name="Choose a host")
     expect(choosing).to_contain_text("Dad's Car")
     expect(choosing).to_contain_text("\N{MINUS SIGN}63 dBm")
-    # A tap on the words of one of several promises nothing; each has its button.
+    # A tap on the text of one of several has no effect; each has its button.
     expect(choosing.locator(".hint")).to_have_text("Tap the host that you want.")
     choosing.get_by_text("Dad's Car").click()
     assert server.commands.empty()
@@ -196,16 +196,16 @@ def test_titles_from_elsewhere_are_text_and_stay_in_their_place(
         <= 44
     )
     assert page.evaluate("Math.max(...[...document.querySelectorAll('[title]')].map(e => e.title.length))") <= 501
-    # Nothing of it has become an element.
+    # No part of it has become an element.
     assert page.locator("main script, main [onerror], .song-words img").count() == 0
-    # What is written from right to left turns nothing else around.
+    # Right-to-left text does not change the direction of other text.
     expect(titles.nth(list(HOSTILE).index("rtl"))).to_have_css("direction", "rtl")
     expect(song(page, HOSTILE["entity"]).first).to_have_css("direction", "ltr")
     assert too_large(page) == []
 
 
 def too_large(page: Page) -> list[Any]:
-    """What is wider than the place that it has; and the page, where it scrolls as a whole without much to tell."""
+    """Elements that are wider than their space, and a page that scrolls as one without long content."""
     found: list[Any] = page.evaluate(
         "() => { const e = document.documentElement;"
         " const parts = [...document.querySelectorAll('header, .tabs, .tab, .panel, #playing, .notice, button')]"
@@ -231,7 +231,7 @@ def test_every_state_fits_each_screen_and_fingers_fit_every_button(
 
 
 def assert_fits(page: Page, screen: str) -> None:
-    """Every list of the page has its place, and its buttons are as large as fingers."""
+    """Every list of the page has its space, and its buttons are large enough for fingers."""
     assert too_large(page) == [], screen
     for tab in page.get_by_role("tab").all():
         tab.click()
@@ -245,14 +245,14 @@ def assert_fits(page: Page, screen: str) -> None:
     if page.locator("#playing").is_visible():
         heights = page.locator("#playing button:visible").evaluate_all("all => all.map(b => b.offsetHeight)")
         assert all(height >= 64 for height in heights), screen
-        # The song that plays has its buttons in view.
+        # The buttons of the current song are visible.
         assert page.locator("#playing").evaluate("p => p.scrollHeight <= p.clientHeight + 1"), screen
 
 
-# The narrowest phone that is common, in CSS pixels.
+# The narrowest common phone, in CSS pixels.
 NARROW = ViewportSize(width=360, height=640)
 
-# Sentences that are not wholly there: hidden by what they are in, which does not scroll, or by what is beside them.
+# Sentences that are not completely visible: cut by a parent that does not scroll, or covered by a neighbour.
 CUT_OFF = """() => {
     const beside = document.querySelector('#header-buttons').getBoundingClientRect();
     const texts = ':is(.notice, .hint, .wish, .label, .form-message, #state, #header-buttons, .buttons, .question)';
@@ -291,7 +291,7 @@ def test_no_sentence_is_cut_off_on_a_narrow_phone(make_server: MakeServer, open_
     for tab in page.get_by_role("tab").all():
         tab.click()
         assert page.evaluate(CUT_OFF) == []
-        # There is something of the list to see, however much is said above it.
+        # Part of the list is visible, however much is above it.
         assert page.get_by_role("tabpanel").evaluate("panel => panel.clientHeight") >= 100
 
 
@@ -330,7 +330,7 @@ def test_it_is_dark_by_night_and_stays_as_it_was_chosen(make_server: MakeServer,
     shows(page, server)
     expect(page.locator("body")).to_have_css("background-color", day)
     page.get_by_role("button", name="Change to night colours").click()
-    # It goes with the system again.
+    # It follows the system again.
     page.emulate_media(color_scheme="light")
     expect(page.locator("body")).to_have_css("background-color", day)
 
@@ -345,7 +345,7 @@ def test_a_cover_takes_the_place_of_the_initials_and_initials_that_of_a_cover_th
     server.show(guest_connected(nowPlaying=item(0, art="/nothing/here")))
     shows(page, server)
     expect(picture).to_be_hidden()
-    # An address from elsewhere would tell others who listens to what.
+    # An external URL would reveal to others who listens to what.
     server.show(guest_connected(nowPlaying=item(0, art="https://elsewhere.example/x.png", addedBy=ANA["id"])))
     shows(page, server)
     assert picture.get_attribute("src") is None
@@ -353,7 +353,7 @@ def test_a_cover_takes_the_place_of_the_initials_and_initials_that_of_a_cover_th
 
 
 def test_the_browser_understands_every_line_of_the_styles(make_server: MakeServer, open_page: Open) -> None:
-    """A declaration that is none is dropped without a word, and so is a rule."""
+    """An invalid declaration is dropped silently, and so is a rule."""
     page = open_page(make_server(host_playing()))
     for sheet in ("style", "lists", "night"):
         text = re.sub(r"/\*.*?\*/", "", (PAGE / f"{sheet}.css").read_text(), flags=re.DOTALL)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A driver who steers the queue: undo, play next, another order, clear, volume, previous."""
+"""A driver who controls the queue: undo, play next, another order, clear, volume, previous."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_undo_is_not_offered_for_what_was_done_before_nor_twice(make_server: Mak
     expect(page.locator(".toast")).to_have_count(0)
     car.show(host_playing(undo={"kind": "remove", "title": "Windows Down", "step": 4}))
     page.get_by_role("button", name="Undo").click()
-    # What was done before that is on offer again at the node; nobody has it in mind.
+    # Earlier steps are on offer again at the node, but no person remembers them.
     car.show(host_playing(undo=REMOVED))
     shows(page, car)
     expect(page.locator(".toast")).to_have_count(0)
@@ -177,7 +177,7 @@ def test_a_song_is_dragged_to_another_place_and_stays_there(car: StandIn, open_p
     page = open_page(car)
     before = titles(page)
     drag(page, "Headlights", "Tunnel of Lights")
-    # Nothing moves under the finger, whatever comes.
+    # Nothing moves under the finger, whatever arrives.
     car.show(host_playing(queue=[item(5), item(1), item(2), item(3)]))
     assert titles(page) == before
     page.mouse.up()
@@ -185,7 +185,7 @@ def test_a_song_is_dragged_to_another_place_and_stays_there(car: StandIn, open_p
     car.show(host_playing(queue=[item(6), item(2), item(1), item(3)]))
     shows(page, car)
     assert titles(page) == ["Last Exit Home", "Tunnel of Lights", "Headlights", "Windows Down"]
-    # The tap that ends a drag is none.
+    # The tap that ends a drag does not count.
     expect(page.locator(".picked")).to_have_count(0)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Relays: the head unit's page draws who hangs on whom, and a guest's says through whom it is joined."""
+"""Relays: the head unit's page draws the tree of guests, and a guest's page shows its relay."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def guests(page: Page) -> Locator:
 
 
 def depths(page: Page) -> list[float]:
-    """How far each guest's face stands from the host's, in branches."""
+    """Distance of each guest's face from the host's, in branches."""
     distances: list[float] = page.evaluate(
         "() => { const left = (e) => e.getBoundingClientRect().left;"
         " const all = [...document.querySelectorAll('#panel-guests .face')].filter(face => face.checkVisibility());"
@@ -63,7 +63,7 @@ def test_a_host_sees_who_hangs_on_whom_how_far_and_what_a_relay_carries(
     expect(rows.nth(3)).to_contain_text("1 hop")
     expect(rows.nth(4)).to_contain_text("118 ms")
     expect(rows.nth(4)).to_contain_text("2 hops")
-    # Who does not see the lines is told the same.
+    # A person who cannot see the lines gets the same information.
     expect(rows.nth(4).locator(".unseen")).to_have_text("through Row 16")
     expect(rows.nth(4).locator(".branches")).to_have_attribute("aria-hidden", "true")
 
@@ -75,7 +75,7 @@ def test_lines_lead_from_each_relay_to_the_last_that_hangs_on_it(make_server: Ma
         "rows => rows.map(row => [...row.querySelectorAll('.branch')].map(branch => branch.className.slice(7)).join())"
     )
     assert drawn == ["tee", "tee", "on,tee", "on,end", "on,gap,tee", "on,gap,end", "end"]
-    # Lines go on from row to row without a gap.
+    # Lines continue from row to row without a gap.
     edges = page.locator("#panel-guests .person-row:not(.root)").evaluate_all(
         "rows => rows.map(row => [row, row.querySelector('.branch')].map(e => {"
         " const { top, bottom } = e.getBoundingClientRect(); return [top, bottom]; }))"
@@ -91,7 +91,7 @@ def test_a_car_without_relays_is_a_list_as_ever(make_server: MakeServer, open_pa
     expect(page.locator("#panel-guests .root")).to_be_hidden()
     expect(page.locator("#panel-guests .branches:visible")).to_have_count(0)
     expect(page.locator("#panel-guests")).not_to_contain_text("hop", use_inner_text=True)
-    # It comes and goes with the first guest that is joined through a relay.
+    # It appears and disappears with the first guest that is joined through a relay.
     server.show(host_with_relays())
     expect(page.locator("#panel-guests .root")).to_be_visible()
     server.show(host_playing())
@@ -106,7 +106,7 @@ def test_a_guest_is_told_through_whom_it_is_joined(make_server: MakeServer, open
     me = guests(page).filter(has_text="(you)")
     expect(me).to_contain_text("through Row 16")
     expect(me).to_contain_text("2 hops")
-    # Of the others' ways it knows nothing, and draws nothing.
+    # It does not know the others' routes, and draws none.
     expect(page.locator("#panel-guests .root")).to_be_hidden()
     server.show(guest_connected())
     expect(page.locator("#state .way")).to_be_hidden()
@@ -171,7 +171,7 @@ def test_the_tree_fits_every_screen(make_server: MakeServer, open_page: Open, st
 def assert_tree_fits(page: Page) -> None:
     assert too_large(page) == [], page.viewport_size
     for row in guests(page).all():
-        # No word lies under another or under the button, and each finger finds its button.
+        # No word lies under another or under the button, and each button can be tapped.
         overlaps = row.evaluate(
             "row => { const boxes = [...row.querySelectorAll('.title, .details > *:not(.unseen), .out')]"
             ".filter(e => e.checkVisibility()).map(e => e.getBoundingClientRect());"
@@ -179,7 +179,7 @@ def assert_tree_fits(page: Page) -> None:
             " && a.top < b.bottom - 1 && b.top < a.bottom - 1)) || boxes.some(b => b.right > innerWidth); }"
         )
         assert not overlaps, row.inner_text()
-        # Bars and names have room.
+        # Bars and names have enough space.
         assert row.locator(".details").evaluate("d => d.scrollWidth <= d.clientWidth + 1")
     for button in page.locator("#panel-guests .out:visible").all():
         box = button.bounding_box()

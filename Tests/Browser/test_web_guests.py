@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Passengers with a browser and nothing else, on a real host."""
+"""Passengers with only a browser, on a real host."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def invitation(driver: Page) -> str:
 
 
 class Door:
-    """What a phone has photographed."""
+    """The link that a phone has scanned."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -128,7 +128,7 @@ def test_the_door_for_guests_is_not_the_drivers(ride: Ride, open_page: Open) -> 
 
 
 def fixed(url: str) -> str:
-    """Every address of this device, at the port of a host that runs now: where a restart serves its page again."""
+    """Every address of this device, at the port of a running host: a restart serves its page there again."""
     return f"0.0.0.0:{urlsplit(url).port}"
 
 
@@ -153,14 +153,14 @@ def test_neither_a_restart_nor_an_end_asks_anybody_for_the_code_and_new_tokens_a
         expect(page.locator(".banner")).to_have_count(0)
     mia.get_by_role("button", name="Vote for Headlights").click()
     again.program.expect("intent", kind="vote", songID="s6")
-    # Who was sent away stays so.
+    # A removed guest stays removed.
     tom.reload()
     expect(tom.get_by_role("alert")).to_contain_text("kicked you")
 
     again.program.say("end")
     again.program.expect("notice", code="sessionEnded")
     expect(mia.get_by_text("Dad's Car ended the session.")).to_be_visible()
-    # The next session goes on without a code or a name, and everybody may come again.
+    # The next session continues without a code or a name, and all may come again.
     expect(mia.get_by_role("button", name="Vote for Headlights", pressed=False)).to_be_visible()
     mia.get_by_role("button", name="Vote for Headlights").click()
     again.program.expect("intent", kind="vote", songID="s6")
@@ -176,8 +176,8 @@ def test_neither_a_restart_nor_an_end_asks_anybody_for_the_code_and_new_tokens_a
     assert invitation(open_page(last)) != code
 
 
-# How long a person takes, in seconds, by the keystroke-level model (Card, Moran and Newell, 1980): to think of what to
-# do, to tap what is in sight, and to press a key on a phone.
+# A person's times in seconds, by the keystroke-level model (Card, Moran and Newell, 1980): to think of the next action,
+# to tap a visible target, and to press a key on a phone.
 THINKS, TAPS, PRESSES = 1.35, 1.1, 0.28
 FIRST_VOTE = 10.0
 
@@ -189,12 +189,12 @@ def test_a_passenger_who_has_never_seen_it_has_voted_within_ten_seconds_of_the_p
     start = time.monotonic()
     phone = open_page(Door(url), "phone", wait=False)
     name = phone.get_by_label("Your name")
-    # There is one thing to do, and the keyboard is open for it.
+    # There is a single action, and the keyboard is open for it.
     expect(name).to_be_focused()
     assert phone.locator(":is(#join button, #join input):visible").count() == 2
     phone.keyboard.type("Mia")
     phone.keyboard.press("Enter")
-    # The first vote is in sight, without scrolling or another list.
+    # The first vote is visible, without scrolling or another list.
     vote = phone.locator("#panel-queue button.vote").first
     expect(vote).to_be_in_viewport(ratio=1)
     vote.click()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What people read, found in the sources: the texts that a language's table has to have."""
+"""The texts for people, found in the sources: those that a language's table must have."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def table(language: str) -> Table:
 
 
 def page_texts() -> set[str]:
-    """Every text of the page's scripts: t`…`, plural(n, "…", "…"), around("…"), and what stands on buttons."""
+    """Every text of the page's scripts: t`…`, plural(n, "…", "…"), around("…"), and the texts of buttons."""
     found: set[str] = set()
     for script in sorted(PAGE.glob("*.js")):
         lines = script.read_text().split("\n")
@@ -35,7 +35,7 @@ def page_texts() -> set[str]:
 
 
 def _tagged(code: str) -> list[str]:
-    """The templates of t`…`, with {1}, {2}, … for what is put in."""
+    """The templates of t`…`, with {1}, {2}, … for the values."""
     found = []
     for start in re.finditer(r"(?<![\w.])t`", code):
         text, at, count = "", start.end(), 0
@@ -50,7 +50,7 @@ def _tagged(code: str) -> list[str]:
 
 
 def _end(code: str, at: int) -> int:
-    """Behind the brace that closes what is open at `at`."""
+    """The position after the brace that closes the one at `at`."""
     depth = 1
     while depth:
         depth += {"{": 1, "}": -1}.get(code[at], 0)
@@ -58,14 +58,13 @@ def _end(code: str, at: int) -> int:
     return at
 
 
-# What the program says to people in their language: files of sentences, of which every text is one, and files where
-# such texts are marked by the function that says them.
+# The program's texts for people: files in which every literal is one, and files in which a function marks such texts.
 SENTENCES = ("DemocracyDJ/Notices",)
 SAID = ("TerminalUI/Sentences.swift", "TerminalUI/Screen.swift", "TerminalUI/ViewText.swift", "TerminalUI/Panel.swift")
 
 
 def program_texts() -> set[str]:
-    """Every sentence that the program says in the person's language."""
+    """Every sentence of the program in the person's language."""
     found: set[str] = set()
     for source in _sources(SENTENCES):
         found |= {text for text in literals(source.read_text()) if " " in text.strip()}
@@ -74,7 +73,7 @@ def program_texts() -> set[str]:
         for start in re.finditer(r"\bsay\(", code):
             argument = code[start.end() : _close(code, start.end())]
             if not argument.lstrip().startswith("_"):
-                # Of a choice every branch is one; what is compared has no letters of a sentence.
+                # Every branch of a choice is a text. Compared values have no letters of a sentence.
                 found |= {text for text in literals(argument) if re.search(r"[A-Za-z]{3}", text)}
     # Words of commands, which are not translated.
     return found - {"add", "suggest"}
@@ -104,7 +103,7 @@ def _close(code: str, at: int) -> int:
 
 
 def literals(code: str) -> list[str]:
-    """The literals of Swift, with {1}, {2}, … for what is put in, and those that a + joins as one."""
+    """The literals of Swift, with {1}, {2}, … for the values. Literals that a + joins are one."""
     code = re.sub(r"^\s*///?.*$", "", code, flags=re.MULTILINE)
     found: list[str] = []
     at, end, count = 0, -1, 0
@@ -117,7 +116,7 @@ def literals(code: str) -> list[str]:
 
 
 def _literal(code: str, at: int, count: int) -> tuple[str, int, int]:
-    """The literal that begins at `at`: its text, where it ends, and how many values it has."""
+    """The literal that begins at `at`: its text, its end, and its number of values."""
     text = ""
     while code[at] != '"':
         if code.startswith("\\(", at):
@@ -130,7 +129,7 @@ def _literal(code: str, at: int, count: int) -> tuple[str, int, int]:
 
 
 def places(text: str) -> list[str]:
-    """What is put into a text, in the order of its numbers."""
+    """The placeholders of a text, in the order of their numbers."""
     return sorted(re.findall(r"\{\d\}", text))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Views as the dashboard's server sends them: every state that the page is for, and titles meant to break it."""
+"""Views as the dashboard's server sends them: every state of the page, and titles that try to break it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ HOSTILE = {
 
 
 def item(number: int, votes: tuple[dict[str, str], ...] = (), asked: dict[str, str] = HOST, **more: Any) -> View:
-    """A song of the queue; more fields take the place of those that it has."""
+    """A song of the queue. More fields replace the default ones."""
     title, artist, duration = SONGS[number % len(SONGS)]
     return {
         "id": f"s{number}",
@@ -78,7 +78,7 @@ def wish(kind: str, state: str, sentence: str | None = None, made: View | None =
 
 
 def made(key: str, *values: str | int | View) -> View:
-    """How a sentence is made, so that it can be said in another language."""
+    """The parts of a sentence, so that it can be shown in another language."""
     return {"key": key, "values": list(values)}
 
 
@@ -221,7 +221,7 @@ def host_with_relays(**more: Any) -> View:
 
 
 def host_with_convoy() -> View:
-    """Ten relays in a line, one behind a relay that is not there, and names that are none."""
+    """Ten relays in a line, one behind a missing relay, and invalid names."""
     line = [{"id": f"{number:032x}", "name": f"Car {number}"} for number in range(10)]
     guests = [guest(line[0], -60, carries=9)]
     for hops, (relay, person) in enumerate(itertools.pairwise(line), start=1):
@@ -268,13 +268,13 @@ def guest_connected(**more: Any) -> View:
 
 
 def guest_driving(**more: Any) -> View:
-    """A guest whose device steers."""
+    """A guest that is a co-host."""
     guests = [guest(ANA, -58, isMe=True, isDriver=True), guest(BOB, -71), guest(MIA, None, isWeb=True)]
     return guest_connected(steers=True, guests=guests, **more)
 
 
 def guest_behind_relays(**more: Any) -> View:
-    """A guest knows its own way, and nothing of the others'."""
+    """A guest knows its own route, and not those of others."""
     unknown = {"hops": None}
     me = guest(ANA, -64, isMe=True, hops=2, via=TWO, roundTrip=118)
     others = [guest(person, None, **unknown) for person in (BOB, ONE, MIA)]
@@ -282,7 +282,7 @@ def guest_behind_relays(**more: Any) -> View:
 
 
 def relay_connected(**more: Any) -> View:
-    """A guest that passes others on."""
+    """A guest that is a relay."""
     me = guest(ANA, -64, isMe=True, hops=1, via=ONE, roundTrip=70, carries=2)
     through_me = behind(ANA, MIA, 2, 30)
     return guest_connected(guests=[guest(ONE, -64, hops=None), me, {**through_me, "rssi": -55}], **more)
@@ -302,7 +302,7 @@ def guest_reconnecting(**more: Any) -> View:
 
 
 def guest_refused(**more: Any) -> View:
-    """Two suggestions too many: the node tells the newest of them in a notice as well."""
+    """Two suggestions too many: a notice of the node also reports the newest."""
 
     def refused(song: str, title: str) -> View:
         found = wish("suggest", "rejected", f"{title} is not queued.")
@@ -341,7 +341,7 @@ def web_guest(**more: Any) -> View:
 
 
 def hostile(role: str = "guest") -> View:
-    """A queue of titles that are none."""
+    """A queue of hostile titles."""
     queue = [
         item(
             number,
@@ -408,14 +408,14 @@ def radio_out() -> View:
 
 
 def many(songs: int, first: int = 0, **more: Any) -> View:
-    """A long queue, whose order is another one for each `first`."""
+    """A long queue, with a different order for each `first`."""
     order = [(number * 7 + first) % songs for number in range(songs)]
     queue = [item(number, (ANA,) * ((first + number) % 5)) for number in dict.fromkeys(order)]
     return guest_connected(**{"queue": queue, "elapsed": 20 + first * 0.05, **more})
 
 
 def inviting() -> View:
-    """A host with a PIN on the car's Wi-Fi, that has made invitations."""
+    """A host with a PIN on the car's Wi-Fi that has made invitations."""
     text = "roadmesh:AfNeVhYWCjC_PG55-nPFdtQAAQIDBAUGBxAREhMUFRYXGBkaGxwdHh9kZW1vY3JhY3ktZGoGrRpL"
     newest = {"text": text, "url": None, "until": 1_796_000_000, "once": True, "qr": "/invitation.svg"}
     door: View = {**host()["invitation"], "wifi": {"name": "The Millers' Car", "qr": "/wifi.svg"}}
@@ -450,6 +450,6 @@ STATES: dict[str, View | None] = {
     "web-kicked": web_guest(ended=KICKED),
     "web-guest": web_guest(),
     "web-guest-relays": web_guest(guests=[*in_a_bus(), guest({"id": "11", "name": "Ida"}, None, isMe=True, isWeb=True)]),
-    # Nobody has joined from this browser: the server answers 401.
+    # No guest has joined from this browser: the server answers 401.
     "web-joining": None,
 }
