@@ -95,7 +95,7 @@ public actor BLEManager {
 
     private var now: MeshInstant { ContinuousClock.now - origin }
 
-    // MARK: What a node asks for
+    // MARK: Requests of the node
 
     /// Lets guests find this node and dial it. Throws a `RadioError` if the radio cannot.
     public func startHosting() async throws { try await start(.host) }
@@ -193,7 +193,7 @@ public actor BLEManager {
         }
     }
 
-    // MARK: What the radio says
+    // MARK: Events of the radio
 
     private func received(_ event: RadioEvent) async {
         switch event {

@@ -67,7 +67,7 @@ struct BearerAccount: Sendable {
     /// A peer is linked only through the broker. It may come into range.
     var isFar: Bool { peers.values.contains { $0.linked == .broker } }
 
-    // MARK: What is heard
+    // MARK: Scan results
 
     /// The event to report after one of the radios has reported `event`.
     mutating func told(_ event: RadioEvent, by side: Side, now: MeshInstant) -> RadioEvent? {

@@ -126,7 +126,7 @@ public actor CombinedRadio: Radio {
         if let event = account.told(event, by: side, now: now) { eventSink.yield(event) }
     }
 
-    // MARK: Being found, and finding
+    // MARK: Advertising and scanning
 
     /// Advertises on all radios. Throws if Bluetooth fails.
     public func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(RadioError) {

@@ -89,7 +89,7 @@ extension BlueZRadio {
         }
     }
 
-    // MARK: Asking
+    // MARK: Requests
 
     /// Sends an event to a link's tuning, and makes the requests that it returns.
     func tune(_ handle: UInt16, _ event: LinkTuning.Event) {
@@ -173,7 +173,7 @@ extension BlueZRadio {
         }
     }
 
-    // MARK: Telling
+    // MARK: Reports
 
     /// The state of a link, in addition to what its own socket reports.
     func condition(of handle: UInt16, phy: String?) -> LinkCondition {

@@ -119,7 +119,7 @@ public struct ReceptionTest: Sendable {
         }
     }
 
-    // MARK: Hearing
+    // MARK: Scanning
 
     private struct Hearing: Sendable {
         var time: ContinuousClock.Instant

@@ -116,7 +116,7 @@ public actor MeshEndpoint {
         await untilAllAreClosed()
     }
 
-    // MARK: What the core decides
+    // MARK: Actions of the core
 
     /// Performs the core's actions, in order and without suspending, so that no event comes in between.
     func perform(_ actions: [MeshCore.Action]) {
