@@ -23,9 +23,8 @@ def music(tmp_path: Path) -> Path:
 
 
 def host(start: Start, music: Path, playlist: Path) -> Program:
-    return start(
-        "host", "Dad's Car", "car", "--library", str(music), "--playlist", str(playlist), "--player", "none", "--no-shuffle"
-    )
+    arguments = ["--library", str(music), "--playlist", str(playlist), "--player", "none", "--no-shuffle"]
+    return start("host", "Dad's Car", "car", *arguments)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +40,8 @@ def test_a_playlist_of_windows_plays_and_what_is_missing_is_counted(
     start: Start, music: Path, tmp_path: Path, encoding: str, lines: list[str]
 ) -> None:
     playlist = tmp_path / "party.m3u"
-    playlist.write_bytes("\r\n".join(["#EXTM3U", *lines, "D:\\None\\at all.wav", "http://radio.example/", ""]).encode(encoding))
+    text = ["#EXTM3U", *lines, "D:\\None\\at all.wav", "http://radio.example/", ""]
+    playlist.write_bytes("\r\n".join(text).encode(encoding))
     car = host(start, music, playlist)
     notice = car.expect("notice", code="playlistIncomplete")
     assert "1 of 3 entries" in notice["message"] and "at all.wav" in notice["message"]
