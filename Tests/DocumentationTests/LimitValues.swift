@@ -181,6 +181,7 @@ extension LimitTable {
     static let node = LimitTable(
         "NodeLimits", "Sources/MeshNode/NodeLimits.swift",
         [
+            .init("playlistBytes", NodeLimits.playlistBytes),
             .init("alarms", NodeLimits.alarms),
             .init("outputEvents", NodeLimits.outputEvents),
             .init("linkEvents", NodeLimits.linkEvents),

@@ -16,11 +16,11 @@ public struct ErrorToast: Hashable, Sendable {
     public private(set) var notice: Notice
     /// When it was first shown.
     public let shownAt: MeshInstant
-    private var retryAction: RetryAction?
+    private var retryAction = RetryAction()
 
     /// What a tap on the button does. Two toasts that say the same are equal, whatever it is.
     private struct RetryAction: Hashable, Sendable {
-        var run: @Sendable () -> Void
+        var run: (@Sendable () -> Void)?
 
         static func == (one: RetryAction, other: RetryAction) -> Bool { true }
 
@@ -50,14 +50,14 @@ public struct ErrorToast: Hashable, Sendable {
                 code: "custom", cause: nil, message: message, suggestion: suggestion, button: buttonText,
                 critical: isCritical, dismissAfter: isCritical ? nil : DJLimits.passingNotice / .seconds(1)),
             now: now)
-        self.retryAction = retryAction.map(RetryAction.init)
+        self.retryAction = RetryAction(run: retryAction)
     }
 
     /// Does what the button is for; false if it has no action.
     @discardableResult
     public func retry() -> Bool {
-        retryAction?.run()
-        return retryAction != nil
+        retryAction.run?()
+        return retryAction.run != nil
     }
 
     /// What happened.

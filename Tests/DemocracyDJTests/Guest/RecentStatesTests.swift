@@ -13,7 +13,9 @@ struct RecentStatesTests {
             HostSnapshot(
                 epoch: 1, revision: UInt64(place + 1), nowPlaying: item, isPlaying: true, queue: [], connectedPeers: [])
         }
-        let last = states[states.count - 1]
+        // Something other than the progress changes: a change of the progress alone is the driver's.
+        var last = states[states.count - 1]
+        last.queue = [QueueItem(song: Example.songs[1], addedBy: "host")]
         var recent = RecentStates()
         for state in states.dropLast() { recent.append(state, at: .zero) }
         let changes = try (0...1).map { try #require(HostChange(from: states[$0], to: last)) }
