@@ -139,7 +139,7 @@ struct WebGuestLifeTests {
         let me = try await page.view { $0.guests.contains { $0.isMe } }.me.id
         let kick = "{\"command\": \"kick\", \"peer\": \"\(me)\"}"
         #expect(try await car.browser.post("/api/command", kick).status == 204)
-        #expect(try await page.view { $0.ended != nil }.ended?.contains("driver") == true)
+        #expect(try await page.view { $0.ended != nil }.ended?.contains("kicked") == true)
         try await page.end()
         let again = try await join(browser)
         #expect(again.status == 403 && again.reason == "banned")

@@ -122,7 +122,10 @@ def test_the_programs_that_read_files_have_few_rights(
     assert host.expect("searchResults", query="secret")["songs"] == []
     kinds = {"read-tags"} | ({"--keep-open=yes"} if player == "real" else set())
     for kind in kinds:
-        [status] = [status for command, status in seen.items() if kind in command]
-        assert {status[key] for key in ("CapInh", "CapPrm", "CapEff", "CapAmb")} == {"0" * 16}, status
-        assert (status["NoNewPrivs"], status["Seccomp"]) == ("1", "2"), status
+        # Each run can have another command line.
+        found = [status for command, status in seen.items() if kind in command]
+        assert found, f"no {kind} ran"
+        for status in found:
+            assert {status[key] for key in ("CapInh", "CapPrm", "CapEff", "CapAmb")} == {"0" * 16}, status
+            assert (status["NoNewPrivs"], status["Seccomp"]) == ("1", "2"), status
     assert status_of(host.pid)["Seccomp"] == "0", "the host itself needs sockets"

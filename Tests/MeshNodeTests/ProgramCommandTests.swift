@@ -27,7 +27,8 @@ struct ProgramCommandTests {
         ("next s4", .host(.playNext("s4"))), ("playNext s4", .host(.playNext("s4"))),
         ("move s4 1", .host(.move("s4", to: 0))), ("unpin s4", .host(.unpin("s4"))),
         ("clear", .host(.clear)), ("undo", .host(.undo)), ("previous", .host(.previous)),
-        ("volume 40", .host(.volume(40))),
+        ("volume 40", .host(.volume(40))), ("seek 1:30", .host(.seek(90))), ("shuffle on", .host(.shuffle(true))),
+        ("shuffle off", .host(.shuffle(false))), ("playlist Party.m3u", .host(.choosePlaylist("Party.m3u"))),
         ("search open road", .host(.search("open road"))), ("add s1", .host(.add("s1"))),
         ("remove  s1 ", .host(.remove("s1"))), ("kick Little Bob", .host(.kick("Little Bob"))), ("retry", .retry),
         ("ban Little Bob 2h", .ban("Little Bob", seconds: 7_200)), ("ban Bob", .ban("Bob", seconds: nil)),
@@ -134,7 +135,8 @@ struct ProgramCommandTests {
                 NodeCommand.User.driverPage,
                 [
                     "play", "pause", "skip", "add", "remove", "next", "move", "unpin", "clear", "undo", "previous",
-                    "volume", "kick", "ban", "unban", "driver", "passenger", "retry", "invite", "end",
+                    "volume", "seek", "shuffle", "playlist", "kick", "ban", "unban", "driver", "passenger", "retry",
+                    "invite", "end",
                 ]
             ),
             (
@@ -152,7 +154,7 @@ struct ProgramCommandTests {
             let request = try Self.request(
                 """
                 {"command": "\(command.word)", "songID": "s1", "peer": "ana", "position": 1, "percent": 40, "digits": "314159",
-                "host": "Car"}
+                "host": "Car", "seconds": 90, "isOn": true, "playlist": "Party.m3u"}
                 """)
             #expect((CommandReader(user).input(of: request) != nil) == words.contains(command.word), "\(command.word)")
         }

@@ -75,29 +75,29 @@ struct MPVPlayerTests {
         print("loudness: \(percent) % is \(samples.first ?? 0) of 20000")
     }
 
-    @Test("each song is as much louder or softer as its gain says, from its first sample to its last")
-    func gain() async throws {
+    @Test(
+        "each song is as much louder or softer as its gain says, from its first sample to its last",
+        arguments: [([-6.0, 3.5], [5_012, 14_962] as [Float]), ([3.5, 0], [14_962, 10_000])])
+    func gain(gains: [Double], wanted: [Float]) async throws {
         let heard = newFolder()
         defer { unlink(heard) }
-        let gains = ["a": -6.0, "b": 3.5, "c": 0]
         let output = ["--ao=pcm", "--ao-pcm-waveheader=no", "--ao-pcm-file=\(heard)"]
-        try await PlayerRig.with(output, gain: { gains[$0] ?? 0 }) { rig in
-            for song in gains.keys { try rig.folder.write(song, seconds: 0.5, sample: 10_000) }
+        try await PlayerRig.with(output, gain: { gains[$0 == "a" ? 0 : 1] }) { rig in
+            for song in ["a", "b"] { try rig.folder.write(song, seconds: 0.5, sample: 10_000) }
+            // mpv has both songs before the first one plays, so a busy machine makes no gap.
             await rig.want("a", next: "b", plays: false)
             try await rig.heard("a")
             await rig.want("a", next: "b")
             try await rig.report(.ended("a"))
-            await rig.want("b", next: "c")
+            await rig.want("b")
             try await rig.report(.ended("b"))
-            await rig.want("c")
-            try await rig.report(.ended("c"))
         }
-        // The filter of the first song makes numbers of another kind, and mpv goes on with those.
+        // The filter of the first song outputs floats, and mpv keeps this format.
         let samples = try Data(contentsOf: URL(filePath: heard)).withUnsafeBytes {
             Array($0.bindMemory(to: Float.self))
         }
-        try #require(samples.count == 3 * 2 * 22_050)
-        for (place, wanted) in ([5_012, 14_962, 10_000] as [Float]).enumerated() {
+        try #require(samples.count == 2 * 2 * 22_050)
+        for (place, wanted) in wanted.enumerated() {
             let song = samples[place * 2 * 22_050..<(place + 1) * 2 * 22_050].map { $0 * 32_768 }
             #expect(song.allSatisfy { abs($0 - wanted) < 20 }, "\(song.min() ?? 0) to \(song.max() ?? 0)")
         }
