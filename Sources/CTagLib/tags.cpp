@@ -286,7 +286,7 @@ private:
             for (const auto &part : properties[key])
                 if (!part.isEmpty()) value.values.append(part);
         } else if (ape && ape->itemListMap().contains(key)) {
-            value.values = ape->itemListMap()[key].toStringList();
+            value.values = ape->itemListMap()[key].values();
         }
         if (value.values.isEmpty() && !oldText.isEmpty()) {
             value.values = StringList(oldText);
