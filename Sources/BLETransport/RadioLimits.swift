@@ -48,6 +48,8 @@ public enum RadioLimits {
     public static let scanBreath: Duration = .seconds(2)
     /// Time between two reports of a host that keeps advertising.
     public static let scanResultRepeat: Duration = .seconds(1)
+    /// A virtual radio that cannot watch the air's folder reads it this often, as often as a host advertises slowly.
+    public static let airPoll: Duration = .milliseconds(100)
     /// The virtual radio reports a host as lost if it has not heard it for this time: 25 slow advertisements in a row
     /// were lost. (For BlueZ, bluetoothd uses its own 30 s. A shorter time would not be reliable, since a controller
     /// that filters duplicates reports a host every ten seconds. A host that says goodbye to a guest disappears from

@@ -3,6 +3,7 @@
 #include "encodings.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <iconv.h>
 #include <set>

@@ -32,6 +32,7 @@ extension LimitTable {
             .init("quietScan", RadioLimits.quietScan),
             .init("scanBreath", RadioLimits.scanBreath),
             .init("scanResultRepeat", RadioLimits.scanResultRepeat),
+            .init("airPoll", RadioLimits.airPoll),
             .init("virtualScanResultLifetime", RadioLimits.virtualScanResultLifetime),
             .init("dialRenewal", RadioLimits.dialRenewal),
             .init("linkedDialRenewal", RadioLimits.linkedDialRenewal),

@@ -5,10 +5,15 @@ import MeshProtocol
 
 /// Watches the folder that represents the air: dead zones, and faults of the folder.
 extension VirtualRadio {
-    /// A socket that reports changes in the folder.
-    func makeWatch() throws(RadioError) -> PacketSocket {
+    /// A socket that reports changes in the folder. Nil if this user has no inotify instance left (inotify(7),
+    /// `max_user_instances`), as on desktops with many programs that watch files.
+    func makeWatch() throws(RadioError) -> PacketSocket? {
         let notifier = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
-        guard notifier >= 0 else { throw air.failure(Int(errno), "cannot watch \(air.directory)") }
+        guard notifier >= 0 else {
+            guard errno == EMFILE else { throw air.failure(Int(errno), "cannot watch \(air.directory)") }
+            logger.info("no inotify instance is left, so \(air.directory) is read at intervals")
+            return nil
+        }
         let watch = PacketSocket(notifier, poller: poller)
         try aim(watch)
         return watch
@@ -29,10 +34,19 @@ extension VirtualRadio {
                 return count < 0 ? -Int(errno) : count
             }
             guard let result, result >= 0 else { return }
-            airChanged?.yield()
-            applyDeadZones()
-            checkAir()
+            noticeAir()
         }
+    }
+
+    /// Reads the folder at intervals, for a radio without a watch.
+    func pollAir() async {
+        while (try? await Task.sleep(for: RadioLimits.airPoll)) != nil { noticeAir() }
+    }
+
+    private func noticeAir() {
+        airChanged?.yield()
+        applyDeadZones()
+        checkAir()
     }
 
     // MARK: Dead zones

@@ -87,7 +87,7 @@ public actor VirtualRadio: Radio {
         let watch = try makeWatch()
         self.watch = watch
         watching = [
-            Task { await self.watchAir(on: watch) },
+            Task { if let watch { await self.watchAir(on: watch) } else { await self.pollAir() } },
             Task { await self.expireScanResults() },
         ]
     }
