@@ -4,11 +4,11 @@ import DemocracyDJ
 import MeshProtocol
 import MeshSession
 
-// What was decided is performed.
+// Performs what a step has decided.
 
 extension NodeCore {
-    /// Of several states that a step has led to only the last one is told: nobody could see the others. Who has come in the
-    /// same step finds it there.
+    /// If a step leads to several states, only the last one is sent, because the others were never visible. A guest
+    /// that connects in the same step gets the last state as well.
     mutating func perform(_ acts: [Act]) {
         let states = acts.indices.filter { acts[$0].state != nil }
         for (place, act) in acts.enumerated() {
@@ -22,7 +22,7 @@ extension NodeCore {
         switch act {
         case .effect(.host(let effect)): perform(effect)
         case .effect(.guest(let effect)): perform(effect)
-        // The radio may have said what it is.
+        // The monitor may know the radio's own reason.
         case .effect(.show(.networkUnavailable)):
             tell(Notice(decisions.monitor.refusal ?? .networkUnavailable))
         case .effect(.show(let error)): tell(Notice(error))
@@ -54,7 +54,7 @@ extension NodeCore {
         case .release(let number, let key): apply(context.mesh.stored(upTo: number, for: key))
         case .disconnect(let peer): disconnect(peer)
         case .forgetHost(let head):
-            // It may have come back while the disk took its time.
+            // The host may have come back while the disk was busy.
             for peer in context.mesh.joined(withHead: head) where context.mesh.link(to: peer) != nil {
                 disconnect(peer)
             }
@@ -66,7 +66,7 @@ extension NodeCore {
             for event in told { show(event) }
             emit(.retryCovers)
             guard isWell, told.isEmpty else { return }
-            // What stands is told again to who looks for something to do about it.
+            // Standing notices are shown again, because the person is looking for something to do about them.
             for notice in screen.standing { show(.notice(notice)) }
             if screen.standing.isEmpty { tell(Notice(.nothingToRetry)) }
         case .retryRadio: decisions.app.isHosting ? emit(.retryRadio) : scan()
@@ -101,10 +101,11 @@ extension NodeCore {
                 return share(.answered(SearchResults(number: request.number, songs: [], refused: .tooFast), for: peer))
             }
             emit(.search(request, for: peer))
-        // It sent much before it could know: no more of it is read for a while.
+        // The guest sent many intents before it could know about the limit. The node stops reading from it for some
+        // time.
         case .reject(_, .tooFast, let peer):
             if let id = context.mesh.link(to: peer) { links.hold(id, until: context.now + NodeLimits.hastePause) }
-        // On its way since it was decided.
+        // The rejection was queued when it was decided.
         case .reject: break
         case .report(let intent, let peer, let rejected): show(.intent(intent, from: peer, rejected: rejected))
         case .disconnect(let peer):
@@ -117,7 +118,7 @@ extension NodeCore {
         }
     }
 
-    /// A search reads the whole library, so all guests behind one link share a rate.
+    /// A search reads the full library, so all guests behind one link share a rate.
     private mutating func maySearch(_ peer: Peer.ID) -> Bool {
         guard let carrier = context.mesh.link(to: peer).flatMap({ circuits.place(of: $0)?.carrier }) else {
             return true
@@ -130,12 +131,12 @@ extension NodeCore {
         return rate.allows(now: context.now)
     }
 
-    /// What the step has led to, and not what was so in the middle of it.
+    /// Sends the state at the end of the step, not an intermediate one.
     private mutating func deliverState(on id: MeshCore.LinkID? = nil, to peer: Peer.ID? = nil) {
         if let host = decisions.app.host { deliver(.stateUpdate(host.snapshot), on: id, to: peer) }
     }
 
-    /// Who brings the guest of a link the state.
+    /// Which node brings the state to the guest of a link.
     private func service(of id: MeshCore.LinkID) -> StateFeed.Delivery {
         if circuits.place(of: id) != nil { return .byRelay }
         return context.mesh.leadsToRelay(id) ? .forOthers : .byHost
@@ -143,7 +144,7 @@ extension NodeCore {
 
     mutating func share(_ event: StateFeed.Event) {
         guard let feedActions = stateFeed?.handle(event, now: context.now) else { return }
-        // Most guests are sent the same.
+        // Most guests get the same message, so it is encoded once.
         var last: (message: MeshMessage, bytes: [UInt8])?
         for action in feedActions {
             switch action {
@@ -159,7 +160,7 @@ extension NodeCore {
         }
     }
 
-    /// What counts on this link alone.
+    /// Sends a message that is valid on the present link only.
     mutating func send(_ bytes: [UInt8], to peer: Peer.ID, sharing: SharedState? = nil) {
         apply(context.mesh.send(bytes, as: .latest, to: context.key(of: peer), sharing: sharing).1)
     }
@@ -168,17 +169,17 @@ extension NodeCore {
 
     private mutating func perform(_ effect: GuestFeature.Effect) {
         switch effect {
-        // On its way since it was decided.
+        // The intent was queued when it was decided.
         case .send: break
-        // One of an earlier link has its answer: every link begins with the whole.
+        // Ignore requests from earlier links. Each link starts with a full state.
         case .request(let message, let peer): send(message.encoded, to: peer)
         case .wishChanged(let songID, let kind, let state): show(.wish(songID, kind, state))
         case .show(let snapshot): show(.snapshot(snapshot, isStale: false))
         case .showResults(let found, let query): show(.searchResults(found, query: query))
         case .reconnect(let host): waitForHost(telling: .connectionLost(host: host))
-        // Where it came from, the reason is known: `hostLeft`.
+        // `hostLeft` handles this, because it knows the reason.
         case .returnToStart: break
-        // Where the radio is out, that is what the person has to know.
+        // If the radio does not work, the person must know that first.
         case .notice(let notice):
             tell(notice == Notice(.notConnected) ? decisions.monitor.refusal.map { Notice($0) } ?? notice : notice)
         }
@@ -186,8 +187,8 @@ extension NodeCore {
 
     private mutating func hostLeft(_ host: Peer, _ end: LinkEnd) {
         switch end {
-        // This side has left, and steers by itself; where a retry has given a link up before it was known to be there, it is
-        // taken for linked until now.
+        // This side has left and changes its policy separately. A retry may have cancelled a link before the policy
+        // knew that it was up. The policy still counts that host as linked.
         case .left: steer(.linkLost)
         case .refused(let reason):
             tell(Notice(NetworkError(reason, by: host)))
@@ -205,7 +206,8 @@ extension NodeCore {
             tell(Notice(error))
         }
         steer(.linkLost)
-        // The power may go in the tunnel as well. Left to the next step, the way back would wait for the disk.
+        // The power may also fail in the tunnel. If this waited for the next step, reconnecting would wait for the
+        // disk.
         context.memory.noteAll(decisions.app, now: context.now)
         writeNow()
     }
@@ -250,7 +252,7 @@ extension NodeCore {
     // MARK: What people see
 
     mutating func tell(_ notice: Notice) {
-        // That the disk takes nothing says it already.
+        // The notice about the disk covers this one.
         if storeOutage != nil, notice.code == HeadUnitProblem.driveNotRecordedCode { return }
         for event in screen.tell(notice, now: context.now) { show(event) }
     }
@@ -263,19 +265,19 @@ extension NodeCore {
         for event in screen.clear(by: clearer, now: context.now) { show(event) }
     }
 
-    /// Tells what is heard and what the radio does, where it is something else than what was told last.
+    /// Reports the playback, the driver's commands and the radio's activity if they have changed.
     mutating func showWhatChanged() {
         if let heard = decisions.app.host?.playback(now: context.now), let event = screen.hears(heard) { show(event) }
         if let offered = decisions.app.host?.steering, let event = screen.offers(offered) { show(event) }
         activity.links = decisions.presence.overRadio
         activity.isAdvertising = decisions.app.isHosting
-        // A dial that has become a link is none any more.
+        // The dial has become a link.
         if decisions.app.isJoining, activity.links > 0 { activity.isDialling = false }
         if let event = screen.radioDoes(activity) { show(event) }
     }
 }
 
 extension Act {
-    /// The host's state, where this tells one.
+    /// The host's state, if this act broadcasts it.
     fileprivate var state: HostSnapshot? { if case .effect(.host(.broadcast(let state))) = self { state } else { nil } }
 }

@@ -4,10 +4,10 @@ import DemocracyDJ
 import MeshProtocol
 import MeshSession
 
-// Covers over the air. Nothing of them is stored, so that they wait for no step; and everything else goes before them.
+// Covers over the air. They are not stored, so they do not wait for steps. All other messages go first.
 
 extension NodeCore {
-    /// Takes what is said about covers. False where a message says something else.
+    /// Handles messages about covers. Returns false for any other message.
     mutating func takeCovers(_ message: MeshMessage, from peer: Peer.ID) -> Bool {
         switch message {
         case .coverRequest(let request):
@@ -40,24 +40,24 @@ extension NodeCore {
         }
     }
 
-    /// A guest asks for covers where it has a page that shows them.
+    /// A guest requests covers only if it has a page that shows them.
     private var showsCovers: Bool { configuration.description.http != nil && decisions.app.isJoining }
 
-    /// After each event: what is on view may be something else, and there may be nothing better to say any more.
+    /// Runs after each event, because the visible songs may have changed or the link may have become idle.
     mutating func lookAtCovers() {
         guard showsCovers, let guest = decisions.app.guest else { return }
         guard let host = context.mesh.host, let link = context.mesh.link(to: host.id) else {
             return perform(.linkLost)
         }
         let isBehindRelay = circuits.place(of: link) != nil
-        // What crosses several links costs each of them: there it is the cover of what plays, and no more.
+        // Every link on the way carries the cover again. Behind a relay a guest only gets the cover of the song that
+        // plays.
         let songs = guest.state.hostSnapshot?.items(first: isBehindRelay ? 1 : DJLimits.coveredSongs).map(\.id) ?? []
-        // Who pays by the megabyte pays for no pictures.
+        // A broker may be a metered connection, so no covers are requested over it.
         let isIdle = guest.isSettled && links.bearer(of: link) != .broker
         perform(.shows(songs, of: host.id, isIdle: isIdle))
     }
 
-    /// When covers are due.
     var coversDeadline: MeshInstant? {
         isHost ? coverServer.deadline(now: context.now) : showsCovers ? coverClient.deadline : nil
     }
@@ -69,7 +69,7 @@ extension NodeCore {
 }
 
 extension HostFeature {
-    /// Whether guests get the cover of a song: it is one of those that they see first.
+    /// Whether guests get the cover of a song. Only the first visible songs have covers.
     fileprivate func covers(_ songID: Song.ID) -> Bool {
         let next = state.queue.prefix(DJLimits.coveredSongs - (state.nowPlaying == nil ? 0 : 1))
         return state.nowPlaying?.id == songID || next.contains { $0.item.id == songID }
@@ -77,7 +77,7 @@ extension HostFeature {
 }
 
 extension GuestFeature {
-    /// Whether it has the host's present state, and nothing that it has said is without an answer.
+    /// Whether the guest has the host's present state and no open requests.
     fileprivate var isSettled: Bool {
         state.isCurrent && !state.isWaitingForWhole && state.wishes.isEmpty && state.search?.isOpen != true
     }

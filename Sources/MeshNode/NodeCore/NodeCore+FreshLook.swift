@@ -2,24 +2,24 @@
 
 import MeshProtocol
 
-/// A look at who is about, after a dial in vain: who was heard before that one is as likely to be full, or gone, by now.
+/// A short scan after a failed dial. The peers that were heard before the dial may be full or gone as well.
 struct FreshLook: Sendable {
-    /// Who was invited.
+    /// The invited host.
     var host: Peer.ID
-    /// When it ends, where nobody is heard.
+    /// When the scan ends if no route is heard.
     var until: MeshInstant
-    /// Why there is a look.
+    /// Why the last dial failed.
     var failure: InviteFailure
 }
 
 extension NodeCore {
-    /// Listens for the ways that there are now, and takes the best of them.
+    /// Scans for the present routes and dials the best of them.
     mutating func lookAfresh(for host: Peer.ID, after failure: InviteFailure) {
         freshLook = FreshLook(host: host, until: context.now + NodeLimits.freshLook, failure: failure)
         scan()
     }
 
-    /// Hosts of these heads may be joined now, by what was heard since the scan began.
+    /// Hosts with these heads were heard since the scan began and may be joined now.
     mutating func mayBeJoined(_ heads: [Peer.ID]) {
         guard let look = freshLook, heads.contains(Identity.head(of: look.host)) else { return }
         endFreshLook()
@@ -32,7 +32,7 @@ extension NodeCore {
         stopScanning()
     }
 
-    /// Nobody was heard in time.
+    /// No route was heard in time.
     mutating func tickFreshLook() {
         guard let look = freshLook, look.until <= context.now else { return }
         endFreshLook()

@@ -4,10 +4,10 @@ import DemocracyDJ
 import MeshProtocol
 import MeshSession
 
-// Links: what the protocol decides is done at once; what it tells waits for the next step.
+// Links. The node performs the protocol's decisions at once. Events that the protocol reports wait for the next step.
 
 extension NodeCore {
-    /// Performs what the protocol has decided, in order.
+    /// Performs the protocol's decisions in order.
     mutating func apply(_ meshActions: [MeshCore.Action]) {
         for action in meshActions {
             switch action {
@@ -31,9 +31,9 @@ extension NodeCore {
             links.answered(id, after: time)
             return emit(.measure(id))
         case .asked: return emit(.measure(id))
-        // What it is to see leaves with the answer, and not one round trip later.
+        // The first state leaves with the answer, which saves one round trip.
         case .admitted:
-            // Behind relays it is there before, or comes with the first circuit.
+            // Behind relays the state is already there, or it comes with the first circuit.
             guard circuits.place(of: id) == nil else { return }
             let had = context.mesh.shownState(on: id)
             guard let first = stateFeed?.welcome(having: had, now: context.now) else { return }
@@ -52,11 +52,11 @@ extension NodeCore {
             log(end, expected ?? "a peer that has not proved who it is")
             wayEnded(id, end)
             if circuits.place(of: id) == nil { emit(.linksChanged) }
-            // It was for a better way than the one that is up.
+            // The link was for a better route than the present one.
             if decisions.app.isJoining, context.mesh.host != nil { return wasDialled ? look(.failed) : () }
         case .ended(let peer, let end):
             log(end, "\(peer)")
-            // Who has gone over to another link, or another way, is not lost.
+            // A peer that has moved to another link or route is not lost.
             if context.mesh.link(to: peer.id) == nil {
                 let lost = Contact(
                     lost: peer, end, supervision: links.supervision(of: id), at: configuration.origin + context.now)
@@ -69,7 +69,8 @@ extension NodeCore {
                 emit(.linksChanged)
                 neighboursChanged()
             }
-            // At once: a link that takes its place is told nothing before the step in which its guest is there.
+            // This must not wait for the step. A link that replaces this one gets nothing before the step in which its
+            // guest connects.
             share(.guestGone(peer.id))
             perform(CoverServer.Event.guestGone(peer.id))
         case .received(let message):
@@ -100,12 +101,12 @@ extension NodeCore {
     mutating func opened(_ id: MeshCore.LinkID, _ opening: Opening) {
         guard !hasEnded else { return emit(.close(id, afterFinalFrame: false)) }
         if let number = opening.dial {
-            // Back with the power it would go on with what is still on the disk, and say it twice.
+            // After a power cut a new link would continue with what is still on disk, and repeat it.
             if context.memory.isForgetting {
                 emit(.close(id, afterFinalFrame: false))
                 return dialFailed(number, nil)
             }
-            // It was taken back while the channel opened.
+            // The dial was cancelled while the channel opened.
             guard let peer = dials.opened(number, id) else {
                 if opening.place == nil { emit(.close(id, afterFinalFrame: false)) }
                 return
@@ -116,7 +117,7 @@ extension NodeCore {
         if opening.role == .initiator { perform(duty.handle(.approaches, now: context.now)) }
         links.opened(id, over: opening.bearer)
         if let place = opening.place { circuits.opened(id, place) }
-        // A relay's bond is the relay's alone.
+        // A relay's bond does not count for the guests behind it.
         let lacksBond = opening.place != nil && opening.role == .responder && configuration.part.requiresBond
         let refusal = lacksBond ? .bond : opening.refusal
         apply(
@@ -127,7 +128,7 @@ extension NodeCore {
         if opening.role == .responder, opening.place == nil { emit(.linksChanged) }
     }
 
-    /// The last states that are here of the host that is joined.
+    /// The names of the states that this guest has of the host that it is joining.
     private func shownStates(over opening: Opening) -> [StateName] {
         guard opening.role == .initiator, let host = opening.place?.host ?? opening.expected,
             let guest = decisions.app.guest, let known = guest.state.known, Identity.mayBeSame(known.id, host)
@@ -149,7 +150,7 @@ extension NodeCore {
     // MARK: Links that their bearer vouches for
 
     mutating func joined(_ id: MeshCore.LinkID, _ peer: Peer, _ claim: JoiningSecret? = nil) {
-        // Who has no right to a place is told that, and not whether there is one.
+        // A peer without the right secret learns only that, and not whether there is a free slot.
         if let claim, isHost, let reason = context.mesh.judge(claim, now: context.now) {
             if reason == .wrongProof { waiting.append(.link(id, .guessedWrong(peer))) }
             return emit(.end(id, .refused(reason)))
@@ -173,21 +174,21 @@ extension NodeCore {
         waiting.append(.left(id, peer.id, end))
     }
 
-    /// On the links that a bearer vouches for: on one, or on all of one peer's, or on all there are.
+    /// Sends a message on one vouched link, on all of one peer's, or on all.
     mutating func deliver(_ message: MeshMessage, on id: MeshCore.LinkID? = nil, to peer: Peer.ID? = nil) {
         for link in links.vouched where link.id == id ?? link.id && link.peer == peer ?? link.peer {
             emit(.deliver(message, on: link.id))
         }
     }
 
-    /// Bans are the host's, and every bearer is told of them here.
+    /// Gives the protocol the host's bans. They apply to every bearer.
     mutating func keepOut() {
         context.mesh.banned = Set((decisions.app.host?.state.banned ?? []) + decisions.bans.map(\.peer.id))
     }
 
     // MARK: Dials
 
-    /// A host is to be dialled; `blindly` where it was not heard just now.
+    /// Dials a host. `blindly` is true if the host was not heard recently.
     mutating func invite(_ peer: Peer.ID, blindly isBlind: Bool = false) {
         let isLinked = context.mesh.connectedPeers.contains { Identity.head(of: $0) == Identity.head(of: peer) }
         guard !isLinked, !hasEnded else { return }
@@ -198,7 +199,7 @@ extension NodeCore {
         dial(peer, by: way, blindly: isBlind)
     }
 
-    /// The host is heard on a better bearer than the link to it: that link stays until the other is up.
+    /// The host is heard on a better bearer than that of its link. The present link stays until the new one is up.
     mutating func better(_ peer: Peer) {
         guard decisions.app.isJoining, !hasEnded, let host = context.mesh.host,
             Identity.head(of: host.id) == Identity.head(of: peer.id), let link = context.mesh.link(to: host.id),
@@ -208,9 +209,9 @@ extension NodeCore {
         dial(host.id, by: .host)
     }
 
-    /// A host that is not known asks for a PIN, and nobody has typed one: it is asked for before there is a link.
+    /// Whether an unknown host asks for a PIN that this node does not have. The person is asked before there is a link.
     private func asksForPIN(_ peer: Peer.ID) -> Bool {
-        // What the host says of itself counts where it is heard, and otherwise what is said by the relay that would be dialled.
+        // The host's own advertisement counts if it was heard, otherwise that of the relay that would be dialled.
         let best = dials.heard(peer) == nil ? ways.best(to: peer, below: duty.ceiling, now: context.now) : nil
         guard dials.asksForPIN(peer) || best?.asksForPIN == true, context.mesh.secret(for: peer) == nil else {
             return false
@@ -236,14 +237,14 @@ extension NodeCore {
         inviteFailed(refusal.map { .refused($0, by: nil) } ?? .dialFailed("no channel opened"))
     }
 
-    /// An invitation has led to nothing. While a way to the host is up it was for a better one, and nothing is lost.
+    /// An invitation has failed. If a route to the host is up, the dial was for a better one, and nothing is lost.
     mutating func inviteFailed(_ failure: InviteFailure) {
         guard context.mesh.host == nil else { return look(.failed) }
         waiting.append(.inviteFailed(failure))
     }
 
-    /// Dials that lead to nothing. A dial to somebody who has no room for a link pends as one into a tunnel does: where there is
-    /// another way it is taken, and where there may be one it is listened for.
+    /// Handles overdue dials. A dial to a host without a free slot stays pending, just like one to a host in a tunnel.
+    /// The node takes another route if it knows one, and scans if there may be one.
     mutating func tickDials() {
         for dial in dials.overdue(now: context.now) {
             guard hasOtherWay(to: dial.host, than: dial.relay) || mayHaveOtherWay(dial) else { continue }
@@ -254,7 +255,8 @@ extension NodeCore {
         }
     }
 
-    /// A relay, or the host itself, was dialled in vain. It has to be heard again, and others go before it for a while.
+    /// A dial to a relay or to the host has failed. The peer must be heard again, and other routes have priority for
+    /// some time.
     mutating func leadsNowhere(_ dialled: Peer.ID, to host: Peer.ID, _ failure: InviteFailure) {
         ways.unanswered(dialled, now: context.now)
         guard context.mesh.host == nil, hasOtherWay(to: host, than: dialled) else { return inviteFailed(failure) }
@@ -266,11 +268,10 @@ extension NodeCore {
         return relay != nil && dials.heard(host) != nil && !ways.isLeftAlone(host, now: context.now)
     }
 
-    /// Whether it is worth more to listen than to wait. A host that was heard and does not answer has no room, or is gone, and
-    /// says so by not being heard any more. One that is gone without a word is best waited for with a dial, in a tunnel: but not
-    /// where relays are known to be about.
+    /// Whether a scan is better than a pending dial. A host that was heard and does not answer is full or gone, and a
+    /// scan shows which. A host that vanished in a tunnel is best awaited with a dial, unless relays are in range.
     private func mayHaveOtherWay(_ dial: Dials.Overdue) -> Bool {
-        // A relay is looked after early, in case that another one is known.
+        // The first check of a dial to a relay comes early, in case another relay is known.
         if dial.relay != nil { return dial.looks > 0 }
         if ways.hasHeardRelays { return true }
         return !dial.isBlind && dial.looks > 0
@@ -285,7 +286,7 @@ extension NodeCore {
         }
     }
 
-    /// Ends every link with a peer, or gives up the dial to it.
+    /// Ends every link with a peer and cancels a dial to it.
     mutating func disconnect(_ peer: Peer.ID, refusing reason: RefusalReason? = nil) {
         giveUpDial(peer)
         if let reason {
@@ -302,7 +303,8 @@ extension NodeCore {
 }
 
 extension ReceivedMessage {
-    /// The message without what nobody here can read: of a reliable one its number is left, to be acknowledged in its turn.
+    /// The message without a body that this side cannot use. A reliable one keeps its number, because it must be
+    /// acknowledged in order.
     fileprivate func readable(_ content: MeshMessage?, byHost: Bool) -> ReceivedMessage? {
         if content?.isGuests == byHost { return self }
         guard messageClass == .reliable else { return nil }
@@ -313,7 +315,7 @@ extension ReceivedMessage {
 }
 
 extension MeshMessage {
-    /// Whether guests say it, and not hosts.
+    /// Whether only guests send this message.
     fileprivate var isGuests: Bool {
         switch self {
         case .intent, .stateRequest, .search, .coverRequest: true

@@ -2,13 +2,13 @@
 
 import MeshProtocol
 
-// Places for relays: at this node, and at the one that it hangs on.
+// Slots for relays, at this node and at its parent.
 
 extension NodeCore {
-    /// Who has dialled this node and is linked is not the same any more.
+    /// The set of linked nodes that have dialled this node has changed.
     mutating func neighboursChanged() {
         guard isHost || configuration.part.relays else { return }
-        // What comes over a network takes nothing of the radio.
+        // Links over a network use none of the radio's slots.
         let here = context.mesh.neighbours.filter { !links.isBesideRadio($0.link) }
         perform(places.handle(.neighbours(here), now: context.now))
     }
@@ -28,11 +28,11 @@ extension NodeCore {
         }
     }
 
-    /// Who this node hangs on needs its place for a node that relays. That is done for it where there is somewhere else to go.
+    /// The parent needs this node's slot for a relay. This node moves if it can reach the host through another relay.
     mutating func askedForRoom(on id: MeshCore.LinkID) {
         guard !configuration.part.relays, let host = context.mesh.host, let way = context.mesh.link(to: host.id),
             id == context.mesh.parent?.link ?? way, !links.isBesideRadio(id),
-            // The state comes over the link that there is. What has come of it would come again.
+            // The state comes over the present link. After a move the transfer would start again.
             decisions.app.isCurrent
         else { return }
         look(.asked(relays: circuits.way(of: way).relays))

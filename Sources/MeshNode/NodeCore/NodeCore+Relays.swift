@@ -4,20 +4,20 @@ import DemocracyDJ
 import MeshProtocol
 import MeshSession
 
-// Relays: on the way to a host, and this node as one.
+// Relays: as part of the route to a host, and this node as a relay.
 
 extension NodeCore {
-    /// What a relay advertises.
+    /// The content of a relay's advertisement.
     public struct RelayNotice: Hashable, Sendable {
-        /// Where circuits through it lead.
+        /// The host to which its circuits lead.
         public var host: Peer
-        /// Links from it to the host, 1 or more.
+        /// Number of links from the relay to the host, at least 1.
         public var hops: Int
-        /// It takes another node.
+        /// Whether the relay accepts another node.
         public var hasRoom: Bool
-        /// Its last places are for nodes that relay.
+        /// Whether its last slots are reserved for relays.
         public var placesForRelays: Bool
-        /// The host asks for a PIN.
+        /// Whether the host asks for a PIN.
         public var asksForPIN: Bool
     }
 
@@ -36,7 +36,7 @@ extension NodeCore {
     private mutating func steer(to relay: RelayScanResult) {
         let way = relay.way
         let now = configuration.origin + context.now
-        // Who is linked and looks for a better way hears all in range each second: what people know already is no step.
+        // A linked node that looks for a better route hears all relays in range every second. Known facts need no step.
         if isSettled, context.mesh.host != nil, decisions.inRange.knows(way) {
             return show(.contact(Contact(.heard, way.host, at: now, by: .sighting, rssi: relay.rssi)))
         }
@@ -54,14 +54,14 @@ extension NodeCore {
         waiting.append(.event(.unheard(peer)))
     }
 
-    /// The way to a host that is taken: over a link that is up, to the host itself, or through the best relay.
+    /// The route to a host: over a link that is up, directly, or through the best relay.
     func way(to host: Peer.ID) -> Dials.Way {
         let leading = circuits.leading(to: host) { relay in ways.isLeftAlone(relay, now: context.now) }
         if let (link, route) = leading, Int(route.hops) < duty.ceiling ?? .max {
             return .circuit(CircuitPlace(to: route.host, over: link, hops: Int(route.hops)))
         }
         guard let best = ways.best(to: host, below: duty.ceiling, now: context.now) else { return .host }
-        // What has not answered is left alone for a while, where there is something else.
+        // A host that has not answered, or that reserves its last slots for relays, is avoided if a relay is available.
         let isKept = dials.keepsPlaces(host) && !relays && !best.placesForRelays
         let isLeftAlone = isKept || ways.isLeftAlone(host, now: context.now)
         let isHost = dials.heard(host) != nil && !isLeftAlone && !ways.isAsGood(best, as: dials.signal(of: host))
@@ -72,7 +72,7 @@ extension NodeCore {
 
     mutating func carrierUp(_ peer: Peer, _ route: Route?, on id: MeshCore.LinkID) {
         guard let (host, number, advertised) = dials.invited(on: id) else {
-            // Somebody has dialled this node; or nobody wants the link any more.
+            // Another node has dialled this one, or the link is no longer needed.
             guard context.mesh.children.contains(where: { $0.id == peer.id }) else {
                 return apply(context.mesh.leave(id))
             }
@@ -91,7 +91,8 @@ extension NodeCore {
         emit(.openCircuit(place, dial: number, expecting: host))
     }
 
-    /// A link to a relay was never up. What the relay says of itself is nothing that a person has to know: there are others.
+    /// A link to a relay has failed before it was up. The person need not know what the relay reported, because there
+    /// are other relays.
     mutating func carrierFailed(_ end: LinkEnd, on id: MeshCore.LinkID) {
         let relay = dials.relay(on: id)
         if let host = dials.ended(id), let relay {
@@ -114,14 +115,15 @@ extension NodeCore {
             leads(over: Int(route.hops), from: id)
             return follow(route, on: id)
         }
-        // Who waits for its host hears of it.
+        // A guest that waits for its host must know about this route.
         let host = Peer(id: Identity.head(of: route.host), name: dials.heard(route.host)?.name ?? "")
         let way = HeardRelay(id: Identity.head(of: relay.id), hasRoom: ways.hasRoom(relay.id))
         waiting.append(.event(.heard(host, rssi: nil, hops: Int(route.hops), isUnderstood: true, via: way)))
     }
 
-    /// The relay leads to the host by another way. What it led by before ends soon, and this node's circuit with it: another one is
-    /// opened beside it. Who says so again and again costs no more than one handshake a second, as with circuits that it ends.
+    /// The relay has changed its route to the host. Its old route ends soon, and this node's circuit with it. So the
+    /// node opens another circuit in parallel. A relay that repeats this can cause at most one handshake per second.
+    /// The same limit applies to a relay that keeps ending circuits.
     private mutating func follow(_ route: Route, on carrier: MeshCore.LinkID) {
         guard let host = context.mesh.host, Identity.mayBeSame(route.host, host.id), !hasEnded,
             let link = context.mesh.link(to: host.id), circuits.hasLasted(link, now: context.now)
@@ -144,11 +146,11 @@ extension NodeCore {
         emit(.linksChanged)
     }
 
-    // MARK: The way to the host
+    // MARK: The route to the host
 
     private var relays: Bool { configuration.part.relays }
 
-    /// A link to the host is up: what else was a way there is needed no more.
+    /// A link to the host is up. Other links that were dialled for a route are no longer needed.
     mutating func isOnItsWay(_ id: MeshCore.LinkID) {
         guard decisions.app.isJoining else { return }
         quietLoss.isOver()
@@ -169,12 +171,12 @@ extension NodeCore {
         }
         let relays = circuits.way(of: id).relays
         look(.up(relays: relays))
-        // Those behind this node were told when the relay was, and have not waited.
+        // The nodes behind this one were notified when the relay reported the route.
         if let place, circuits.isTold(place.carrier, hops: relays) { return }
         leads(over: relays, from: place?.carrier)
     }
 
-    /// This node leads to its host over so many relays, the first of which is at the other end of a link.
+    /// This node offers a route to its host over this many relays. `carrier` is the link to the first of them.
     private mutating func leads(over hops: Int, from carrier: MeshCore.LinkID?) {
         guard relays, let host = context.mesh.host else { return }
         circuits.tells(carrier, hops: hops)
@@ -182,7 +184,7 @@ extension NodeCore {
         perform(duty.handle(.up(host, relaysOnTheWay: hops, asksForPIN: asksForPIN), now: context.now))
     }
 
-    /// A link to the host is over, or has never been up.
+    /// A link to the host has ended or was never up.
     mutating func wayEnded(_ id: MeshCore.LinkID, _ end: LinkEnd) {
         guard decisions.app.isJoining else { return }
         if context.mesh.host == nil {
@@ -191,14 +193,14 @@ extension NodeCore {
             perform(duty.handle(.down, now: context.now))
         }
         guard let place = circuits.place(of: id), let relay = circuits.relays[place.carrier] else { return }
-        // Where the host was, says nothing of where it is.
+        // The host's old position says nothing about its present one.
         if let host = place.host { dials.forgetHeard(host) }
         if context.mesh.parent?.link != place.carrier { circuits.isIdle(place.carrier, since: context.now) }
         switch end {
         case .left, .goodbye, .refused, .replaced: break
         case .circuit(.noHost): ways.leadsNowhere(relay.peer.id, now: context.now)
-        // The relay says that its own way is over, which is no failure of its: it looks for another. Who says so again and again
-        // of what has hardly begun is one that breaks circuits.
+        // The relay reports that its own route has ended. That is not its failure, because it looks for another route.
+        // A relay that repeats this for circuits that have just opened is breaking them.
         case .circuit(.ended) where circuits.hasLasted(id, now: context.now):
             ways.leadsNowhere(relay.peer.id, now: context.now)
         default: ways.failed(relay.peer.id, now: context.now)
@@ -214,9 +216,9 @@ extension NodeCore {
         }
     }
 
-    // MARK: A better way
+    // MARK: A better route
 
-    /// Tells what is about a better way, and does what follows.
+    /// Gives an event to the search for a better route and performs its actions.
     mutating func look(_ event: BetterWay.Event) {
         guard betterWay.heeds(event) else { return }
         for action in betterWay.handle(event, now: context.now, jitter: nextJitter()) {
@@ -229,7 +231,7 @@ extension NodeCore {
         }
     }
 
-    /// The best way that is heard, where it is better than the one that is up.
+    /// The best route that was heard, if it is better than the present one.
     private var better: Dials.Way? {
         guard let host = context.mesh.host, let parent = context.mesh.parent.flatMap({ circuits.relays[$0.link] })
         else { return nil }
@@ -240,7 +242,7 @@ extension NodeCore {
         return ways.better(than: parent, to: host.id, saving: saving, now: context.now).map { .relay($0.relay.id) }
     }
 
-    /// A relay behind which this node makes room for others.
+    /// A relay to which this node can move to free its slot.
     private var aside: Dials.Way? {
         guard let host = context.mesh.host else { return nil }
         let parent = context.mesh.parent.flatMap { circuits.relays[$0.link] }
@@ -250,15 +252,16 @@ extension NodeCore {
 
     // MARK: The state
 
-    /// Whether something that the host has said waits for the state that it is about, which comes by another way.
+    /// Whether a message of the host must wait for the state that it refers to. That state arrives over another link.
     mutating func waitsForRelay(_ message: ReceivedMessage, _ content: MeshMessage?, on id: MeshCore.LinkID) -> Bool {
         guard circuits.place(of: id) != nil, decisions.app.isJoining else { return false }
         switch content {
         case .stateHeartbeat(let epoch, let revision, _):
-            // Until there is a state, it says how new that has to be.
+            // Without a state, the message says which revision the first state must have.
             guard decisions.app.isCurrent, let state = decisions.app.hostSnapshot else { return false }
             guard (state.epoch, state.revision) != (epoch, revision) else { return false }
-            // What is behind the state on view says nothing of that, but that may be an earlier link's.
+            // A message that is older than the state on view says nothing about it, unless that state came over an
+            // earlier link.
             guard state.epoch != epoch || revision > state.revision else { return false }
             circuits.heartbeat = (
                 id, message, circuits.heartbeat?.until ?? context.now + NodeLimits.relayedState,
@@ -276,7 +279,7 @@ extension NodeCore {
 
     var waysDeadline: MeshInstant? {
         guard !isQuitting else { return nil }
-        // Asked after each event: no array is made for it.
+        // Called after each event, so it allocates no array.
         let wayDeadline = earliest(earliest(ways.deadline, dials.deadline), earliest(duty.deadline, circuits.deadline))
         return earliest(
             earliest(earliest(wayDeadline, freshLook?.until), betterWay.deadline),
@@ -315,12 +318,12 @@ extension NodeCore {
         if let wants = circuits.wantsState, wants.at <= context.now { askForState(on: wants.link, again: wants.asked) }
     }
 
-    /// Nothing has happened that its step has not dealt with.
+    /// Whether no events wait for a step or for the disk.
     private var isSettled: Bool { writing == nil && waiting.isEmpty }
 
-    /// No relay has brought it, or one that is behind: the host is asked.
+    /// Asks the host for the state, because no relay has delivered a current one.
     private mutating func askForState(on link: MeshCore.LinkID, again asked: Int) {
-        // What a relay has brought, or what has caught up. What no disk has taken yet may be taken back.
+        // The state came from a relay or is current again. A state that is not written yet may be rolled back.
         if decisions.app.isCurrent {
             let later = context.now + NodeLimits.relayedState
             return circuits.wantsState = isSettled ? nil : (link, later, later, asked)
@@ -331,8 +334,8 @@ extension NodeCore {
         apply(context.mesh.send(MeshMessage.stateRequest.encoded, as: .latest, to: key).1)
     }
 
-    /// What comes in a circuit is read as slowly as what comes on a link, and others on the same link are not held up. Of a
-    /// thousand links in circuits only those are looked at that are held, or may have to be.
+    /// Applies the limits on reading to links in circuits, without blocking other links on the same carrier. There may
+    /// be a thousand links in circuits. So this looks only at links that are held or may have to be.
     mutating func holdCircuits() {
         guard circuits.hasInner, !(circuits.held.isEmpty && links.held.isEmpty && waiting.full.isEmpty) else { return }
         let busy = waiting.full.compactMap { context.mesh.link(to: $0) }

@@ -3,10 +3,10 @@
 import DemocracyDJ
 import MeshProtocol
 
-// The end of a session, and the goodbyes on all links.
+// The end of a session, and goodbyes on all links.
 
 extension NodeCore {
-    /// A host's session is over, and the next one has begun. Its guests hear a goodbye, and join the new session.
+    /// A host's session has ended, and the next one has begun. Its guests get a goodbye and join the new session.
     mutating func sessionEnded() {
         keepOut()
         leaveAll(saying: .ended)
@@ -18,9 +18,8 @@ extension NodeCore {
         perform(CoverServer.Event.stateChanged)
     }
 
-    /// Says goodbye on every link.
     mutating func leaveAll(saying reason: GoodbyeReason) {
-        // Those in circuits first: what they go over takes their goodbyes along.
+        // Links in circuits come first, because their carriers transport the goodbyes.
         for id in circuits.inner + context.mesh.allLinks { apply(context.mesh.leave(id, saying: reason)) }
         for (id, _) in links.vouched {
             waiting.removeAll(saidOn: id)

@@ -4,36 +4,36 @@ import DemocracyDJ
 import MeshProtocol
 import NodeStore
 
-// The step: what has happened is decided, the disk has it, and then it is performed.
+// The step: decide on the queued events, write, then perform the results.
 
 extension NodeCore {
-    /// A step whose write is under way.
+    /// A step whose write is pending.
     struct Step: Sendable {
-        /// What it has decided on.
+        /// The events on which the step has decided.
         var happenings: [Happening]
-        /// What is to be done once the disk has it.
+        /// The acts to perform once the write is durable.
         var acts: [Act]
-        /// What decides, and what it knows of the disk, as they were before.
+        /// The decision state and the memory before the step, for a rollback.
         var before: (decisions: NodeDecisions, memory: NodeMemory)
     }
 
-    /// When the next step may be taken. A guest, whose person taps and whose host paces it, waits for nothing.
+    /// When the next step may start. A guest's steps are not delayed: its person and its host limit their rate.
     var nextStep: MeshInstant { isHost ? pace.opens(now: context.now) : context.now }
 
-    /// Takes what has gathered, as long as nothing waits for the disk.
+    /// Decides on queued events, unless a write is pending.
     mutating func step() {
         waiting.releaseCrowds(now: context.now)
         while writing == nil, !waiting.isEmpty, hasStarted, !isQuitting, nextStep <= context.now {
-            // A guest has one host, and what it hears of that goes before nothing else.
+            // A guest has only one host, so no fair turns among peers are needed.
             step(waiting.takeTurn(isHost ? NodeLimits.turn : .max))
         }
     }
 
     mutating func step(_ happenings: [Happening]) {
-        // Behind what waits already: nothing may be acknowledged before that.
+        // Messages queue behind those that are already held. No message may be acknowledged before an earlier one.
         let happenings = storeOutage == nil ? happenings : happenings.filter { !holdsBack($0) }
         let before = (decisions, context.memory)
-        // A disk that has failed is asked again, whether there is something to write or not.
+        // A failed disk is retried even if there is nothing new to write.
         if let storeOutage, storeOutage.retryAt <= context.now {
             context.memory.noteAll(decisions.app, now: context.now)
         }
@@ -42,20 +42,20 @@ extension NodeCore {
         context.memory.note(decisions.app, now: context.now)
         guard context.memory.isUrgent else { return perform(acts) }
         writing = Step(happenings: happenings, acts: acts, before: before)
-        // A disk that has just failed is left alone for a while: what waits for it, waits, and the music does not.
+        // A disk that has just failed is not retried yet. Events that need it wait, and the music continues.
         if let storeOutage, storeOutage.retryAt > context.now { return writeFailed(storeOutage.error) }
         if isHost { _ = pace.allows(now: context.now) }
         emit(.write(context.memory.takePending()))
     }
 
-    /// What waits for a write goes to the disk now, where nothing else has to wait for it.
+    /// Writes pending changes now, unless a write is pending or the disk has failed.
     mutating func writeNow() {
         guard writing == nil, storeOutage == nil else { return }
         writing = Step(happenings: [], acts: [], before: (decisions, context.memory))
         emit(.write(context.memory.takePending()))
     }
 
-    /// The disk has it: now it leaves, is acknowledged and shown.
+    /// The write is durable. Its results are sent, acknowledged and shown.
     mutating func written() {
         guard let step = writing else { return }
         writing = nil
@@ -69,12 +69,12 @@ extension NodeCore {
         guard wasOut else { return }
         waiting.prepend(held.takeAll())
         apply(context.mesh.askForDeclined())
-        // What found no way to the disk when a link was there is tapped again, as it were.
+        // Wishes that could not be written while a link was up are decided again.
         waiting.prepend(wishesThatWait.map { .wish($0) })
     }
 
-    /// The disk takes nothing. The music goes on, and what peers have said waits, unacknowledged; what the person at this
-    /// device wants is refused, since it could be forgotten.
+    /// The write has failed. The music continues. Messages of peers are held unacknowledged. Wishes of the person at
+    /// this device are refused, because they could be forgotten.
     mutating func writeFailed(_ error: NodeStoreError) {
         guard let step = writing else { return }
         writing = nil
@@ -85,7 +85,7 @@ extension NodeCore {
         let told = storeOutage?.error
         let isPausing = storeOutage.map { $0.retryAt > context.now } ?? false
         if !isPausing { storeOutage = (error, retryAt: context.now + NodeLimits.storeRetry) }
-        // One notice of the disk, whatever has come of it: what it says now.
+        // Only one notice about the disk is shown: the latest.
         if let told, NetworkError(told) != NetworkError(error) { clear(by: .written) }
         clear(HeadUnitProblem.driveNotRecordedCode)
         tell(Notice(NetworkError(error)))
@@ -97,7 +97,7 @@ extension NodeCore {
         }
     }
 
-    /// Whether this is something that waits for a disk that is out, unacknowledged.
+    /// Whether this event waits unacknowledged until the disk works again.
     private mutating func holdsBack(_ happening: Happening) -> Bool {
         switch happening {
         case .link(_, .received(let message)) where message.messageClass == .reliable: hold(happening, message)
@@ -107,8 +107,8 @@ extension NodeCore {
         return true
     }
 
-    /// Something said on a link that its bearer vouches for waits. Where there is no room for it, the link ends, and the next
-    /// one brings it again.
+    /// Holds a message of a vouched link. If there is no room, the link ends, and the peer sends the message again on
+    /// the next one.
     private mutating func hold(_ happening: Happening, on id: MeshCore.LinkID) {
         guard links.vouched(on: id) != nil else { return }
         if held.hasRoom(for: happening), held.hasRoomInAll(for: happening) { return held.append(happening) }
@@ -127,8 +127,8 @@ extension NodeCore {
         }
     }
 
-    /// A message waits for the disk, unacknowledged. What there is no room for comes again when there is: all who are linked
-    /// have room, and of those who have left the one with the most goes.
+    /// Holds a message, unacknowledged. A message without room is declined, and its sender repeats it later. Linked
+    /// peers keep their room. Among peers that have left, the one with the most bytes loses its messages.
     private mutating func hold(_ happening: Happening, _ message: ReceivedMessage) {
         guard !context.mesh.hasDeclined(message) else { return }
         guard held.hasRoom(for: happening) else { return context.mesh.decline(message) }

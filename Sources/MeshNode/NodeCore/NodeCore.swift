@@ -5,108 +5,112 @@ import MeshProtocol
 import MeshSession
 import NodeStore
 
-/// A whole node as one struct: its protocol, its features, how it finds its way back, what people are told.
+/// A complete node as one struct: the protocol, the features, reconnecting and what people see.
 ///
-/// An event goes in, actions come out, as data. It reads no clock, draws no random number and waits for nothing: the actor
-/// `Node` performs what comes out, and so does the simulator.
+/// An event goes in, actions come out as data. The struct reads no clock, draws no random numbers and never awaits. The
+/// actor `Node` performs the actions, and so does the simulator.
 ///
-/// The law of the step is decide, write, then send, acknowledge and show. What has happened above the links is decided in
-/// steps: the features decide, what they changed leaves as one `write`, and only when the disk has it (`written`) does
-/// anything of it leave, is acknowledged or shown. What happens meanwhile waits for the next step; the links themselves
-/// (handshakes, pings, acknowledgements) go on. So what somebody was told is still true after a power cut.
+/// The rule of the step is: decide, write, then send, acknowledge and show. Events above the links are decided in
+/// steps. The features decide, and their changes leave as one `write`. Results are sent, acknowledged and shown only
+/// when the disk has them (`written`). Events that arrive during the write are queued for the next step. The links
+/// themselves (handshakes, pings, acknowledgements) continue. So everything that was acknowledged or shown is still
+/// true after a power cut.
 public struct NodeCore: Sendable {
-    /// What happens to a node.
+    /// An input of the node.
     public enum Event: Sendable {
-        /// The radio hosts or scans for the first time: the node is ready.
+        /// The radio hosts or scans for the first time, so the node is ready.
         case started
-        /// A host is in range, or is heard again, itself or through this relay: signal strength in dBm where the radio knows it,
-        /// hops to it, whether this node speaks its version and knows what it asks for, whether that is a PIN, whether its last
-        /// places are for relays, and the bearer.
+        /// A host was found or heard again, directly or through a relay.
+        ///
+        /// `rssi` is the signal strength in dBm, if the radio knows it. `hops` is the number of hops to the host.
+        /// `isUnderstood` is true if this node speaks the host's version and knows what it asks for. `asksForPIN` is
+        /// true if the host asks for a PIN, and `placesForRelays` if its last slots are reserved for relays.
         case heard(
             Peer, rssi: Int?, hops: Int, isUnderstood: Bool, via: HeardRelay? = nil, asksForPIN: Bool = false,
             placesForRelays: Bool = false, bearer: Bearer? = nil)
-        /// A relay is in range, or is heard again.
+        /// A relay was found or heard again.
         case heardRelay(RelayScanResult)
-        /// A host that this node is linked to is heard on a better bearer than the link's.
+        /// A linked host is heard on a better bearer than that of the link.
         case better(Peer)
-        /// A host or a relay that was heard is not heard any more.
+        /// A host or a relay is no longer heard.
         case unheard(Peer)
-        /// The radio has a link without a channel on it yet; to this host, where it is known.
+        /// The radio has a link without a channel yet. The peer is nil if the radio does not know the host.
         case reached(Peer?)
-        /// The radio does not work, and why.
+        /// The radio does not work, for this reason.
         case radioFailed(NetworkError)
-        /// The radio works (again).
+        /// The radio works, possibly again.
         case radioRecovered
-        /// The radio has repaired something by itself.
+        /// The radio has repaired something without a person's help.
         case radioRepaired(Notice)
-        /// What the adapter uses where nothing else is named.
+        /// The adapter's default parameters.
         case adapterTimed(AdapterTiming)
-        /// How the broker is that the node uses beside its radio.
+        /// The state of the broker that the node uses in addition to its radio.
         case broker(BrokerReport)
         /// A channel has opened.
         case opened(MeshCore.LinkID, Opening)
-        /// A dial has ended without a channel. `refusal` is why, where the radio knows it.
+        /// A dial has ended without a channel. `refusal` is the reason, if the radio knows it.
         case dialFailed(Int, refusal: RefusalReason?)
-        /// An SDU has arrived.
+        /// An SDU has arrived on a channel.
         case received([UInt8], on: MeshCore.LinkID)
-        /// A channel is closed.
+        /// A channel has closed.
         case channelClosed(MeshCore.LinkID)
-        /// A bearer that vouches for its peers has linked one, or one of its links has another name: no handshake follows.
+        /// A bearer that vouches for its peers has linked one, or the peer of such a link has a new name. No handshake
+        /// follows.
         case joined(MeshCore.LinkID, Peer)
-        /// The same, of one that claims to know what the host asks for.
+        /// Like `joined`, for a peer that claims to know the secret that the host asks for.
         case claimed(MeshCore.LinkID, Peer, JoiningSecret)
-        /// The peer of such a link says something, which is acknowledged by this number when it is safe.
+        /// The peer of a vouched link has sent a message. The node acknowledges it by this number when it is stored.
         case said(MeshMessage, number: UInt64, on: MeshCore.LinkID)
-        /// Such a link is over.
+        /// A vouched link has ended.
         case left(MeshCore.LinkID, LinkEnd)
-        /// What the radio knows of a link: the answer to `measure`.
+        /// The radio's data about a link, in response to `measure`.
         case measured(MeshCore.LinkID, rssi: Int?, LinkCondition?)
-        /// The disk has what the last `write` gave it.
+        /// The last `write` is on disk.
         case written
-        /// The disk does not take what the last `write` gave it.
+        /// The last `write` has failed.
         case writeFailed(NodeStoreError)
-        /// Something comes from outside the air: a person, a player, a page.
+        /// An input from outside the network: a person, a player or a page.
         case input(NodeInput)
-        /// A guest's search has led to this.
+        /// The results of a guest's search.
         case found(SearchResults, for: Peer.ID)
-        /// A song's cover is in this file.
+        /// The file of a song's cover.
         case cover(Song.ID, path: String)
-        /// Covers cannot be had, for this cause; where that is expected, nobody is told.
+        /// Covers cannot be loaded, for this reason. The person is notified unless the failure is expected.
         case coverFailed(NetworkError, isExpected: Bool = false)
-        /// None fails for this cause any more.
+        /// Covers no longer fail for this reason.
         case coverRecovered(NetworkError)
-        /// A song's cover is small enough for the air, or it has none: the answer to `makeCover`.
+        /// A song's cover in a size for the air, or nil if the song has none. The response to `makeCover`.
         case coverMade(Song.ID, SmallCover?)
         /// Time has passed: see `deadline`.
         case tick
-        /// Somebody asks whether the node still steps: `answered` comes when everything before is dealt with.
+        /// Checks that the node still takes steps. `answered` follows when all earlier events are decided.
         case asked(Int)
-        /// The node is to end: goodbyes leave, and the last state is written.
+        /// The node must end. It sends goodbyes and writes its last state.
         case end
     }
 
-    /// A channel that has opened.
+    /// An open channel.
     public struct Opening: Sendable {
-        /// Who has dialled.
+        /// Whether this node has dialled or was dialled.
         public var role: LinkRole
-        /// Largest SDU that the other side takes, in bytes.
+        /// Largest SDU that the peer accepts, in bytes.
         public var sendMTU: Int
-        /// The dial that led here; nil for a channel that was accepted.
+        /// The dial that opened this channel; nil for an accepted channel.
         public var dial: Int?
-        /// The identifier, or the head of one, that the host which was dialled has to prove.
+        /// The identifier that the dialled host must prove, or the head of one.
         public var expected: Peer.ID?
-        /// The flags that this host has advertised; nil where it was not heard.
+        /// The flags that this host has advertised; nil if it was not heard.
         public var advertised: AdvertisedFlags?
-        /// Why nobody is taken in on this link.
+        /// Why this node refuses the peer of this link; nil if it may be admitted.
         public var refusal: RefusalReason?
-        /// What it goes over; nil where that is not known.
+        /// The bearer of the channel; nil if unknown.
         public var bearer: Bearer?
-        /// The circuit that the link is in; nil for a channel of its own.
+        /// The circuit of the link; nil for a direct channel.
         public var place: CircuitPlace?
         /// Random bytes for the link.
         public var entropy: MeshCore.Entropy
 
-        /// A channel.
+        /// Creates a direct channel.
         public init(
             _ role: LinkRole, sendMTU: Int, dial: Int? = nil, expected: Peer.ID? = nil,
             advertised: AdvertisedFlags? = nil, refusal: RefusalReason? = nil, bearer: Bearer? = nil,
@@ -122,7 +126,7 @@ public struct NodeCore: Sendable {
             self.entropy = entropy
         }
 
-        /// A link in a circuit: one that this node asks for, by a dial of its own, or one that was offered.
+        /// Creates a link in a circuit that this node has dialled or that a peer has offered.
         public init(in place: CircuitPlace, dial: Int? = nil, expected: Peer.ID? = nil, entropy: MeshCore.Entropy) {
             self.init(
                 place.host == nil ? .responder : .initiator, sendMTU: Limits.innerSDUBytes, dial: dial,
@@ -131,82 +135,85 @@ public struct NodeCore: Sendable {
         }
     }
 
-    /// What is to be done.
+    /// An output of the node, for its owner to perform.
     public enum Action: Sendable {
         /// Host or scan.
         case startRadio
-        /// Stop to scan.
+        /// Stop scanning.
         case stopScanning
-        /// Ask the radio again to let guests find this node.
+        /// Retry to make this node visible to guests.
         case retryRadio
-        /// A link came or went: legacy advertising stops then, and has to be asked for again.
+        /// A link opened or closed. Legacy advertising stops at this point and must be restarted.
         case linksChanged
-        /// Dial the host with this head. `expecting` is its identifier, or its head where that is all that is known.
+        /// Dial the host with this head. `expecting` is its identifier, or its head if the identifier is unknown.
         case dial(Int, head: Peer.ID, expecting: Peer.ID)
-        /// Give a dial up.
+        /// Cancel this dial.
         case cancelDial(Int)
-        /// Begin a link in a circuit: `opened` with random bytes, and with the dial and what it expects where there is one.
+        /// Open a link in a circuit: send `opened` with random bytes. It must contain the dial and the expected peer,
+        /// if any.
         case openCircuit(CircuitPlace, dial: Int?, expecting: Peer.ID?)
-        /// Let others find this relay, with what it advertises now; nil: no longer.
+        /// Advertise this node as a relay with this content; nil stops that.
         case relay(RelayNotice?)
-        /// Say in what this host advertises that its last places are for nodes that relay, or no longer.
+        /// Advertise whether this host reserves its last slots for relays.
         case placesForRelays(Bool)
-        /// A link has something to send: ask `nextSDU` until there is nothing more.
+        /// A link has something to send. Call `nextSDU` until it returns nil.
         case wake(MeshCore.LinkID)
-        /// Close a channel; after what `nextSDU` still has, where it has a final frame.
+        /// Close a channel. With `afterFinalFrame`, send the remaining SDUs from `nextSDU` first.
         case close(MeshCore.LinkID, afterFinalFrame: Bool)
-        /// Tell this to the peer of a link that its bearer vouches for.
+        /// Send a message to the peer of a vouched link.
         case deliver(MeshMessage, on: MeshCore.LinkID)
-        /// What was said on such a link with this number is safe.
+        /// The message with this number on a vouched link is stored.
         case acknowledge(UInt64, on: MeshCore.LinkID)
-        /// Such a link is over, or was never let in: nothing follows on it.
+        /// A vouched link has ended or was refused. Nothing follows on it.
         case end(MeshCore.LinkID, LinkEnd)
-        /// Ask the radio for a link's signal strength and condition: `measured`.
+        /// Ask the radio for a link's signal strength and condition. `measured` is the response.
         case measure(MeshCore.LinkID)
-        /// The radio at a link's other end says this of it.
+        /// Give the radio a note that the peer's radio has made about this link.
         case heed(MeshCore.LinkID, AirNote)
-        /// Write this as one transaction: `written` or `writeFailed`. One write at a time is asked for.
+        /// Write this as one transaction. The response is `written` or `writeFailed`. Only one write is pending at a
+        /// time.
         case write(StoreBatch)
-        /// Load again what could not be loaded from the web, now: the person asks for it.
+        /// Retry failed downloads now, because the person has asked for it.
         case retryCovers
-        /// Look through the host's library: `found`.
+        /// Search the host's library. The response is `found`.
         case search(SearchRequest, for: Peer.ID)
-        /// These songs are on view, the one that plays first: have their covers at hand.
+        /// Load the covers of these visible songs. The song that plays comes first.
         case fetchCovers([Song])
-        /// Make a song's cover small enough for the air: `coverMade`. One at a time is asked for.
+        /// Make a song's cover small enough for the air. The response is `coverMade`. Only one request is pending at a
+        /// time.
         case makeCover(Song.ID)
-        /// A song's cover has come over the air: it belongs into a file, which `cover` names.
+        /// Save a cover that was received over the air. The response is `cover` with the file.
         case keepCover(Song.ID, [UInt8])
-        /// Tell those who show the node.
+        /// Send this to the node's displays.
         case show(NodeEvent)
-        /// A peer broke the protocol: which way, who, and how often somebody did so far. For the log.
+        /// A peer has broken the protocol in this way. `count` is the number of such violations so far. For the log.
         case misbehaved(Misbehaviour, who: String, count: Int)
-        /// The disk takes nothing: for the log. It is the first time since it last took something.
+        /// A write has failed. `isFirst` is true for the first failure since the last success. For the log.
         case storeFailed(NodeStoreError, isFirst: Bool)
-        /// The question of this number has its answer.
+        /// The response to `asked` with this number.
         case answered(Int)
-        /// The node is to end, for this reason.
+        /// The node must end, for this reason.
         case quit(ByeReason)
     }
 
-    /// What a node is made of.
+    /// The data from which a node is created.
     public struct Configuration: Sendable {
-        /// What it is, as people and programs are told.
+        /// The node's description for people and programs.
         public var description: NodeDescription
-        /// Its key.
+        /// The node's key.
         public var identity: Identity
-        /// What it begins as.
+        /// The role in which the node starts.
         public var part: Part
-        /// What an earlier run has left.
+        /// The stored data of earlier runs.
         public var contents: StoredNode
-        /// Where a database that was damaged has been put; nil where all is well.
+        /// The path to which a damaged database was moved; nil if there was no damage.
         public var setAside: String?
-        /// When the node's time was zero, for those who compare its times with others'.
+        /// The instant at which the node's time was zero, to compare its times with those of other clocks.
         public var origin: ContinuousClock.Instant
-        /// A random number: pauses between dials are spread by it.
+        /// A random number that spreads the pauses between dials.
         public var seed: UInt64
 
-        /// A node's parts.
+        /// Creates a configuration.
         public init(
             _ part: Part, _ description: NodeDescription, identity: Identity, contents: StoredNode,
             setAside: String? = nil, origin: ContinuousClock.Instant, seed: UInt64
@@ -221,76 +228,77 @@ public struct NodeCore: Sendable {
         }
     }
 
-    /// What a node begins as.
+    /// The role in which a node starts.
     public enum Part: Sendable {
         /// A host with a library.
         case host(Hosting)
-        /// A guest that joins the host of this name or identifier. Where it is nil, it joins the hosts that it has joined before,
-        /// or any with `joinsAny` and where there are none. It takes others along, where it relays. What it was told to
-        /// prove, it proves, and joins nobody who cannot.
+        /// A guest that joins the host with this name or identifier.
+        ///
+        /// If `wanted` is nil, it joins hosts that it has joined before. It joins any host if `joinsAny` is true or if
+        /// it knows none. With `relays` it carries other nodes. With a `secret` it proves the secret to the host, and
+        /// it joins only hosts that can prove the secret as well.
         case guest(wanted: String?, joinsAny: Bool = false, relays: Bool = false, secret: JoiningSecret? = nil)
 
-        /// The side of its conversations that a node is.
+        /// The node's role in its conversations.
         var role: LinkRole { if case .host = self { .responder } else { .initiator } }
 
-        /// Whether it takes bonded guests only.
+        /// Whether the host accepts only bonded guests.
         var requiresBond: Bool { if case .host(let hosting) = self { hosting.requiresBond } else { false } }
 
         var relays: Bool { if case .guest(_, _, true, _) = self { true } else { false } }
     }
 
     private(set) var configuration: Configuration
-    /// The protocol, what the disk does not have yet, and the time.
+    /// The protocol, the unwritten changes and the time.
     var context: NodeDecisions.Context
     var links = LinkTable()
     var dials = Dials()
     /// The relays that were heard.
     var ways: Ways
-    /// Looks for one that is there now, after a dial in vain.
+    /// A short scan for another route after a failed dial.
     var freshLook: FreshLook?
-    /// Looks for a better one than is up.
+    /// The search for a better route than the present one.
     var betterWay = BetterWay()
     var quietLoss = QuietLoss()
-    /// Links in circuits, and what they go over.
+    /// Links in circuits, and their carriers.
     var circuits = CircuitTable()
-    /// What a relay tells others.
+    /// The route that this node offers to others as a relay.
     var duty = RelayDuty()
-    /// Keeps places at this node for those that relay.
+    /// Reserves slots of this node for relays.
     var places: Places
-    /// What is decided in steps: as it was before a step, where the disk does not take it.
+    /// The state that steps change. It returns to its value before the step if a write fails.
     var decisions: NodeDecisions
     var screen = NodeScreen()
-    /// What the radio does.
+    /// What the radio does at present.
     var activity = RadioActivity()
-    /// Searches of the guests in the circuits of a link.
+    /// The rate of searches by guests in the circuits of each carrier link.
     var crowdSearches = RecentTable<MeshCore.LinkID, RateLimit>(limit: Limits.guests)
-    /// A host's.
+    /// Only at a host.
     var stateFeed: StateFeed?
     var coverServer = CoverServer()
-    /// A guest's.
+    /// Only at a guest.
     var coverClient = CoverClient()
-    /// Spreads dials: nothing else depends on it.
+    /// Spreads dials. Nothing else depends on it.
     private var jitter: SeededGenerator
 
-    /// What has happened and waits for its step.
+    /// Events that are queued for the next step.
     var waiting = Inbox()
-    /// The step whose write is under way.
     var writing: Step?
-    /// Reliable messages that no disk has taken yet, the oldest first.
+    /// Unwritten reliable messages, oldest first.
     var held = HeldMessages()
-    /// Why the disk took nothing, and when it is asked again; nil where it takes what it is given.
+    /// The last write error and the time of the next retry; nil if the disk works.
     var storeOutage: (error: NodeStoreError, retryAt: MeshInstant)?
-    /// The radio works for the first time: until then everything waits.
+    /// The radio has worked at least once. All steps wait for that.
     var hasStarted = false
-    /// How closely a host's writes may follow one another.
+    /// Limits the rate of a host's writes.
     var pace = RateLimit(perSecond: NodeLimits.writesPerSecond, burst: NodeLimits.writeBurst, now: .zero)
-    /// The node is to end: nothing is decided any more.
+    /// The node is ending and decides nothing any more.
     var isQuitting = false
-    /// It has said goodbye.
+    /// The node has sent its goodbyes.
     var hasEnded = false
     private var actions: [Action] = []
 
-    /// A node that goes on where an earlier run has ended.
+    /// Creates a node that continues where an earlier run ended.
     public init(_ configuration: Configuration) {
         self.configuration = configuration
         ways = Ways(local: configuration.description.peer.id, takesOthers: configuration.part.relays)
@@ -313,13 +321,13 @@ public struct NodeCore: Sendable {
         decisions = NodeDecisions(configuration.part, configuration.description.peer, &memory)
         context = NodeDecisions.Context(mesh: mesh, role: configuration.part.role, memory: memory, now: .zero)
         jitter = SeededGenerator(seed: configuration.seed)
-        // Also while the first write is under way.
+        // Bans also apply during the first write.
         keepOut()
     }
 
     // MARK: Events
 
-    /// Takes an event. `now` is the owner's clock, which never goes back.
+    /// Handles an event. `now` is the owner's clock, which never goes back.
     public mutating func handle(_ event: Event, now: MeshInstant) -> [Action] {
         context.now = max(now, context.now)
         switch event {
@@ -359,7 +367,7 @@ public struct NodeCore: Sendable {
         case .better(let peer): better(peer)
         case .unheard(let peer): unheard(peer)
         case .reached(let peer):
-            // One dial at a time is pending. bluetoothd may have forgotten the device meanwhile.
+            // Only one dial at a time is pending. bluetoothd may have forgotten the device by now.
             guard let invited = dials.pending else { break }
             let host = peer ?? Peer(id: invited, name: "")
             show(.contact(Contact(.heard, host, at: configuration.origin + context.now, by: .link)))
@@ -378,7 +386,7 @@ public struct NodeCore: Sendable {
         return actions
     }
 
-    /// The next SDU that leaves on a link, of at most this many bytes; nil where there is nothing.
+    /// The next SDU to send on a link, of at most `limit` bytes; nil if there is none.
     public mutating func nextSDU(for id: MeshCore.LinkID, limit: Int, now: MeshInstant) -> ([UInt8], [Action])? {
         context.now = max(now, context.now)
         guard let (sdu, meshActions) = context.mesh.nextSDU(for: id, limit: limit) else { return nil }
@@ -390,36 +398,36 @@ public struct NodeCore: Sendable {
         return (sdu, actions)
     }
 
-    /// When `tick` is due. What is decided in steps waits while the disk is busy, however late it is.
+    /// When `tick` is due. Decisions of steps wait while the disk is busy, even if they are late.
     public var deadline: MeshInstant? {
         let links = earliest(links.deadline(context.mesh), earliest(waysDeadline, coversDeadline))
         return earliest(earliest(links, screen.deadline), stepDeadline)
     }
 
-    /// When a step is due: what has gathered meanwhile, or something although nothing has happened.
+    /// When the next step is due, for queued events or for a timer.
     private var stepDeadline: MeshInstant? {
         guard hasStarted, writing == nil, !isQuitting else { return nil }
         let due = waiting.isEmpty ? earliest(timeIsUp, waiting.crowdDeadline) : context.now
         return due.map { max($0, nextStep) }
     }
 
-    /// When something is due although nothing has happened.
+    /// When a timer of the decisions or of the disk is due.
     private var timeIsUp: MeshInstant? { earliest(decisions.deadline, storeOutage?.retryAt) }
 
     /// Whether the node hosts.
     public var isHost: Bool { decisions.app.isHosting }
 
-    /// Says where the node's page is, before it starts.
+    /// Sets the addresses of the node's page before the node starts.
     public mutating func isShown(at http: String, door: String?, passengers: String? = nil) {
         configuration.description.http = http
         configuration.description.browserDoor = door
         configuration.description.passengers = passengers
     }
 
-    /// The songs that a host has.
+    /// A host's songs.
     public var library: SongLibrary? { decisions.app.host?.library }
 
-    /// Whether the node takes more of what people and the radio have for it: who feeds it waits otherwise.
+    /// Whether the node accepts more inputs of people and of the radio. Otherwise their sources must wait.
     public var hasRoom: Bool { waiting.hasRoom || isQuitting }
 
     /// Whether the next SDU of a link may be read.
@@ -433,12 +441,12 @@ public struct NodeCore: Sendable {
 
     mutating func show(_ event: NodeEvent) { actions.append(.show(event)) }
 
-    /// A number from 0 to 1.
+    /// A random number from 0 to 1.
     mutating func nextJitter() -> Double { jitter.fraction() }
 
     private mutating func tick() {
         for id in links.due(context.mesh, now: context.now) {
-            // While this side does not read, the other's silence is ours. A handshake is never excused: it has a deadline.
+            // While this side does not read, it cannot blame the peer for silence. A handshake always has a deadline.
             if !mayRead(id, now: context.now), context.mesh.peer(on: id) != nil {
                 context.mesh.heardNothingByChoice(on: id, now: context.now)
             } else {
@@ -455,7 +463,7 @@ public struct NodeCore: Sendable {
 
     // MARK: From the start to the end
 
-    /// The node is ready, and the disk knows what it begins with.
+    /// The node is ready, and its initial state is on disk.
     mutating func begin() {
         show(.ready(configuration.description))
         if let path = configuration.setAside { tell(Notice(.storageDamaged(setAside: path))) }
@@ -475,7 +483,7 @@ public struct NodeCore: Sendable {
         }
     }
 
-    /// Everybody hears a goodbye, and the disk gets everything.
+    /// Sends goodbyes on all links and writes the full state.
     private mutating func end() {
         isQuitting = true
         hasEnded = true

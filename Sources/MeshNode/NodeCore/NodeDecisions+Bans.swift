@@ -4,18 +4,18 @@ import DemocracyDJ
 import MeshProtocol
 import NodeStore
 
-/// Who is kept out of a host, as its person is told.
+/// A ban as the host's person sees it.
 public struct ShownBan: Hashable, Sendable, Encodable {
-    /// Who; the name is empty where the host has it no more.
+    /// The banned guest. Its name is empty if the host no longer has it.
     public var peer: Peer
-    /// Until when, in seconds since 1970; nil until said otherwise, or until the session ends.
+    /// The end of the ban in seconds since 1970; nil if it lasts until the end of the session or until it is lifted.
     public var until: UInt32?
-    /// Whether the end of the session ends it.
+    /// Whether the ban ends with the session.
     public var session: Bool
 
     private enum Key: String, CodingKey { case peer, until, session }
 
-    /// Writes the object; what is not there is a null.
+    /// Writes the object. Missing values become null.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(peer, forKey: .peer)
@@ -24,9 +24,9 @@ public struct ShownBan: Hashable, Sendable, Encodable {
     }
 }
 
-/// For how long somebody is kept out, behind a name.
+/// Parses the length of a ban after a name.
 enum BanSpan {
-    /// Reads `Eve`, `Eve 30m`, `0f4a51e3 3d`: the name, and how many seconds; nil until said otherwise.
+    /// Reads `Eve`, `Eve 30m` or `0f4a51e3 3d` as a name and a number of seconds; nil means no time limit.
     static func split(_ text: String) -> (name: String, seconds: UInt32?) {
         guard let space = text.lastIndex(of: " "),
             case .seconds(let seconds)? = InvitationWish(parsing: String(text[text.index(after: space)...]))?.span
@@ -35,16 +35,16 @@ enum BanSpan {
     }
 }
 
-/// Times of timed bans that do not depend on the wall clock.
+/// The times of timed bans, independent of the wall clock.
 struct BanTimes: Sendable {
-    /// When those end that this run has made, in the node's own time.
+    /// When the bans of this run end, in the node's own time.
     var ends: [Peer.ID: MeshInstant] = [:]
-    /// Those that were over by the clock.
+    /// The bans that have expired by the wall clock.
     var over: [BanRecord] = []
 }
 
 extension NodeDecisions {
-    /// All who are kept out.
+    /// All bans.
     var shownBans: [ShownBan] {
         let kicked = (app.host?.state.banned ?? []).filter { id in !bans.contains { $0.peer.id == id } }
         let names = app.host?.state.bannedNames ?? [:]
@@ -67,7 +67,7 @@ extension NodeDecisions {
         return ask(.host(.command(.noteBan(peer))), &context) + noteBans(&context) + [.keepOut(peer.id)]
     }
 
-    /// The driver undoes what was done last: it may be a ban.
+    /// Undoes the driver's last action, which may be a ban.
     mutating func undo(_ context: inout Context) -> [Act] {
         let isBan = if case .ban = app.host?.steering.undo { true } else { false }
         guard !isBan || !context.isWithoutStore else { return [.tell(Notice(CommandProblem.notKept))] }
@@ -91,7 +91,7 @@ extension NodeDecisions {
         return ask(.host(.command(.unban(peer.id))), &context) + noteBans(&context) + [.keepOut(nil)]
     }
 
-    /// Those whose time is over may come in again.
+    /// Lifts expired bans.
     mutating func endBans(_ context: inout Context) -> [Act] {
         guard bans.contains(where: { $0.until != nil }) else { return [] }
         let time = context.mesh.door.wallClock(now: context.now)
@@ -103,8 +103,8 @@ extension NodeDecisions {
         return noteBans(&context, isAnswer: false) + [.keepOut(nil)]
     }
 
-    /// The wall clock was set. Bans of this run keep their length, and bans of earlier runs keep their end, also those that seemed
-    /// to be over.
+    /// Handles a change of the wall clock. Bans of this run keep their length. Bans of earlier runs keep their end,
+    /// including those that seemed to have expired.
     mutating func clockSays(_ seconds: UInt32, _ context: inout Context) -> [Act] {
         guard app.isHosting, context.mesh.door.clockSays(seconds, now: context.now) else { return [] }
         for place in bans.indices where bans[place].until != nil {

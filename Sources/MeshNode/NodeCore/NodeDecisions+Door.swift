@@ -3,31 +3,32 @@
 import DemocracyDJ
 import MeshProtocol
 
-/// What a host's person wants of its invitations.
+/// A request of the host's person about invitations.
 public struct InvitationWish: Hashable, Sendable {
-    /// For how long an invitation is to be good, or that none is to be any more.
+    /// The validity of a new invitation, or which invitations to revoke.
     public enum Span: Hashable, Sendable {
-        /// For one guest, within `NodeLimits.onceSeconds`.
+        /// Create one for a single guest, valid for `NodeLimits.onceSeconds`.
         case once
-        /// For everybody who has it, for so many seconds.
+        /// Create one for any number of guests, valid for this many seconds.
         case seconds(UInt32)
-        /// Those that were given are good no longer.
+        /// Revoke all invitations.
         case none
-        /// The one of this name is good no longer.
+        /// Revoke the invitation with this name.
         case noMore([UInt8])
     }
 
-    /// For how long.
+    /// The requested validity or revocation.
     public var span: Span
-    /// Random bytes for its name and its secret: `entropyBytes`. The node that is asked adds them.
+    /// Random bytes for the invitation's name and secret, `entropyBytes` in number. The node that decides adds them.
     public var entropy: [UInt8] = []
 
     static let entropyBytes = Limits.invitationBytes + Limits.invitationSecretBytes
 
-    /// A wish.
+    /// Creates a request without entropy.
     public init(_ span: Span) { self.span = span }
 
-    /// Reads what a person types: nothing or `once`, a time such as `30m`, `2h` or `3d`, `none`, or `none` and an invitation.
+    /// Parses the text that a person types: nothing or `once`, a time such as `30m`, `2h` or `3d`, `none`, or `none`
+    /// and an invitation.
     init?(parsing text: String) {
         if text.lowercased().hasPrefix("none "), let one = Invitation(text: String(text.dropFirst(5))) {
             self.init(.noMore(one.name))
@@ -68,7 +69,7 @@ extension NodeDecisions {
         return noteInvitations(&context, making: given)
     }
 
-    /// The invitations are others than they were.
+    /// Stores and shows the changed invitations.
     func noteInvitations(_ context: inout Context, making given: GivenInvitation? = nil) -> [Act] {
         context.memory.note(context.mesh.door.invitations)
         return [.showInvitations(making: given)]
@@ -76,7 +77,7 @@ extension NodeDecisions {
 }
 
 extension NodeCore {
-    /// Tells the person which invitations there are, and the one that was just made.
+    /// Shows the valid invitations, and the one that was just created.
     mutating func showInvitations(making given: GivenInvitation? = nil) {
         let node = configuration.description
         if let given { show(.invitation(OpenInvitation(given, of: node))) }

@@ -4,7 +4,7 @@ import DemocracyDJ
 import MeshProtocol
 
 extension NodeDecisions {
-    /// A guest that is there becomes a driver, and stays one over every start until it is dismissed.
+    /// Makes a connected guest a co-host. It stays one across restarts until it is dismissed.
     mutating func appoint(_ name: String, _ context: inout Context) -> [Act] {
         guard let host = app.host else { return [] }
         let meant = host.state.connectedPeers.meant(by: name)
@@ -16,7 +16,7 @@ extension NodeDecisions {
         return note(others + [peer], &context)
     }
 
-    /// It need not be there.
+    /// Dismisses a co-host, which need not be connected.
     mutating func dismiss(_ name: String, _ context: inout Context) -> [Act] {
         guard app.isHosting else { return [] }
         let meant = drivers.meant(by: name)
@@ -37,7 +37,7 @@ extension NodeDecisions {
         context.memory.note(drivers: drivers, withBrowser: drivers.filter { browserDrivers.contains($0.id) })
     }
 
-    /// A guest joins with a browser, which sends its key in the clear.
+    /// Records that a guest joins with a browser, which sends its key in the clear.
     mutating func noteBrowser(of peer: Peer, _ context: inout Context) {
         guard drivers.contains(where: { $0.id == peer.id }), browserDrivers.insert(peer.id).inserted,
             !context.isWithoutStore
@@ -45,7 +45,8 @@ extension NodeDecisions {
         remember(&context)
     }
 
-    /// What becomes of a message by radio that steers with the key of a browser; nil for any other.
+    /// Rejects a co-host's command that arrives over the radio with the key of a browser. Returns nil for any other
+    /// message.
     mutating func refuseSteering(_ message: MeshMessage, by peer: Peer, _ context: inout Context) -> [Act]? {
         guard case .intent(.steer(let wish)) = message, app.isHosting, browserDrivers.contains(peer.id) else {
             return nil

@@ -4,24 +4,24 @@ import DemocracyDJ
 import MeshProtocol
 import MeshSession
 
-/// A host as a guest's person is told of it: one that was joined before, or one that is in range.
+/// A host as the guest's person sees it: a known host, or one in range.
 public struct ShownHost: Hashable, Sendable, Encodable {
-    /// Who; of one that is only heard, by the head of its identifier.
+    /// The host. Its identifier is a head if the host was only heard.
     public var peer: Peer
-    /// Whether it was joined before.
+    /// Whether this guest has joined it before.
     public var known: Bool
-    /// Whether it is heard, itself or through a relay.
+    /// Whether it is heard, directly or through a relay.
     public var inRange: Bool
     /// Whether this guest is linked to it.
     public var joined: Bool
-    /// Whether it has the name of one that was joined, and another key.
+    /// Whether it has the name of a known host but another key.
     public var other: Bool
 }
 
-// The hosts that a guest knows, and which one it is to join.
+// The hosts that a guest knows, and which of them it should join.
 
 extension NodeDecisions {
-    /// Those that were joined, the guest's own and then the last of them first, and then the others that are in range.
+    /// The guest's own host, then the other known hosts, last joined first, and then the other hosts in range.
     var shownHosts: [ShownHost] {
         let (known, heard, linked) = (policy.known, inRange.hosts, app.guest?.state.host?.id)
         let joined = known.hosts.reversed().map { host in
@@ -36,7 +36,7 @@ extension NodeDecisions {
         return joined + others
     }
 
-    /// A host has let this guest in.
+    /// Records that a host has admitted this guest.
     mutating func noteJoined(_ host: Peer, _ context: inout Context) -> [Act] {
         policy.noteJoined(host) ? noteHosts(&context) : []
     }
@@ -46,7 +46,7 @@ extension NodeDecisions {
         return [.show(.hosts(shownHosts, isAnswer: false))]
     }
 
-    /// The person wants this host, by name or identifier, and leaves the one that this guest is linked to.
+    /// Joins the host with this name or identifier, and leaves the present one.
     mutating func join(_ text: String, _ context: inout Context) -> [Act] {
         guard let guest = app.guest else { return [] }
         let known = policy.known.hosts.meant(by: text)
@@ -55,7 +55,8 @@ extension NodeDecisions {
         if let host = guest.state.host, [host].meant(by: text).first != nil {
             return [.tell(Notice(.joinedAlready(host.name)))]
         }
-        // One that was joined is meant by its key. One that is only heard keeps its name, which it has to prove to have.
+        // A known host is identified by its key. A host that was only heard is identified by its name, which it must
+        // prove.
         let wanted = known.first?.id ?? (Identity.digits(in: text) == nil ? heard.first?.name : nil) ?? text
         changedKey = nil
         let leaving =
@@ -63,7 +64,7 @@ extension NodeDecisions {
         return leaving + [.cleared(by: .retried), .steer(.want(wanted))]
     }
 
-    /// Several hosts in range may be meant by the name that the person has typed: nil if not. They are asked about once.
+    /// Asks the person, once, if the typed name may mean several hosts in range. Returns nil if it does not.
     mutating func askWhichHost() -> [Act]? {
         let rivals = policy.rivals(among: inRange.hosts)
         defer { askedHosts = Set(rivals.map(\.id)) }
@@ -71,14 +72,14 @@ extension NodeDecisions {
         return askedHosts == Set(rivals.map(\.id)) ? [] : [.tell(Notice(.severalHosts(rivals)))]
     }
 
-    /// The person was given an invitation.
+    /// Joins the host of an invitation.
     mutating func join(_ invitation: Invitation, _ context: inout Context) -> [Act] {
         guard invitation.service == context.mesh.service else { return [.tell(Notice(.noInvitation))] }
         context.mesh.secret = invitation.joiningSecret
         return join(invitation.host, &context)
     }
 
-    /// The person wants a host forgotten: its key, its name, and what was to be said to it.
+    /// Forgets a host: its key, its name and the messages that are queued for it.
     mutating func forgetHost(_ text: String, _ context: inout Context) -> [Act] {
         guard let guest = app.guest else { return [] }
         guard !context.isWithoutStore else { return [.tell(Notice(CommandProblem.notKept))] }
@@ -86,12 +87,12 @@ extension NodeDecisions {
         guard let host = meant.first else { return [.tell(Notice(.noSuchHost(text)))] }
         guard meant.count == 1 else { return [.tell(Notice(.severalHosts(meant)))] }
         guard guest.state.host?.id == host.id else { return forget(host.id, &context) }
-        // At once, and not when the link has ended: what was wanted of it is then of nobody.
+        // Report the end now and not when the link has ended. The wishes for this host then belong to no host.
         let left = ask(.multipeerEvent(.peerDisconnected(host, reason: .goodbye)), &context)
         return [.disconnect(host.id)] + left + [.steer(.leave)] + forget(host.id, &context)
     }
 
-    /// Forgets the hosts whose identifiers begin like this.
+    /// Forgets the hosts whose identifiers begin with this head.
     mutating func forget(_ head: Peer.ID, _ context: inout Context) -> [Act] {
         let hosts = policy.known.forget(withHead: head) ? noteHosts(&context) : []
         return [.forgetHost(head)] + ask(.guest(.forgotHost(head)), &context) + hosts

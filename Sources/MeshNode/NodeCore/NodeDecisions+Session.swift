@@ -3,7 +3,8 @@
 import DemocracyDJ
 
 extension NodeDecisions {
-    /// A host's session is over, and the next one begins at once. Without a disk it goes on: the end could be undone.
+    /// Ends the host's session and begins the next one at once. Without a disk the session continues, because a restart
+    /// could undo the end.
     mutating func endSession(_ context: inout Context) -> [Act] {
         guard let host = app.host else { return [] }
         guard !context.isWithoutStore else { return [.tell(Notice(CommandProblem.notKept))] }

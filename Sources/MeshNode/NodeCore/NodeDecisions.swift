@@ -5,76 +5,77 @@ import MeshProtocol
 import MeshSession
 import NodeStore
 
-/// What is to be done once the disk has what was decided.
+/// A result of a step, to be performed once the write is durable.
 enum Act: Sendable {
-    /// The node is ready.
     case begin
     case effect(AppFeature.Effect)
     case show(NodeEvent)
     case tell(Notice)
-    /// What the notice of this code was about is over.
+    /// The cause of the notice with this code has ended.
     case clear(String)
-    /// What ends notices has happened.
+    /// An event that ends notices has occurred.
     case cleared(by: Problem.Clearer)
     case steer(ReconnectPolicy.Event)
     case share(StateFeed.Event)
-    /// The host's invitations are others; this one was just made.
+    /// The host's invitations have changed. `making` is the one that was just created.
     case showInvitations(making: GivenInvitation?)
-    /// This key is kept out, and leaves where it is linked; nil where somebody is kept out no longer.
+    /// Bans this key and ends its link; nil if a ban was lifted.
     case keepOut(Peer.ID?)
-    /// A host's session is over, and the next one has begun. Its guests get a goodbye and join again.
+    /// A host's session has ended, and the next one has begun. Its guests get a goodbye and join again.
     case sessionEnded
-    /// A guest is there, on this link.
+    /// A guest has connected on this link.
     case guestConnected(Peer.ID, on: MeshCore.LinkID)
     case accept(ReceivedMessage)
-    /// The same, on a link that its bearer vouches for.
+    /// Like `accept`, on a vouched link.
     case acknowledge(UInt64, on: MeshCore.LinkID)
-    /// Tell something on such a link.
+    /// Send a message on a vouched link.
     case deliver(MeshMessage, on: MeshCore.LinkID)
-    /// A reliable message that waits for the disk may leave.
+    /// A reliable message that waited for the disk may be sent.
     case release(number: UInt64, in: ConversationKey)
     case disconnect(Peer.ID)
-    /// What was joined under this head of an identifier is forgotten.
+    /// Forget the hosts with this head.
     case forgetHost(Peer.ID)
     /// The host has ended the link, or this guest has left it.
     case hostLeft(Peer, LinkEnd)
     case retryRadio
-    /// The person wants to have it tried again; `isWell` where the radio works, there is a host, and covers come.
+    /// The person wants a retry. `isWell` is true if the radio works, the node is linked and covers load.
     case retried(isWell: Bool)
     case answer(Int)
     case quit(ByeReason)
 }
 
-/// Decides what is to become of what happens: the features decide, and what they want is the step's acts.
+/// Decides how to handle each event. The features decide, and their effects become the step's acts.
 ///
-/// A plain value: where the disk does not take what a step has decided, the node goes back to what this was before it.
+/// This is a plain value. If a write fails, the node restores the value from before the step.
 struct NodeDecisions: Sendable {
     private(set) var app = AppFeature()
     private(set) var monitor = NetworkMonitor()
-    /// A guest's way to its host. What it decides is performed at once: it moves only when a step's acts do.
+    /// Decides how a guest reaches its host. Its actions are performed at once, because it changes only when a step's
+    /// acts are performed.
     var policy: ReconnectPolicy
     private(set) var presence = Presence()
     private(set) var inRange = WaysInRange()
-    /// Hosts of a known name and another key that people were told of, by their heads.
+    /// The heads of hosts with a known name but another key, after the person was notified.
     var toldCopies = RecentTable<Peer.ID, Bool>(limit: NodeLimits.shownHosts)
-    /// Links whose end is to be dealt with, and that went over something beside the radio.
+    /// Links over a network or a broker whose end is not decided yet.
     var besideRadio: Set<MeshCore.LinkID> = []
-    /// Why covers cannot be had at present.
+    /// Why covers cannot be loaded at present.
     private(set) var failingCovers: Set<NetworkError> = []
-    /// Whom a host keeps out beyond its session, the oldest first.
+    /// Bans that outlive the session, oldest first.
     var bans: [BanRecord] = []
     var banTimes = BanTimes()
-    /// Whose devices steer a host beside the head unit, the oldest first.
+    /// Co-hosts, oldest first.
     var drivers: [Peer] = []
-    /// Those of them whose keys a browser has sent over a network in the clear. They steer with a browser only: whoever has read
-    /// such a key could join by radio with it.
+    /// Co-hosts whose keys a browser has sent over a network in the clear. Their commands are accepted from a browser
+    /// only, because anyone who has read such a key could join over the radio with it.
     var browserDrivers: Set<Peer.ID> = []
-    /// The host, or its head, that has proved another key than the one that was joined before: a tap on Retry forgets that.
+    /// The host, or its head, that has proved a different key from that of the known host. A tap on Retry forgets the
+    /// old key.
     var changedKey: Peer.ID?
-    /// The hosts that the person was asked about last.
+    /// The hosts about which the person was last asked.
     var askedHosts: Set<Peer.ID> = []
 
-    /// What decides for a node of this kind, as an earlier run has left it.
+    /// Creates the decision state of a node in this role, as an earlier run has left it.
     init(_ part: NodeCore.Part, _ local: Peer, _ memory: inout NodeMemory) {
         policy = ReconnectPolicy(
             wanted: part.wanted, known: KnownHosts(memory.storedKnownHosts), joinsAny: part.joinsAny)
@@ -91,25 +92,25 @@ struct NodeDecisions: Sendable {
         }
     }
 
-    /// When the features are to be asked again.
+    /// When the features must be called again.
     var deadline: MeshInstant? { earliest(earliest(app.deadline, policy.deadline), monitor.deadline) }
 
-    /// What a step decides with: the conversations that hold what is said, and what the next write takes along.
+    /// The input of a step: the conversations that hold messages, and the content of the next write.
     struct Context {
         var mesh: MeshCore
-        /// The side of all of them that this node is.
+        /// The node's role in all conversations.
         let role: LinkRole
         var memory: NodeMemory
         var now: MeshInstant
-        /// What was read last: what has arrived is looked at once before its step, and once in it.
+        /// The last decoded message, because an arriving message is read before its step and again in it.
         private var last: (bytes: [UInt8], message: MeshMessage?)?
-        /// What was read before, where that is shared.
+        /// Decoded messages that nodes of a simulation share.
         var reading: SharedReading?
-        /// What is decided now cannot be written: nothing may leave that would have to be.
+        /// The disk has failed, so nothing may leave that would have to be written first.
         var isWithoutStore = false
-        /// How a peer has said what is decided on just now.
+        /// How the peer has sent the message on which the node is deciding.
         enum Asker: Sendable {
-            /// On a link that its bearer vouches for.
+            /// On a vouched link.
             case link(MeshCore.LinkID)
             /// In its conversation.
             case radio
@@ -121,7 +122,7 @@ struct NodeDecisions: Sendable {
             (self.mesh, self.role, self.memory, self.now) = (mesh, role, memory, now)
         }
 
-        /// What a peer says; nil where it is no message.
+        /// Decodes a peer's message; nil if it is malformed.
         mutating func read(_ bytes: [UInt8]) -> MeshMessage? {
             if let last, last.bytes == bytes { return last.message }
             let message = reading.map { $0.message(bytes) } ?? MeshMessage(encoded: bytes)
@@ -129,7 +130,6 @@ struct NodeDecisions: Sendable {
             return message
         }
 
-        /// The conversation with a peer.
         func key(of peer: Peer.ID) -> ConversationKey { mesh.key(peer, as: role) }
     }
 
@@ -147,7 +147,7 @@ struct NodeDecisions: Sendable {
             guard app.isHosting || app.isJoining else { return [] }
             context.asker = .link(id)
             defer { context.asker = nil }
-            // No later than the answer to it: a rejection that comes before is an earlier message's.
+            // Acknowledge before the answer is sent. The peer attributes an earlier rejection to an earlier message.
             return [.acknowledge(number, on: id)]
                 + ask(.host(.multipeerEvent(.messageReceived(message, from: known(peer)))), &context)
         case .left(let id, let peer, let end):
@@ -181,7 +181,7 @@ struct NodeDecisions: Sendable {
         case .broker(let report): return told(report)
         case .found(let results, let peer):
             guard let host = app.host, peer == host.local.id else { return [.share(.answered(results, for: peer))] }
-            // Another search of the same person may have come after it.
+            // A later search of the same person may have replaced this one.
             guard let search = host.state.search, search.number == results.number else { return [] }
             return [.show(.searchResults(results.found, query: search.query))]
         case .cover(let songID, let path): return [.show(.artwork(songID, path: path)), .cleared(by: .loaded)]
@@ -197,21 +197,21 @@ struct NodeDecisions: Sendable {
             let ended = endBans(&context) + watch(.tick, &context)
             return ended + (isDue ? ask(.host(.tick), &context) : []) + [.steer(.tick)]
         case .started: return [.begin]
-        // The links' own, and what is dealt with elsewhere.
+        // Events of the links, and events that are handled elsewhere.
         case .input, .heardRelay, .better, .reached, .adapterTimed, .opened, .dialFailed, .received, .channelClosed,
             .joined, .claimed, .said, .left, .measured, .written, .writeFailed, .coverMade, .end:
             return []
         }
     }
 
-    /// How the broker is: one notice takes the place of another, and its connection clears them.
+    /// Shows the broker's state. A new notice replaces the old one, and a connection clears it.
     private func told(_ report: BrokerReport) -> [Act] {
         let problem = report.problem.map { Notice(HeadUnitProblem.broker($0)) }
         let former = report.state == nil ? [] : BrokerProblem.codes.filter { $0 != problem?.code }
         return [.show(.broker(report))] + former.map { .clear($0) } + (problem.map { [.tell($0)] } ?? [])
     }
 
-    /// A way to a host is heard: people are told where they were not.
+    /// Notes a route to a host, and shows it if it was not shown before.
     private mutating func heard(_ way: WaysInRange.Way, rssi: Int?, _ context: inout Context) -> [Act] {
         let (isNew, former) = inRange.heard(way)
         return (former.map { lost($0, &context) } ?? [])
@@ -220,7 +220,7 @@ struct NodeDecisions: Sendable {
                 : [])
     }
 
-    /// A host is heard that has the name of one that was joined, and another key.
+    /// Notifies the person of a host that has the name of a known one but another key.
     private mutating func tellCopy(_ peer: Peer) -> [Act] {
         guard app.isJoining, app.guest?.state.host == nil, let host = policy.host(copiedBy: peer),
             toldCopies[peer.id] == nil
@@ -229,7 +229,7 @@ struct NodeDecisions: Sendable {
         return [.tell(Notice(.otherHost(name: host.name, head: Identity.head(of: peer.id))))]
     }
 
-    /// A way to a host is gone, and with the last one the host.
+    /// Notes a lost route to a host. If it was the last one, the host is lost.
     private mutating func lost(_ way: WaysInRange.Way, _ context: inout Context) -> [Act] {
         [.show(.peerLost(way.host, via: way.relay?.id))]
             + (inRange.contains(way.host.id) ? [] : ask(.multipeerEvent(.peerLost(way.host)), &context))
@@ -259,7 +259,7 @@ struct NodeDecisions: Sendable {
         case .failed(_, let proved?, .refused(.twin)) where app.isHosting && proved == context.mesh.local.id:
             return [.tell(Notice(.twins(context.mesh.local)))]
         case .failed(let expected, let proved, let end):
-            // Somebody else's dial, or one of ours that was taken back.
+            // The peer was dialled by another node, or this node has cancelled the dial.
             guard let expected, end != .left else { return [] }
             if end == .misbehaved(.changedIdentity), !context.mesh.joined(withHead: expected).isEmpty {
                 changedKey = expected
@@ -269,7 +269,7 @@ struct NodeDecisions: Sendable {
             if end == .refused(.challenge), context.mesh.holdsBackProofs {
                 return inviteFailed(.heldBack(proved ?? expected))
             }
-            // It may be near, and somebody else be nearer.
+            // The wanted host may be near, with a closer impostor in front of it.
             if end == .misbehaved(.unprovenHost) {
                 return [.tell(Notice(NetworkError.unprovenHost)), .steer(.refused(.challenge, by: proved ?? expected))]
             }
@@ -278,8 +278,8 @@ struct NodeDecisions: Sendable {
     }
 
     private mutating func connected(_ peer: Peer, on id: MeshCore.LinkID, _ context: inout Context) -> [Act] {
-        // Somebody else than the host that this guest wants is nobody's host here, and the link ends. Nor is it one that was
-        // joined, whose key would keep the host out that it passes for.
+        // This guest does not want that host, so it ends the link. It does not record it as a known host either: its
+        // key would lock out the host that it imitates.
         if app.isJoining, !policy.accepts(peer) {
             let isNew = context.mesh.conversation(context.key(of: peer.id))?.isBlank == true
             return tellCopy(peer) + [.steer(.linked(peer))] + (isNew ? [.forgetHost(peer.id)] : [])
@@ -297,7 +297,8 @@ struct NodeDecisions: Sendable {
             + [.guestConnected(peer.id, on: id)] + copiedHost(met: peer, context)
     }
 
-    /// Of two hosts with one identity neither hears the other; whom a guest goes over to knows less than it has told.
+    /// Detects two hosts with one identity, which never hear each other. When a guest moves from one to the other, the
+    /// second host knows less than the first one has reported.
     private func copiedHost(met peer: Peer, _ context: Context) -> [Act] {
         let (local, isHost) = (context.mesh.local, app.isHosting)
         let outdated = context.mesh.conversation(context.key(of: peer.id))?.outdated
@@ -305,7 +306,7 @@ struct NodeDecisions: Sendable {
         return [.tell(Notice(.copied(host: isHost ? local : peer, guest: isHost ? peer : local)))]
     }
 
-    /// A bearer vouches for a guest. What its link says about the radio is nothing.
+    /// A bearer vouches for a guest. The link says nothing about the radio.
     private mutating func joined(_ id: MeshCore.LinkID, _ peer: Peer, _ context: inout Context) -> [Act] {
         let isNews = presence.linked(peer, by: id, isVouched: true)
         noteBrowser(of: peer, &context)
@@ -313,8 +314,8 @@ struct NodeDecisions: Sendable {
         return (isNews ? [.show(.peerConnected(peer))] : []) + told + [.guestConnected(peer.id, on: id)]
     }
 
-    /// What was wished for goes to the host that is joined next. Where the old one is back with its key meanwhile, nothing is
-    /// forgotten.
+    /// Forgets the old key. The wishes go to the host that is joined next. If the old host is linked again with its
+    /// key, nothing is forgotten.
     mutating func forgetChangedKey(_ context: inout Context) -> [Act] {
         guard let changedKey else { return [] }
         self.changedKey = nil
@@ -323,12 +324,12 @@ struct NodeDecisions: Sendable {
         return forget(changedKey, &context)
     }
 
-    /// Who has left since may still have said something that counts.
+    /// A peer that has left may still have sent a message that counts.
     private func known(_ id: Peer.ID) -> Peer { presence[id] ?? Peer(id: id, name: "") }
 
     private mutating func received(_ message: ReceivedMessage, _ context: inout Context) -> [Act] {
         guard !context.mesh.hasDeclined(message) else { return [] }
-        // The session is over, and nothing counts any more: it is not acknowledged, and its sender keeps it.
+        // The session is over. The message is not acknowledged, and its sender keeps it.
         guard app.isHosting || app.isJoining else { return [] }
         var acts: [Act] = []
         if let content = context.read(message.body) {
@@ -350,14 +351,14 @@ struct NodeDecisions: Sendable {
         let reason = DisconnectReason(end)
         let isRadios = besideRadio.remove(id) == nil
         let watched = watch(reason == .linkLost && isRadios ? .linkLost(peer.id) : .unlinked(peer.id), &context)
-        // A host that is stopped keeps its session: its guests wait for it, as they do in a tunnel.
+        // A stopped host keeps its session. Its guests wait for it, as in a tunnel.
         let isStopped = end == .goodbye(.stopped)
         let ending = MultipeerEvent.peerDisconnected(peer, reason: isStopped && app.isJoining ? .linkLost : reason)
         let told = isLast ? ask(.multipeerEvent(ending), &context) : []
         let gone: [Act] = if case .goodbye = end { unheard(peer) } else { [] }
         return (isLast ? [.show(.peerDisconnected(peer, reason))] : []) + gone
             + (watched + told).map { act in
-                // Here is why the host is gone.
+                // This is the reason why the host is gone.
                 switch act {
                 case .effect(.guest(.returnToStart(let host, _))): .hostLeft(host, end)
                 case .effect(.guest(.reconnect(let host))) where isStopped: .hostLeft(host, end)
@@ -366,7 +367,7 @@ struct NodeDecisions: Sendable {
             }
     }
 
-    /// A host that says goodbye is gone before its radio, and relays to it, notice.
+    /// A host that says goodbye is gone before the radio, or relays to it, notice.
     private mutating func unheard(_ host: Peer) -> [Act] {
         let heard = Peer(id: Identity.head(of: host.id), name: host.name)
         return inRange.gone(heard.id).map { .show(.peerLost(heard, via: $0.relay?.id)) }
@@ -381,7 +382,7 @@ struct NodeDecisions: Sendable {
             ]
         case .heldBack(let host):
             [.cleared(by: .refused), .tell(Notice(NetworkError.pinAtRisk)), .steer(.refused(.challenge, by: host))]
-        // Anybody can say that in the host's name, so it is told, and tried again.
+        // Any peer can claim this in the host's name. So the node reports it and tries again.
         case .refused(let reason, nil): [.tell(Notice(NetworkError(reason))), .steer(.dialFailed)]
         default: [.steer(.dialFailed)]
         }
@@ -389,7 +390,6 @@ struct NodeDecisions: Sendable {
 
     // MARK: The radio's health
 
-    /// Decides on an event of the radio's health.
     mutating func watch(_ event: NetworkMonitor.Event, _ context: inout Context) -> [Act] {
         monitor.handle(event, now: context.now).flatMap { action -> [Act] in
             switch action {
@@ -403,7 +403,7 @@ struct NodeDecisions: Sendable {
 
     // MARK: The features
 
-    /// What cannot be sent is decided behind all that was decided with it, and is told last.
+    /// Gives an event to the features. Send failures are decided after everything else of this event and reported last.
     mutating func ask(_ event: AppFeature.Event, _ context: inout Context) -> [Act] {
         let effects = app.handle(event, now: context.now)
         return effects.map { .effect($0) }
@@ -424,11 +424,12 @@ struct NodeDecisions: Sendable {
         return ask(.multipeerEvent(.sendFailed(message, error)), &context)
     }
 
-    /// By the link that has asked; what nobody has asked for just now, by every link that the peer has.
+    /// Sends a rejection on the link on which the request came. Without a pending request it goes over every link of
+    /// the peer.
     mutating func reject(_ rejection: MeshMessage, to peer: Peer.ID, _ context: inout Context) -> [Act] {
         switch context.asker {
         case .link(let id): return [.deliver(rejection, on: id)]
-        // Whether its link is still up or not: what it has said there is answered there.
+        // The conversation gets the answer even if its link has ended.
         case .radio: return stage(rejection, to: peer, &context)
         case nil:
             let vouched = presence.vouched(peer)
@@ -437,7 +438,7 @@ struct NodeDecisions: Sendable {
         }
     }
 
-    /// Gives a reliable message to its conversation, which holds it until the disk has it.
+    /// Gives a reliable message to its conversation, which holds it until it is on disk.
     private mutating func stage(_ message: MeshMessage, to peer: Peer.ID, _ context: inout Context) -> [Act] {
         let (body, key) = (message.encoded, context.key(of: peer))
         guard !context.isWithoutStore else { return sendFailed(message, to: peer, .notStored, &context) }
