@@ -2,64 +2,62 @@
 
 import MeshProtocol
 
-/// Looks for a better way to the host while the one through relays is up, and says when to go over: what is better has to be so
-/// twice running, so that a car that passes by takes nobody along.
+/// Searches for a better route while the present one leads through relays, and decides when to switch. A route must be
+/// better in two searches in a row, so that a passing car does not cause a switch.
 struct BetterWay: Sendable {
-    /// What happens.
     enum Event: Hashable, Sendable {
-        /// A way is up, over so many relays.
+        /// A route over this many relays is up.
         case up(relays: Int)
-        /// None is.
+        /// No route is up.
         case down
-        /// Going over has led to nothing.
+        /// The switch has failed.
         case failed
-        /// Who this node hangs on, over so many relays, needs its place for a node that relays.
+        /// The parent, at the end of this many relays, needs this node's slot for a relay.
         case asked(relays: Int)
-        /// This relay is heard and takes it.
+        /// A relay that can accept this node was heard.
         case heardAside(Dials.Way)
-        /// Time has passed, and this is the best way that is heard, where it is better than the one that is up; and whether others
-        /// hang on this node.
+        /// Time has passed. `better` is the best route that was heard, if it is better than the present one.
+        /// `carriesOthers` is true if this node has children.
         case tick(better: Dials.Way?, carriesOthers: Bool = false)
     }
 
-    /// What is to be done.
     enum Action: Hashable, Sendable {
-        /// Listen.
+        /// Scan.
         case look
-        /// Stop to listen.
+        /// Stop scanning.
         case stopLooking
-        /// Dial this, and keep the way that is up until the other is.
+        /// Dial this route. Keep the present one until the new one is up.
         case goOver(Dials.Way)
-        /// Give up what is dialled: the way that is up stays.
+        /// Cancel the dial. The present route stays up.
         case giveUp
     }
 
     private enum State: Hashable, Sendable {
-        /// No way is up, or there is none that is better than the host itself. To `resting`.
+        /// No route is up, or the present one needs no improvement because it leads directly to the host. Next:
+        /// `resting`.
         case idle
-        /// To `looking`.
+        /// Next: `looking`.
         case resting(until: MeshInstant)
-        /// To `resting` or `goingOver`.
+        /// Next: `resting` or `goingOver`.
         case looking(until: MeshInstant)
-        /// To `idle` (it is up) or `resting`.
+        /// Next: `idle`, if the new route is up, or `resting`.
         case goingOver(until: MeshInstant)
 
         var isLooking: Bool { if case .looking = self { true } else { false } }
     }
 
     private var state = State.idle
-    /// What the last look has found.
+    /// The result of the last search.
     private var found: Dials.Way?
     private var rest = NodeLimits.firstLook
-    /// The way that is up leads to the host itself.
+    /// Whether the present route leads directly to the host.
     private var isDirect = false
-    /// Until then it is looked for a place behind a relay, and not for a better way.
+    /// Until this time the node searches for a slot behind a relay and not for a better route.
     private var askedUntil: MeshInstant?
 
-    /// Whether a place behind a relay is listened for.
+    /// Whether the node is scanning for a slot behind a relay.
     var looksAside: Bool { askedUntil != nil && state.isLooking }
 
-    /// When `tick` is due.
     var deadline: MeshInstant? {
         switch state {
         case .idle: nil
@@ -67,7 +65,7 @@ struct BetterWay: Sendable {
         }
     }
 
-    /// Whether an event is anything to it: a guest in the host's own reach looks for nothing, unless it is asked to.
+    /// Whether an event matters. A guest that reaches its host directly does not search, unless it is asked to move.
     func heeds(_ event: Event) -> Bool {
         switch event {
         case .asked: true
@@ -76,7 +74,7 @@ struct BetterWay: Sendable {
         }
     }
 
-    /// Takes an event. `jitter` is a random number from 0 to 1.
+    /// Handles an event. `jitter` is a random number from 0 to 1.
     mutating func handle(_ event: Event, now: MeshInstant, jitter: Double) -> [Action] {
         switch (state, event) {
         case (let before, .up(let relays)):
@@ -94,12 +92,13 @@ struct BetterWay: Sendable {
             state = .goingOver(until: now + NodeLimits.goingOver)
             return [.stopLooking, .goOver(way)]
         case (.goingOver, .failed):
-            // In a crowd what was heard is full a moment later.
+            // In a crowd, the relay that was heard may have become full.
             if let askedUntil, now < askedUntil { return lookAside(until: askedUntil, now: now) }
             restLonger(now: now, jitter: jitter)
             return []
         case (.resting(let until), .tick(_, carriesOthers: true)) where now >= until && rest < NodeLimits.longestRest:
-            // All circuits through it would begin again, and trees that are being built change often.
+            // A switch would restart all circuits through this node, and routes change often while the relays of a
+            // crowd connect.
             restLonger(now: now, jitter: jitter)
             return []
         case (.resting(let until), .tick) where now >= until:
@@ -114,7 +113,7 @@ struct BetterWay: Sendable {
         }
     }
 
-    /// The place is wanted: whatever is near is gone to as soon as it is heard.
+    /// Another node needs the slot, so this node takes the first relay that it hears and that is near.
     private mutating func lookAside(until end: MeshInstant, now: MeshInstant) -> [Action] {
         askedUntil = end
         state = .looking(until: min(now + NodeLimits.lookAside, end))
@@ -142,7 +141,7 @@ struct BetterWay: Sendable {
         rest = min(rest * 2, NodeLimits.longestRest)
     }
 
-    /// Those who have lost a relay together do not look together.
+    /// Spreads the pauses, so that nodes that have lost the same relay do not scan at the same time.
     private mutating func wait(now: MeshInstant, jitter: Double) {
         state = .resting(until: now + rest * (0.5 + jitter / 2))
     }

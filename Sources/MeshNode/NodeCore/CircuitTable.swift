@@ -2,46 +2,43 @@
 
 import MeshProtocol
 
-/// What a node keeps of its links in circuits, and of the relays that it is linked with.
+/// The links in circuits, and the linked relays.
 struct CircuitTable: Sendable {
-    /// A relay that this node has dialled.
     struct Relay: Hashable, Sendable {
         var peer: Peer
         var route: Route?
-        /// Where circuits lead, as its hello says: its advertisement said the same.
+        /// The host to which circuits lead, from the relay's hello. Its advertisement has named the same host.
         var host: Peer.ID?
-        /// Signal strength in dBm, where the radio has told.
+        /// Signal strength in dBm, if the radio has reported it.
         var rssi: Int?
-        /// Since when it is of no use; nil while a link goes over it.
+        /// Since when this node does not use it; nil while a link goes over it.
         var idleSince: MeshInstant?
-        /// When it is looked again whether others still go over it.
+        /// When the node checks again whether others still use it.
         var looksAgain: MeshInstant?
 
-        /// When it is left.
+        /// When the node leaves it.
         var deadline: MeshInstant? { looksAgain ?? idleSince.map { $0 + NodeLimits.idleCarrier } }
     }
 
     private var places: [MeshCore.LinkID: CircuitPlace] = [:]
-    /// Since when a link in a circuit is up.
+    /// Since when each link in a circuit is up.
     private var upSince: [MeshCore.LinkID: MeshInstant] = [:]
     private(set) var relays: [MeshCore.LinkID: Relay] = [:]
-    /// What those behind this node were told of last: the link that the way to the host begins with, and the relays on it.
+    /// The last route that was reported to the children: its first link, and the number of its relays.
     private var told: (carrier: MeshCore.LinkID, hops: Int)?
     /// Links in circuits that are not read at present.
     var held: Set<MeshCore.LinkID> = []
-    /// The link on which the host is to be asked for its state, where that has not come by then; not later than `latest`, however
-    /// much comes; and how often it was asked.
+    /// The time and the link for the next state request to the host, unless the state arrives first. Incoming state
+    /// postpones it, but not beyond `latest`. `asked` counts the requests so far.
     var wantsState: (link: MeshCore.LinkID, at: MeshInstant, latest: MeshInstant, asked: Int)?
-    /// What the host has said of a state that has not come yet, and until when it is waited for.
+    /// The host's message about a state that has not arrived yet, and how long it waits for that state.
     var heartbeat: (link: MeshCore.LinkID, message: ReceivedMessage, until: MeshInstant, latest: MeshInstant)?
 
-    /// Whether there is any.
+    /// Whether there are links in circuits.
     var hasInner: Bool { !places.isEmpty }
 
-    /// The links in circuits, in order.
     var inner: [MeshCore.LinkID] { places.keys.sorted() }
 
-    /// The circuit that a link is in.
     func place(of id: MeshCore.LinkID) -> CircuitPlace? { places[id] }
 
     mutating func opened(_ id: MeshCore.LinkID, _ place: CircuitPlace) {
@@ -58,18 +55,18 @@ struct CircuitTable: Sendable {
         if heartbeat?.link == id { heartbeat = nil }
     }
 
-    /// Whether there is something to do once state comes, or does not.
+    /// Whether a request or a message waits for the state.
     var waitsForState: Bool { wantsState != nil || heartbeat != nil }
 
-    /// State comes from the relay, if slowly. The host is not asked meanwhile: what it would send has to come the same way, once for
-    /// each guest and not once for all, and would make it slower still.
+    /// State arrives from the relay, even if slowly. A request to the host would slow it down further, because the
+    /// host's answer takes the same links, once for each guest instead of once for all.
     mutating func stateComes(now: MeshInstant) {
         let patience = now + NodeLimits.relayedState
         if let wants = wantsState { wantsState?.at = max(wants.at, min(patience, wants.latest)) }
         if let heartbeat { self.heartbeat?.until = max(heartbeat.until, min(patience, heartbeat.latest)) }
     }
 
-    /// How many relays a link goes through, and which of them the guest at one of its ends hangs on.
+    /// The number of relays on a link, and the relay that is the parent of the guest at its end.
     func way(of id: MeshCore.LinkID) -> (relays: Int, via: Peer.ID?) {
         guard let place = places[id] else { return (0, nil) }
         guard let relay = relays[place.carrier] else { return (place.hops, place.passed.first) }
@@ -78,19 +75,19 @@ struct CircuitTable: Sendable {
 
     mutating func isUp(_ id: MeshCore.LinkID, since now: MeshInstant) { upSince[id] = now }
 
-    /// Whether a link in a circuit was up for a while.
+    /// Whether a link in a circuit was up for a minimum time.
     func hasLasted(_ id: MeshCore.LinkID, now: MeshInstant) -> Bool {
         upSince[id].map { now - $0 >= NodeLimits.lastingCircuit } == true
     }
 
     // MARK: Relays
 
-    /// A relay that was dialled is linked. Who wanted a circuit there may not want it any more.
+    /// A dialled relay is linked. The circuit through it may no longer be wanted.
     mutating func linked(_ peer: Peer, _ route: Route, on id: MeshCore.LinkID, now: MeshInstant) {
         relays[id] = Relay(peer: peer, route: route, host: route.host, idleSince: now)
     }
 
-    /// Whether a relay still leads to the host of its hello.
+    /// Whether a relay still has a route to the host in its hello.
     func keepsHost(_ route: Route, on id: MeshCore.LinkID) -> Bool { relays[id]?.host.map { $0 == route.host } ?? true }
 
     mutating func leads(_ route: Route?, on id: MeshCore.LinkID) { relays[id]?.route = route }
@@ -103,13 +100,13 @@ struct CircuitTable: Sendable {
         if relays[id]?.idleSince == nil { relays[id]?.idleSince = now }
     }
 
-    /// Those behind this node are told of a way; no link: of one without relays, or that there is none.
+    /// Records the route that the children know. The carrier is nil for a direct route or a lost one.
     mutating func tells(_ carrier: MeshCore.LinkID?, hops: Int) { told = carrier.map { ($0, hops) } }
 
-    /// Whether those behind this node know of this way.
+    /// Whether the children know this route.
     func isTold(_ carrier: MeshCore.LinkID, hops: Int) -> Bool { told.map { $0 == (carrier, hops) } == true }
 
-    /// The link to a relay that leads to a host, other than those that are left alone.
+    /// A linked relay on the route to a host, except those to avoid.
     func leading(to host: Peer.ID, except isLeftAlone: (Peer.ID) -> Bool) -> (link: MeshCore.LinkID, route: Route)? {
         for (id, relay) in relays.sorted(by: { $0.key < $1.key }) {
             if let route = relay.route, Identity.mayBeSame(route.host, host), !isLeftAlone(relay.peer.id) {
@@ -119,7 +116,6 @@ struct CircuitTable: Sendable {
         return nil
     }
 
-    /// When something is due.
     var deadline: MeshInstant? {
         var first = earliest(wantsState?.at, heartbeat?.until)
         for relay in relays.values {
@@ -128,12 +124,12 @@ struct CircuitTable: Sendable {
         return first
     }
 
-    /// The links to relays that were of no use for long enough.
+    /// The links to relays that were unused for long enough.
     func idle(now: MeshInstant) -> [MeshCore.LinkID] {
         relays.filter { $0.value.deadline.map { now >= $0 } == true }.keys.sorted()
     }
 
-    /// Others still go over a link that is of no use to this node: it waits for them a little longer, if not for ever.
+    /// Keeps an unused link for the nodes that still use it, up to a maximum time.
     mutating func mayWait(_ id: MeshCore.LinkID, now: MeshInstant) -> Bool {
         guard let since = relays[id]?.idleSince, now < since + NodeLimits.followedCarrier else { return false }
         relays[id]?.looksAgain = now + NodeLimits.followedLook

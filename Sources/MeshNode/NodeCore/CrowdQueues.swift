@@ -2,9 +2,11 @@
 
 import MeshProtocol
 
-/// Decides when what guests in circuits say is decided on: of all behind one link so much a second, and the rest in its order.
+/// Limits how many messages of guests in circuits are decided per second, for all guests behind one link. Further
+/// messages wait in order.
 ///
-/// A link's circuits can carry a thousand identities, and identities cost nothing. Nothing of it is refused or lost.
+/// The circuits of one link can carry a thousand identities, and identities cost nothing. No message is refused or
+/// lost.
 struct CrowdQueues: Sendable {
     private struct Queue: Sendable {
         var rate: RateLimit
@@ -12,10 +14,11 @@ struct CrowdQueues: Sendable {
     }
 
     private var queues: [MeshCore.LinkID: Queue] = [:]
-    /// The queue in which messages of a peer wait. Its later messages wait there too, also from another link.
+    /// The queue in which messages of a peer wait. Its later messages wait there too, even if they arrive on another
+    /// link.
     private var places: [Peer.ID: (carrier: MeshCore.LinkID, count: Int)] = [:]
 
-    /// Whether something is decided on now. What is not waits here.
+    /// Whether to decide on an event now. Otherwise it is queued here.
     mutating func takes(_ happening: Happening, over carrier: MeshCore.LinkID?, now: MeshInstant) -> Bool {
         let place = happening.peer.flatMap { places[$0]?.carrier }
         guard let carrier = place ?? carrier else { return true }
@@ -27,12 +30,12 @@ struct CrowdQueues: Sendable {
         return false
     }
 
-    /// When the first of what waits is due.
+    /// When the first queued message is due.
     var deadline: MeshInstant? {
         queues.values.lazy.filter { !$0.waiting.isEmpty }.map { $0.rate.opens(now: .zero) }.min()
     }
 
-    /// Messages that are due. Empty queues of old links are dropped.
+    /// Removes and returns the messages that are due. Empty queues of old links are dropped.
     mutating func release(now: MeshInstant) -> [Happening] {
         var released: [Happening] = []
         for carrier in queues.keys.sorted() {

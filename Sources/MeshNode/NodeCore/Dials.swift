@@ -2,66 +2,66 @@
 
 import MeshProtocol
 
-/// Which hosts were heard, and which of them are dialled: from the invitation until the link is up or has failed.
+/// The hosts that were heard, and the pending dials. A dial lasts from the invitation until the link is up or has
+/// failed.
 struct Dials: Sendable {
     private struct Dial: Sendable {
         var number: Int
-        /// Its link, once there is one to shake hands on: to the host, or to the relay on the way there.
+        /// The link on which the handshake runs, to the host or to the relay; nil while no channel is open.
         var link: MeshCore.LinkID?
-        /// The head of the relay that is dialled on the way.
+        /// The head of the relay that is dialled on the route to the host.
         var relay: Peer.ID?
-        /// As much of its host's identifier as that relay has advertised.
+        /// The host's identifier, as far as that relay has advertised it.
         var advertised: Peer.ID?
-        /// When it is looked for another way, as long as no channel has opened; nil where nothing is dialled.
+        /// When to try another route, unless a channel has opened; nil for a circuit over an existing link.
         var patience: MeshInstant?
-        /// How often it was.
+        /// How often another route was considered.
         var looks = 0
-        /// The host was not heard: it is waited for where it was.
+        /// The host was not heard. The dial waits for it to come back.
         var isBlind = false
     }
 
-    /// A dial that has led to no channel for a while.
+    /// A dial without a channel after the usual time.
     struct Overdue: Hashable, Sendable {
-        /// Who was invited, and with which number.
+        /// The invited host.
         var host: Peer.ID
         var number: Int
-        /// The head of the relay that is dialled; nil where it is the host itself.
+        /// The head of the relay that is dialled; nil if the host itself is dialled.
         var relay: Peer.ID?
-        /// How often it was looked for another way before.
+        /// How often another route was considered before.
         var looks: Int
-        /// The host was not heard: it is waited for where it was.
+        /// The host was not heard. The dial waits for it to come back.
         var isBlind: Bool
     }
 
-    /// How a host is got to.
+    /// A route to a host.
     enum Way: Hashable, Sendable {
-        /// Itself, where it was heard.
+        /// Directly, if the host was heard.
         case host
-        /// Through the relay with this head, which is to be dialled.
+        /// Through the relay with this head, which must be dialled.
         case relay(Peer.ID)
-        /// In a circuit over a link that is up.
+        /// In a circuit over an existing link.
         case circuit(CircuitPlace)
     }
 
-    /// What is to be done about an invitation.
+    /// How to perform an invitation.
     enum Answer: Hashable, Sendable {
         /// Dial the host with this head.
         case dial(Int, head: Peer.ID)
         /// Dial the relay with this head.
         case dialRelay(Int, Peer.ID)
-        /// Open a circuit.
         case circuit(Int, CircuitPlace)
-        /// It is under way already.
+        /// A dial is already pending.
         case underWay
-        /// It leads to nothing.
+        /// The invitation fails.
         case failed(InviteFailure)
     }
 
-    /// What is to be done about an invitation that is taken back.
+    /// How to cancel an invitation.
     enum Cancelled: Hashable, Sendable {
-        /// No channel has opened yet.
+        /// The dial has no channel yet.
         case dial(Int)
-        /// Its link is shaking hands.
+        /// The handshake on this link is running.
         case link(MeshCore.LinkID)
     }
 
@@ -71,19 +71,18 @@ struct Dials: Sendable {
         var rssi: Int?
         /// Whether this node speaks its version.
         var isUnderstood: Bool
-        /// It says that it asks for a PIN.
+        /// Whether it advertises that it asks for a PIN.
         var asksForPIN: Bool
-        /// Its last places are for nodes that relay.
+        /// Whether its last slots are reserved for relays.
         var placesForRelays: Bool
     }
 
-    /// The hosts that were heard, by the head of their identifier. The radio's own table bounds it.
+    /// The hosts that were heard, by head. The radio's table bounds the number.
     private var hosts: [Peer.ID: Host] = [:]
-    /// By the identifier, or the head of one, that was invited.
+    /// The dials, by the invited identifier or head.
     private var dials: [Peer.ID: Dial] = [:]
     private var lastNumber = 0
 
-    /// A host was heard.
     mutating func heard(
         _ peer: Peer, rssi: Int? = nil, isUnderstood: Bool, asksForPIN: Bool = false, placesForRelays: Bool = false
     ) {
@@ -92,35 +91,33 @@ struct Dials: Sendable {
         )
     }
 
-    /// A host is not heard any more.
     mutating func unheard(_ peer: Peer) { hosts[peer.id] = nil }
 
-    /// A scan begins: what was heard before may be somewhere else now.
+    /// A scan begins. Peers that were heard before may be somewhere else now.
     mutating func forgetHeard() { hosts = [:] }
 
-    /// What a host that was heard advertises of itself.
+    /// The advertised data of a host that was heard.
     func heard(_ id: Peer.ID) -> Peer? { hosts[Identity.head(of: id)]?.peer }
 
-    /// The signal with which a host was heard, where the radio knows it.
+    /// The signal strength of a host that was heard, if the radio knows it.
     func signal(of id: Peer.ID) -> Int? { hosts[Identity.head(of: id)]?.rssi }
 
-    /// Whether a host that was heard says that it asks for a PIN.
+    /// Whether a host that was heard asks for a PIN.
     func asksForPIN(_ id: Peer.ID) -> Bool { hosts[Identity.head(of: id)]?.asksForPIN == true }
 
-    /// Whether what a host that was heard has left is for nodes that relay.
+    /// Whether a host that was heard reserves its last slots for relays.
     func keepsPlaces(_ id: Peer.ID) -> Bool { hosts[Identity.head(of: id)]?.placesForRelays == true }
 
-    /// Whether a host is heard well enough to leave another way for it.
+    /// Whether a host's signal is strong enough to switch to it from another route.
     func isNear(_ id: Peer.ID) -> Bool {
         guard let host = hosts[Identity.head(of: id)], host.isUnderstood else { return false }
         return Ways.isNear(host.rssi)
     }
 
-    /// Who is dialled: one dial at a time is pending.
+    /// The dialled host. Only one dial at a time is pending.
     var pending: Peer.ID? { dials.keys.min() }
 
-    /// A host is to be dialled.
-    /// `advertised` is the host that a relay on the way has advertised.
+    /// Begins an invitation. `advertised` is the host in the advertisement of the relay on the route.
     mutating func invite(
         _ peer: Peer.ID, by way: Way = .host, advertised: Peer.ID? = nil, blindly isBlind: Bool = false,
         now: MeshInstant
@@ -130,7 +127,7 @@ struct Dials: Sendable {
         switch way {
         case .host:
             guard let host = hosts[head] else { return .failed(.unknownPeer) }
-            // What refuses so is only an advertisement.
+            // Only an advertisement refuses here, so no peer is named.
             guard host.isUnderstood else { return .failed(.refused(.version, by: nil)) }
             return .dial(begin(peer, blindly: isBlind, now: now), head: head)
         case .relay(let relay):
@@ -157,7 +154,7 @@ struct Dials: Sendable {
         dials.isEmpty ? nil : dials.values.lazy.compactMap { $0.link == nil ? $0.patience : nil }.min()
     }
 
-    /// The dials that have led to no channel for a while. Each is again, when as much time has passed again.
+    /// The dials without a channel after the usual time. Each is returned again after the same time.
     mutating func overdue(now: MeshInstant) -> [Overdue] {
         let due = dials.filter { $0.value.link == nil && $0.value.patience.map { $0 <= now } == true }
         for host in due.keys {
@@ -174,41 +171,41 @@ struct Dials: Sendable {
     /// The head of the relay that a dial without a channel goes to.
     func relay(of number: Int) -> Peer.ID? { dials.values.first { $0.number == number }?.relay }
 
-    /// A host that has left through a relay, or that was heard long ago, is to be heard again before it is dialled.
+    /// The host has left through a relay or was heard long ago. It must be heard again before it is dialled.
     mutating func forgetHeard(_ peer: Peer.ID) { hosts[Identity.head(of: peer)] = nil }
 
-    /// The link to a relay is up on which a circuit is to be opened: to which host, with which number, and where the relay has
-    /// advertised to lead.
+    /// The invitation that needs a circuit over this new link to a relay. `advertised` is the host in the relay's
+    /// advertisement.
     func invited(on link: MeshCore.LinkID) -> (peer: Peer.ID, number: Int, advertised: Peer.ID?)? {
         dials.first { $0.value.link == link && $0.value.relay != nil }
             .map { ($0.key, $0.value.number, $0.value.advertised) }
     }
 
-    /// The head of the relay that was dialled where a link is the one to it.
+    /// The head of the dialled relay of a link.
     func relay(on link: MeshCore.LinkID) -> Peer.ID? { dials.values.first { $0.link == link }?.relay }
 
-    /// A dial's channel has opened. Returns who was invited; nil where nobody waits for it any more.
+    /// A dial's channel has opened. Returns the invited host; nil if the dial was cancelled.
     mutating func opened(_ number: Int, _ link: MeshCore.LinkID) -> Peer.ID? {
         guard let peer = peer(of: number) else { return nil }
         dials[peer]?.link = link
         return peer
     }
 
-    /// A dial has ended without a channel. Returns who was invited; nil where nobody waits for it any more.
+    /// A dial has ended without a channel. Returns the invited host; nil if the dial was cancelled.
     mutating func failed(_ number: Int) -> Peer.ID? {
         guard let peer = peer(of: number) else { return nil }
         dials[peer] = nil
         return peer
     }
 
-    /// A link is up, or will never be. Returns who was invited; nil for one that nobody here has dialled.
+    /// A link is up or has failed. Returns the invited host; nil if this node did not dial it.
     mutating func ended(_ link: MeshCore.LinkID) -> Peer.ID? {
         guard let peer = dials.first(where: { $0.value.link == link })?.key else { return nil }
         dials[peer] = nil
         return peer
     }
 
-    /// An invitation is taken back. A host may have been invited by its head alone.
+    /// Cancels an invitation. The host may have been invited by its head alone.
     mutating func cancel(_ peer: Peer.ID) -> Cancelled? {
         guard let invited = dials.keys.first(where: { Identity.head(of: $0) == Identity.head(of: peer) }),
             let dial = dials.removeValue(forKey: invited)
@@ -216,7 +213,7 @@ struct Dials: Sendable {
         return dial.link.map { .link($0) } ?? .dial(dial.number)
     }
 
-    /// Takes all back. Returns the dials without a channel.
+    /// Cancels all invitations. Returns the dials without a channel.
     mutating func cancelAll() -> [Int] {
         defer { dials = [:] }
         return dials.values.filter { $0.link == nil }.map(\.number).sorted()
@@ -225,18 +222,18 @@ struct Dials: Sendable {
     private func peer(of number: Int) -> Peer.ID? { dials.first { $0.value.number == number }?.key }
 }
 
-/// Why an invitation led to nothing.
+/// Why an invitation has failed.
 public enum InviteFailure: Hashable, Sendable {
-    /// Nobody of this identifier was ever heard.
+    /// No peer with this identifier was ever heard.
     case unknownPeer
     /// The dial ended without a connection, for this reason.
     case dialFailed(String)
-    /// The host has answered, and said no. `by` is who; nil where nothing proves that it was the host: an advertisement, or
-    /// a word before there were keys.
+    /// The host has refused. `by` is its identifier; nil if it is not proved, because an advertisement or a message
+    /// before the key exchange has refused.
     case refused(RefusalReason, by: Peer.ID?)
-    /// The host is not dialled: too many that did not know this guest's PIN have asked for it.
+    /// The host is not dialled, because too many hosts that did not know this guest's PIN have asked for it.
     case heldBack(Peer.ID)
-    /// The link ended before both sides had introduced themselves.
+    /// The link ended before both sides had sent a hello.
     case linkEnded(LinkEnd)
 
     init(_ end: LinkEnd, provedBy peer: Peer.ID?) {

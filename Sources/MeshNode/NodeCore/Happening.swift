@@ -3,27 +3,26 @@
 import DemocracyDJ
 import MeshProtocol
 
-/// What has happened above a node's links and is not decided yet.
+/// An event above the links that is not decided yet.
 enum Happening: Sendable {
     case event(NodeCore.Event)
     case link(MeshCore.LinkID, LinkEvent)
-    /// A link that its bearer vouches for is up, or has another name.
+    /// A vouched link is up, or its peer has a new name.
     case joined(MeshCore.LinkID, Peer)
-    /// Something was said on such a link, with this number.
+    /// A message with this number has arrived on a vouched link.
     case said(MeshMessage, UInt64, on: MeshCore.LinkID, by: Peer.ID)
-    /// Such a link is over.
+    /// A vouched link has ended.
     case left(MeshCore.LinkID, Peer.ID, LinkEnd)
-    /// A relay is heard, and nothing is to be done but to tell of it.
+    /// A relay was heard, and only needs to be shown.
     case way(RelayScanResult)
     case inviteFailed(InviteFailure)
-    /// A conversation is not remembered any more.
+    /// A conversation was forgotten.
     case forgot(ConversationKey)
-    /// Something that found no way to the disk before is wanted again.
+    /// A wish that could not be written before.
     case wish(GuestFeature.Event)
 }
 
 extension Happening {
-    /// The link that it is about.
     var link: MeshCore.LinkID? {
         switch self {
         case .link(let id, _), .joined(let id, _), .left(let id, _, _), .said(_, _, on: let id, by: _): id
@@ -31,7 +30,7 @@ extension Happening {
         }
     }
 
-    /// Whose it is, where a peer has brought it about.
+    /// The peer that has caused the event.
     var peer: Peer.ID? {
         switch self {
         case .link(_, .admitted(let peer)), .link(_, .connected(let peer)), .link(_, .ended(let peer, _)): peer.id
@@ -43,16 +42,15 @@ extension Happening {
         }
     }
 
-    /// Whether it was said on this link, which its bearer vouches for.
+    /// Whether this is a message on this vouched link.
     func isSaid(on id: MeshCore.LinkID) -> Bool { if case .said(_, _, on: id, by: _) = self { true } else { false } }
 
-    /// The driver ends the session.
+    /// Whether the driver ends the session.
     var isEndOfSession: Bool { if case .event(.input(.end)) = self { true } else { false } }
 
-    /// What a peer has sent.
     var message: ReceivedMessage? { if case .link(_, .received(let message)) = self { message } else { nil } }
 
-    /// The bytes of what a peer says with it.
+    /// The size of the peer's message in bytes.
     var byteCount: Int {
         switch self {
         case .link(_, .received(let message)): message.body.count

@@ -2,9 +2,9 @@
 
 import MeshProtocol
 
-/// Reliable messages that no disk has taken yet, the oldest first: bounded in bytes, for each peer and in all.
+/// Unwritten reliable messages, oldest first. They are bounded in bytes, per peer and in total.
 struct HeldMessages: Sendable {
-    /// Who has room of its own: a peer over the radio, and the same peer on links that their bearer vouches for.
+    /// A separate share of the room. A peer's radio and its vouched links count separately.
     private struct Holder: Hashable {
         var peer: Peer.ID
         var isVouched: Bool
@@ -18,25 +18,24 @@ struct HeldMessages: Sendable {
 
     private var happenings: [Happening] = []
     private var bytes: [Holder: Int] = [:]
-    /// What all of them take.
+    /// The size of all held messages in bytes.
     private(set) var allBytes = 0
 
-    /// Whether there are none.
     var isEmpty: Bool { happenings.isEmpty }
 
-    /// Takes all out, to be decided again.
+    /// Removes and returns all messages, to decide on them again.
     mutating func takeAll() -> [Happening] {
         defer { self = HeldMessages() }
         return happenings
     }
 
-    /// Whether one more message has room among those of its holder.
+    /// Whether a message fits into the share of its holder.
     func hasRoom(for happening: Happening) -> Bool {
         let own = Holder(happening).flatMap { bytes[$0] } ?? 0
         return own + Self.cost(of: happening) <= NodeLimits.heldBytes
     }
 
-    /// Whether it has room among all.
+    /// Whether a message fits into the total limit.
     func hasRoomInAll(for happening: Happening) -> Bool {
         allBytes + Self.cost(of: happening) <= NodeLimits.allHeldBytes
     }
@@ -49,7 +48,7 @@ struct HeldMessages: Sendable {
         allBytes += cost
     }
 
-    /// Lets go of what was said on a link that its bearer vouches for: the next link brings it again.
+    /// Drops the messages of a vouched link. The peer sends them again on the next link.
     mutating func removeAll(saidOn id: MeshCore.LinkID) {
         let isKept = { (happening: Happening) in
             guard case .said(_, _, on: id, by: _) = happening else { return true }
@@ -65,8 +64,7 @@ struct HeldMessages: Sendable {
         happenings = happenings.filter(isKept)
     }
 
-    /// Lets go of all messages of the one peer over the radio that has the most of those that are meant. Returns the first of
-    /// them.
+    /// Drops all messages of the radio peer that holds the most, among the matching peers. Returns its first message.
     mutating func removeMost(where isMeant: (Peer.ID) -> Bool) -> ReceivedMessage? {
         let most = bytes.filter { !$0.key.isVouched && isMeant($0.key.peer) }
             .max { ($0.value, $0.key.peer) < ($1.value, $1.key.peer) }

@@ -3,25 +3,25 @@
 import DemocracyDJ
 import MeshProtocol
 
-/// What has happened and waits for its step. A step takes a few things of each peer, so that nobody waits for all that another
-/// has sent; what is left of a peer's stays in its order, whatever link it came by.
+/// The events that wait for a step. A step takes a few events of each peer, so that no peer waits for all messages of
+/// another. The rest keep their order, including across links.
 struct Inbox: Sendable {
     private var happenings: [Happening] = []
-    /// How much of what waits is of each peer, and of nobody.
+    /// How many waiting events each peer has caused, and how many have no peer.
     private var counts: [Peer.ID: Int] = [:]
     private var bytes: [Peer.ID: Int] = [:]
     private var others = 0
-    /// Those of whom no more is read.
+    /// The peers from which nothing is read at present.
     private(set) var full: Set<Peer.ID> = []
     /// Messages of guests in circuits that exceed the rate of their carrier link.
     private var crowds = CrowdQueues()
 
     var isEmpty: Bool { happenings.isEmpty }
 
-    /// Whether more is taken of what is around the node: people, players, the radio.
+    /// Whether the node accepts more inputs from people, players and the radio.
     var hasRoom: Bool { others < NodeLimits.waitingInputs }
 
-    /// Whether more is read of what a peer sends.
+    /// Whether the node reads more from a peer.
     func hasRoom(for peer: Peer.ID) -> Bool { !full.contains(peer) }
 
     mutating func append(_ happening: Happening) {
@@ -29,19 +29,18 @@ struct Inbox: Sendable {
         count(happening, by: 1)
     }
 
-    /// Something that a guest has said in a circuit on this link.
+    /// Adds a message that a guest has sent in a circuit on `carrier`.
     mutating func append(_ happening: Happening, over carrier: MeshCore.LinkID?, now: MeshInstant) {
         if crowds.takes(happening, over: carrier, now: now) { happenings.append(happening) }
         count(happening, by: 1)
     }
 
-    /// When something of a crowd is due that waits.
+    /// When the next crowd message is due.
     var crowdDeadline: MeshInstant? { crowds.deadline }
 
-    /// Time has passed for what waits of crowds.
+    /// Adds the crowd messages that are due to the events for a step.
     mutating func releaseCrowds(now: MeshInstant) { happenings += crowds.release(now: now) }
 
-    /// Puts something in front of everything else.
     mutating func prepend(_ first: [Happening]) {
         happenings = first + happenings
         for happening in first { count(happening, by: 1) }
@@ -49,14 +48,15 @@ struct Inbox: Sendable {
 
     mutating func removeAll() { self = Inbox() }
 
-    /// Removes what was said on a link that its bearer vouches for: it is not acknowledged, and comes again on the next one.
+    /// Removes the messages of a vouched link. They are not acknowledged, and the peer sends them again on the next
+    /// link.
     mutating func removeAll(saidOn id: MeshCore.LinkID) {
         for happening in happenings where happening.isSaid(on: id) { count(happening, by: -1) }
         happenings.removeAll { $0.isSaid(on: id) }
     }
 
-    /// Takes what is for the next step, in order: of each peer at most so much. The end of a session is a step of its own:
-    /// earlier decisions are shown first, and nothing is decided with it.
+    /// Removes and returns the events of the next step in order, at most `limit` per peer. The end of a session is a
+    /// step of its own, so that earlier results are shown first and nothing is decided together with it.
     mutating func takeTurn(_ limit: Int) -> [Happening] {
         let end = happenings.firstIndex { $0.isEndOfSession } ?? happenings.count
         guard end == 0, let first = happenings.first else { return takeTurn(limit, before: end) }

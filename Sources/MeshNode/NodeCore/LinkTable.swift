@@ -3,7 +3,7 @@
 import DemocracyDJ
 import MeshProtocol
 
-/// What a node keeps of each of its links in addition to the protocol: what passed through it, and whether it is read.
+/// The data of each link that the protocol does not keep: traffic, bearer, and whether the link is read.
 struct LinkTable: Sendable {
     private struct Traffic: Sendable {
         var received = 0
@@ -13,23 +13,22 @@ struct LinkTable: Sendable {
 
     private struct Entry: Sendable {
         let bearer: Bearer?
-        /// After how much silence the link layer gives it up, where it has told.
+        /// How long the link layer tolerates silence, if it has reported that.
         var supervision: Duration?
-        /// The state that has left with the answer, until the link is up.
+        /// The state that was sent with the answer, until the link is up.
         var welcome: HostSnapshot?
-        /// What the peer was told of the air.
+        /// The last note about the air that was sent to the peer.
         var noted: AirNote?
-        /// Who is at the other end, where the link's bearer vouches for it and no handshake proves it.
+        /// The peer, if the bearer vouches for it and no handshake proves it.
         var vouched: Peer?
     }
 
     private var entries: [MeshCore.LinkID: Entry] = [:]
-    /// What each SDU and each pong changes, apart from what is large and seldom changes.
+    /// Kept separate from `entries`, which are large and change rarely. Each SDU and each pong changes this.
     private var traffic: [MeshCore.LinkID: Traffic] = [:]
-    /// The peers of these have sent too much: nothing is read before this time.
+    /// Until when links are not read, because their peers have sent too much.
     private var heldUntil: [MeshCore.LinkID: MeshInstant] = [:]
 
-    /// How many channels are open.
     var count: Int { entries.count }
 
     mutating func opened(_ id: MeshCore.LinkID, vouched: Peer? = nil, over bearer: Bearer? = nil) {
@@ -43,23 +42,22 @@ struct LinkTable: Sendable {
         heldUntil[id] = nil
     }
 
-    /// What a link goes over, where that is known.
     func bearer(of id: MeshCore.LinkID) -> Bearer? { entries[id]?.bearer }
 
-    /// Whether it goes over a network or a broker: its loss says nothing about the radio.
+    /// Whether a link goes over a network or a broker, so its loss says nothing about the radio.
     func isBesideRadio(_ id: MeshCore.LinkID) -> Bool { bearer(of: id)?.isBesideRadio == true }
 
-    /// Who is at the other end of a link that a bearer vouches for.
+    /// The peer of a vouched link.
     func vouched(on id: MeshCore.LinkID) -> Peer? { entries[id]?.vouched }
 
-    /// The links that a bearer vouches for, in their order, and who is at their other ends.
+    /// The vouched links in order, with their peers.
     var vouched: [(id: MeshCore.LinkID, peer: Peer.ID)] {
         entries.compactMap { id, entry in entry.vouched.map { (id, $0.id) } }.sorted { $0.id < $1.id }
     }
 
     mutating func welcomed(_ id: MeshCore.LinkID, with state: HostSnapshot) { entries[id]?.welcome = state }
 
-    /// The state that has left with a link's answer. Once: it is the link's own afterwards.
+    /// Removes and returns the state that was sent with a link's answer.
     mutating func takeWelcome(_ id: MeshCore.LinkID) -> HostSnapshot? {
         defer { entries[id]?.welcome = nil }
         return entries[id]?.welcome
@@ -76,17 +74,17 @@ struct LinkTable: Sendable {
 
     func isHeld(_ id: MeshCore.LinkID, now: MeshInstant) -> Bool { heldUntil[id].map { $0 > now } == true }
 
-    /// The links that were not to be read for a while, whether that is over or not.
+    /// The links with a pause in reading, including expired ones.
     var held: some Collection<MeshCore.LinkID> { heldUntil.keys }
 
     mutating func answered(_ id: MeshCore.LinkID, after roundTrip: Duration) {
         traffic[id]?.roundTrip = roundTrip
     }
 
-    /// After how much silence a link's link layer gives it up.
+    /// How long a link's link layer tolerates silence.
     func supervision(of id: MeshCore.LinkID) -> Duration { entries[id]?.supervision ?? Limits.supervisionTimeout }
 
-    /// What a link is like, with what its radio and its conversation know. Nil where it is gone.
+    /// A report on a link with the data of its radio and its conversation; nil if the link is gone.
     mutating func report(
         on id: MeshCore.LinkID, rssi: Int?, _ condition: LinkCondition?, _ conversation: Conversation?
     ) -> LinkReport? {
@@ -104,7 +102,7 @@ struct LinkTable: Sendable {
         return report
     }
 
-    /// Whether a link's peer was told something else of the air before, or nothing. It is taken for told.
+    /// Records a note about the air. Returns whether it differs from the last one that the peer got.
     mutating func isNew(_ note: AirNote, on id: MeshCore.LinkID) -> Bool {
         guard entries[id]?.noted != note else { return false }
         entries[id]?.noted = note
@@ -113,13 +111,13 @@ struct LinkTable: Sendable {
 
     // MARK: Time
 
-    /// When a link is due next: its own deadline, or the end of a pause in reading it.
+    /// When a link is due next: its own deadline, or the end of a pause in reading.
     func deadline(_ mesh: MeshCore) -> MeshInstant? {
         guard let pause = heldUntil.values.min() else { return mesh.deadline }
         return min(pause, mesh.deadline ?? pause)
     }
 
-    /// The links whose time has come, in their order. A pause in reading that is over is one no more.
+    /// The links that are due, in order. Expired pauses in reading are removed.
     mutating func due(_ mesh: MeshCore, now: MeshInstant) -> [MeshCore.LinkID] {
         for (id, until) in heldUntil where until <= now { heldUntil[id] = nil }
         return mesh.due(by: now)

@@ -7,7 +7,7 @@ import MeshSession
 // Performs what a step has decided.
 
 extension NodeCore {
-    /// If a step leads to several states, only the last one is sent, because the others were never visible. A guest
+    /// If a step produces several states, only the last one is sent, because the others were never visible. A guest
     /// that connects in the same step gets the last state as well.
     mutating func perform(_ acts: [Act]) {
         let states = acts.indices.filter { acts[$0].state != nil }

@@ -72,7 +72,7 @@ extension NodeCore {
 
     mutating func carrierUp(_ peer: Peer, _ route: Route?, on id: MeshCore.LinkID) {
         guard let (host, number, advertised) = dials.invited(on: id) else {
-            // Another node has dialled this one, or the link is no longer needed.
+            // Another node has dialled this one, or the node does not need the link any more.
             guard context.mesh.children.contains(where: { $0.id == peer.id }) else {
                 return apply(context.mesh.leave(id))
             }

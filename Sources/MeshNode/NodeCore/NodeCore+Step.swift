@@ -7,7 +7,7 @@ import NodeStore
 // The step: decide on the queued events, write, then perform the results.
 
 extension NodeCore {
-    /// A step whose write is pending.
+    /// A step with a pending write.
     struct Step: Sendable {
         /// The events on which the step has decided.
         var happenings: [Happening]
@@ -107,7 +107,7 @@ extension NodeCore {
         return true
     }
 
-    /// Holds a message of a vouched link. If there is no room, the link ends, and the peer sends the message again on
+    /// Holds a message of a vouched link. If it does not fit, the link ends, and the peer sends the message again on
     /// the next one.
     private mutating func hold(_ happening: Happening, on id: MeshCore.LinkID) {
         guard links.vouched(on: id) != nil else { return }

@@ -32,7 +32,7 @@ public struct NodeCore: Sendable {
         case heardRelay(RelayScanResult)
         /// A linked host is heard on a better bearer than that of the link.
         case better(Peer)
-        /// A host or a relay is no longer heard.
+        /// A host or a relay went out of range.
         case unheard(Peer)
         /// The radio has a link without a channel yet. The peer is nil if the radio does not know the host.
         case reached(Peer?)
@@ -79,7 +79,7 @@ public struct NodeCore: Sendable {
         case coverFailed(NetworkError, isExpected: Bool = false)
         /// Covers no longer fail for this reason.
         case coverRecovered(NetworkError)
-        /// A song's cover in a size for the air, or nil if the song has none. The response to `makeCover`.
+        /// A song's cover in a size for the air, or nil for a song without one. The response to `makeCover`.
         case coverMade(Song.ID, SmallCover?)
         /// Time has passed: see `deadline`.
         case tick
@@ -269,7 +269,7 @@ public struct NodeCore: Sendable {
     /// The state that steps change. It returns to its value before the step if a write fails.
     var decisions: NodeDecisions
     var screen = NodeScreen()
-    /// What the radio does at present.
+    /// The radio's present activity.
     var activity = RadioActivity()
     /// The rate of searches by guests in the circuits of each carrier link.
     var crowdSearches = RecentTable<MeshCore.LinkID, RateLimit>(limit: Limits.guests)
@@ -386,7 +386,7 @@ public struct NodeCore: Sendable {
         return actions
     }
 
-    /// The next SDU to send on a link, of at most `limit` bytes; nil if there is none.
+    /// The next SDU to send on a link, of at most `limit` bytes; nil if nothing is queued.
     public mutating func nextSDU(for id: MeshCore.LinkID, limit: Int, now: MeshInstant) -> ([UInt8], [Action])? {
         context.now = max(now, context.now)
         guard let (sdu, meshActions) = context.mesh.nextSDU(for: id, limit: limit) else { return nil }

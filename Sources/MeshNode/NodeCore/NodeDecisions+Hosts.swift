@@ -92,7 +92,7 @@ extension NodeDecisions {
         return [.disconnect(host.id)] + left + [.steer(.leave)] + forget(host.id, &context)
     }
 
-    /// Forgets the hosts whose identifiers begin with this head.
+    /// Forgets the hosts with this head.
     mutating func forget(_ head: Peer.ID, _ context: inout Context) -> [Act] {
         let hosts = policy.known.forget(withHead: head) ? noteHosts(&context) : []
         return [.forgetHost(head)] + ask(.guest(.forgotHost(head)), &context) + hosts

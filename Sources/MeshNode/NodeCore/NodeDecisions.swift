@@ -57,7 +57,7 @@ struct NodeDecisions: Sendable {
     private(set) var inRange = WaysInRange()
     /// The heads of hosts with a known name but another key, after the person was notified.
     var toldCopies = RecentTable<Peer.ID, Bool>(limit: NodeLimits.shownHosts)
-    /// Links over a network or a broker whose end is not decided yet.
+    /// Ended links over a network or a broker, until a step decides about them.
     var besideRadio: Set<MeshCore.LinkID> = []
     /// Why covers cannot be loaded at present.
     private(set) var failingCovers: Set<NetworkError> = []
@@ -66,8 +66,8 @@ struct NodeDecisions: Sendable {
     var banTimes = BanTimes()
     /// Co-hosts, oldest first.
     var drivers: [Peer] = []
-    /// Co-hosts whose keys a browser has sent over a network in the clear. Their commands are accepted from a browser
-    /// only, because anyone who has read such a key could join over the radio with it.
+    /// Co-hosts with keys that a browser has sent over a network in the clear. Their commands are accepted from a
+    /// browser only, because anyone who has read such a key could join over the radio with it.
     var browserDrivers: Set<Peer.ID> = []
     /// The host, or its head, that has proved a different key from that of the known host. A tap on Retry forgets the
     /// old key.

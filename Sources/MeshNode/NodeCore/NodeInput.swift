@@ -3,75 +3,75 @@
 import DemocracyDJ
 import MeshProtocol
 
-/// What comes to a node from outside the air; what becomes of each stands below.
+/// An input from outside the network. `decide` handles each of them.
 public enum NodeInput: Hashable, Sendable {
-    /// The person at the head unit wants something.
+    /// A command of the person at the head unit.
     case host(HostFeature.Command)
-    /// A passenger wants something.
+    /// An event from a passenger.
     case guest(GuestFeature.Event)
-    /// The head unit's player says something.
+    /// A report of the head unit's player.
     case player(PlayerReport)
-    /// The head unit's library is another one.
+    /// The head unit's library has changed.
     case library(SongLibrary)
-    /// The library's files are away, as those of a stick that was pulled, or back.
+    /// Whether the library's files are unavailable, for example because a stick was pulled out.
     case libraryAway(Bool)
-    /// These songs of it play where nobody asks; none for any of them.
+    /// The songs that play when the queue is empty; none for any song of the library.
     case playlist([Song.ID])
-    /// The person has typed a PIN, which the host is to be proved to know as well.
+    /// The person has typed a PIN. The host must prove that it knows it as well.
     case pin(JoiningSecret)
-    /// The person at a host invites somebody.
+    /// The host's person creates or revokes invitations.
     case invite(InvitationWish)
-    /// The person at a host keeps a guest out, by identifier or name, for so many seconds or until said otherwise.
+    /// The host's person bans a guest, by identifier or name, for this many seconds or until the ban is lifted.
     case ban(Peer.ID, seconds: UInt32?)
-    /// Who was kept out, by identifier or name, may come in again.
+    /// Lift the ban of this guest, by identifier or name.
     case unban(Peer.ID)
-    /// Tell who is kept out.
+    /// Show the bans.
     case bans
-    /// The person at a host lets a guest's device steer as well, by identifier or name.
+    /// The host's person makes a guest a co-host, by identifier or name.
     case appoint(Peer.ID)
-    /// A device that steers, by identifier or name, is a passenger's again.
+    /// Dismiss this co-host, by identifier or name.
     case dismiss(Peer.ID)
-    /// Tell whose devices steer.
+    /// Show the co-hosts.
     case drivers
-    /// The person at a guest wants this host, by name or identifier, and no other.
+    /// The guest's person wants to join only this host, by name or identifier.
     case join(String)
-    /// The person at a guest was given an invitation.
+    /// The guest's person has an invitation.
     case joinInvited(Invitation)
-    /// The person at a guest wants a host forgotten that was joined, by name or identifier.
+    /// The guest's person wants a known host forgotten, by name or identifier.
     case forgetHost(String)
-    /// Tell which hosts were joined, and which are in range.
+    /// Show the known hosts and the hosts in range.
     case hosts
-    /// Look for the host again, or try the radio again, now.
+    /// Search for the host or try the radio again, now.
     case retry
-    /// A guest leaves its host and stays alone.
+    /// The guest leaves its host and joins no other.
     case leave
-    /// A host's session is over, and the next one begins: queue, votes and bans of the session are gone.
+    /// The host's session ends, and the next one begins. The queue, the votes and the bans of the session are deleted.
     case end
-    /// Something to be told, such as a line that is no command.
+    /// Show a notice, for example about a line that is not a command.
     case notice(Notice)
-    /// What the notice of this code was about is over.
+    /// The cause of the notice with this code has ended.
     case cleared(code: String)
-    /// The node's page is at this address from now on; `passengers` is the link for browsers of a host's passengers.
+    /// The node's page now has this address. `passengers` is the link for the browsers of a host's passengers.
     case page(String, passengers: String?)
-    /// The clock of the day was set: the time since 1970.
+    /// The wall clock was set to this time, in seconds since 1970.
     case clockSet(UInt32)
-    /// This moment of the recording is to be found again.
+    /// A marker with this text at the present position of the recording.
     case mark(String)
-    /// Say goodbye, keep everything, and stop.
+    /// Say goodbye, save everything and stop.
     case quit(ByeReason)
 }
 
 extension NodeDecisions {
-    /// Decides on what comes from outside the air.
+    /// Decides on an input.
     mutating func decide(_ input: NodeInput, _ context: inout Context) -> [Act] {
         switch input {
         case .host(.undo): return undo(&context)
         case .host(let command): return ask(.host(.command(command)), &context)
         case .guest(let event):
-            // What could be forgotten is refused.
+            // Without a disk a wish could be forgotten, so it is refused.
             return context.isWithoutStore && event.isWish
                 ? [.tell(Notice(CommandProblem.notKept))] : ask(.guest(event), &context)
-        // Who was refused and asks again is to be told again.
+        // The notice is cleared, so that it appears again if the host refuses again.
         case .pin(let secret):
             context.mesh.secret = secret
             allowOneProof(&context)
@@ -95,7 +95,7 @@ extension NodeDecisions {
             return [.retried(isWell: isWell)] + watch(.retry, &context) + forgetChangedKey(&context)
                 + [.steer(.start)]
         case .leave:
-            // Who leaves has not answered whether a key is to be forgotten.
+            // The person has left without answering whether the key should be forgotten.
             changedKey = nil
             let goodbye = app.guest?.state.host.map { [Act.disconnect($0.id)] } ?? []
             return goodbye + ask(.guest(.gaveUp), &context) + [.cleared(by: .left), .steer(.leave)]
@@ -113,7 +113,7 @@ extension NodeDecisions {
         }
     }
 
-    /// The person asks for one more try with the PIN.
+    /// The person asks for one more attempt with the PIN.
     private func allowOneProof(_ context: inout Context) {
         if context.mesh.allowOneProof() { context.memory.note(unanswered: context.mesh.unanswered.rows) }
     }

@@ -4,29 +4,29 @@ import DemocracyDJ
 import MeshProtocol
 import NodeStore
 
-/// What a node must not forget, and what of it is not on the disk yet.
+/// The state that must survive a restart, and the part of it that is not on disk yet.
 struct NodeMemory: Sendable {
-    /// Songs of the session that goes on which the library does not have, until the person is told.
+    /// The number of songs in the resumed session that the library does not have, for a notice to the person.
     private(set) var missingSongs = 0
-    /// What the next write takes along.
+    /// The content of the next write.
     private(set) var pending = StoreBatch()
-    /// What is being written.
+    /// The content of the pending write.
     private var inFlight: StoreBatch?
 
     private let contents: StoredNode
     private let service: ServiceType
-    /// What the disk has of the features, and what the next write gives it.
+    /// The features' state on disk, and the one in the next write.
     private var host: (written: SavedSession?, noted: SavedSession?)
     private var guest: (written: SavedGuest?, noted: SavedGuest?)
-    /// The state on view that the disk was given last, as it is stored.
+    /// The encoded state on view, as last given to the disk.
     private var view: [UInt8]?
     private var epoch: UInt32 = 0
-    /// The person wants something forgotten: it may not come back with the power.
+    /// The person wants something forgotten. It must not come back after a power cut.
     private var isForgettingWanted = false
-    /// Those whose proof is on the disk, or in a write.
+    /// The conversations with a proof that is on disk or in a write.
     private var proved: Set<ConversationKey>
     private var isProofNew = false
-    /// What a guest has sent and the host does not have for good yet, by number.
+    /// The intents that the host has not yet acknowledged as stored, by number.
     private var undelivered: [ConversationKey: [(number: UInt64, intent: GuestIntent)]] = [:]
 
     init(_ contents: StoredNode, _ service: ServiceType) {
@@ -36,8 +36,8 @@ struct NodeMemory: Sendable {
 
     // MARK: At the start
 
-    /// The host as an earlier run left it, or a new one. Epochs grow from run to run; `wallClockSeconds`, the time since
-    /// 1970, sees to that where nothing is stored.
+    /// The host as an earlier run left it, or a new one. Epochs grow from run to run. If nothing is stored,
+    /// `wallClockSeconds`, the time since 1970, ensures that.
     mutating func hostFeature(_ local: Peer, _ hosting: Hosting, now: MeshInstant) -> HostFeature {
         epoch = max(hosting.wallClockSeconds, (contents.host?.epoch ?? 0) &+ 1)
         guard let session = contents.host?.session else {
@@ -71,8 +71,7 @@ struct NodeMemory: Sendable {
 
     // MARK: What has changed
 
-    /// Looks whether the features know something that the disk does not. How far a song has played is worth no write of its
-    /// own.
+    /// Notes changes of the features that are not on disk. The playback position alone causes no write.
     mutating func note(_ app: AppFeature, now: MeshInstant) {
         if let session = app.savedSession(now: now), !session.isSameButForTime(as: host.written) { note(session) }
         if let saved = app.savedGuest, saved.isWorthWriting(after: guest.written) {
@@ -80,7 +79,7 @@ struct NodeMemory: Sendable {
         }
     }
 
-    /// All of what the features know, for a last write or one in between.
+    /// Notes the full state of the features, for the last write or a write in between.
     mutating func noteAll(_ app: AppFeature, now: MeshInstant) {
         if let session = app.savedSession(now: now) { note(session) }
         if let saved = app.savedGuest { note(saved, withView: true) }
@@ -97,14 +96,14 @@ struct NodeMemory: Sendable {
         pending.guest = GuestRecord(saved, view: view)
     }
 
-    /// The session is over. Returns the epoch of the next one, which the next write gives to the disk.
+    /// Ends the session. Returns the next session's epoch, which the next write stores.
     mutating func nextEpoch() -> UInt32 {
         epoch &+= 1
         (host.written, host.noted) = (nil, nil)
         return epoch
     }
 
-    /// Whether something waits that others wait for. That a peer was met, or has got something, can be written later.
+    /// Whether pending changes delay other events. Contacts and acknowledgements can be written later.
     var isUrgent: Bool {
         isProofNew || pending.unanswered != nil || pending.invitations != nil || pending.bans != nil
             || pending.drivers != nil
@@ -113,17 +112,17 @@ struct NodeMemory: Sendable {
             || isForgettingWanted && !pending.forgotten.isEmpty
     }
 
-    /// Whether something that its person wants forgotten, or that has made room for others, may still be on the disk.
+    /// Whether data may still be on disk that the person wants forgotten or that was evicted.
     var isForgetting: Bool { isForgettingWanted || inFlight?.forgotten.isEmpty == false }
 
-    /// What the next write takes along goes to the disk.
+    /// Moves the pending changes into a write.
     mutating func takePending() -> StoreBatch {
         defer { (pending, isForgettingWanted, isProofNew) = (StoreBatch(), false, false) }
         inFlight = pending
         return pending
     }
 
-    /// What was given to the disk is on it.
+    /// The pending write is durable.
     mutating func wrote() {
         if inFlight?.host != nil { host.written = host.noted }
         if inFlight?.guest != nil { guest.written = guest.noted }
@@ -135,7 +134,7 @@ struct NodeMemory: Sendable {
         Set((pending.outgoing + (inFlight?.outgoing ?? [])).map(\.conversation))
     }
 
-    /// The disk takes nothing: what others were to be told of is not kept, the rest waits.
+    /// The write has failed. Drops the changes on which other nodes or people depend. The rest stays pending.
     mutating func drop() {
         pending.receipts = []
         pending.outgoing = []
@@ -149,46 +148,46 @@ struct NodeMemory: Sendable {
         pending.unanswered = nil
     }
 
-    /// Whom an earlier run kept out beyond its session.
+    /// Bans of earlier runs that outlive their sessions.
     var storedBans: [BanRecord] { contents.bans }
 
-    /// Whose devices steer, as an earlier run has left it.
+    /// Co-hosts of earlier runs.
     var storedDrivers: [Peer] { contents.drivers }
 
-    /// Those of them whose keys a browser has sent.
+    /// Co-hosts with keys that a browser has sent.
     var storedBrowserDrivers: [Peer] { contents.browserDrivers }
 
-    /// Other devices steer, `withBrowser` only with a browser.
+    /// Stores the co-hosts. `withBrowser` are those that must use a browser.
     mutating func note(drivers: [Peer], withBrowser: [Peer]) {
         (pending.drivers, pending.browserDrivers) = (drivers, withBrowser)
     }
 
-    /// The hosts that earlier runs have joined.
+    /// The known hosts of earlier runs.
     var storedKnownHosts: [Peer] { contents.knownHosts }
 
-    /// The hosts that were joined are others.
+    /// Stores the known hosts.
     mutating func note(knownHosts: [Peer]) { pending.knownHosts = knownHosts }
 
-    /// Others are kept out beyond the session.
+    /// Stores the bans that outlive the session.
     mutating func note(_ bans: [BanRecord]) { pending.bans = bans }
 
-    /// The host's invitations are others.
+    /// Stores the host's invitations.
     mutating func note(_ invitations: [GivenInvitation]) { pending.invitations = invitations }
 
-    /// How often hosts could check a guess of this guest's PIN has changed.
+    /// Stores how often hosts could check a guess of this guest's PIN.
     mutating func note(unanswered: [UnansweredProof]) { pending.unanswered = unanswered }
 
     // MARK: What was said
 
-    /// A peer has proved who it is.
+    /// A peer has proved its identity.
     mutating func met(_ key: ConversationKey, _ mesh: MeshCore) {
         guard let remembered = mesh.remembered(key) else { return }
-        // Who has typed six digits does not do it again because the power went.
+        // A person who has typed six digits should not have to do it again after a power cut.
         if remembered.isProved, proved.insert(key).inserted { isProofNew = true }
         pending.met.append(StoreBatch.Met(conversation: key, remembered: remembered))
     }
 
-    /// A peer's reliable message is to be safe with what is decided about it.
+    /// Stores a peer's reliable message together with the decisions about it.
     mutating func received(_ message: ReceivedMessage, _ mesh: MeshCore) {
         guard let remembered = mesh.remembered(message.conversation) else { return }
         pending.receipts.append(
@@ -197,18 +196,18 @@ struct NodeMemory: Sendable {
                 remembered: remembered))
     }
 
-    /// A reliable message is to leave when it is written.
+    /// A reliable message that will be sent once it is written.
     mutating func said(_ body: [UInt8], number: UInt64, in key: ConversationKey, _ remembered: MeshCore.Remembered) {
         pending.outgoing.append(
             StoreBatch.Outgoing(conversation: key, number: number, body: body, remembered: remembered))
     }
 
-    /// A wish is on its way to a host.
+    /// An intent has been queued for a host.
     mutating func sent(_ intent: GuestIntent, number: UInt64, in key: ConversationKey) {
         undelivered[key, default: []].append((number, intent))
     }
 
-    /// A peer has everything up to a number: the wishes that this was about.
+    /// A peer has stored everything up to this number. Returns the intents among these messages.
     mutating func delivered(upTo number: UInt64, in key: ConversationKey) -> [GuestIntent] {
         pending.acknowledged.append(StoreBatch.Acknowledged(conversation: key, upTo: number))
         let done = undelivered[key]?.prefix { $0.number <= number } ?? []
@@ -216,7 +215,7 @@ struct NodeMemory: Sendable {
         return done.map(\.intent)
     }
 
-    /// What is forgotten next is so because the person wants it.
+    /// The next call of `forget` is by request of the person.
     mutating func forgetsForGood() { isForgettingWanted = true }
 
     mutating func forget(_ key: ConversationKey) {
@@ -235,14 +234,15 @@ extension SavedSession {
 }
 
 extension SavedGuest {
-    /// Whether the state on view shows something that is nowhere else: what has become of a wish that is over. A wish that
-    /// begins changes nothing of it, and a queue is much longer than a wish.
+    /// Whether the state on view contains something that is nowhere else: the result of a wish that is over. A new wish
+    /// does not change that, and a queue is much larger than a wish.
     fileprivate func showsMore(than other: SavedGuest?) -> Bool {
         guard let other, known == other.known else { return true }
         return !other.wishes.allSatisfy { old in wishes.contains { $0.songID == old.songID && $0.kind == old.kind } }
     }
 
-    /// The state on view is written when a gap begins (`NodeMemory.noteAll`), since that is when it is needed.
+    /// The state on view is written when a gap in the connection begins (`NodeMemory.noteAll`), because it is needed
+    /// then.
     fileprivate func isWorthWriting(after other: SavedGuest?) -> Bool {
         known != other?.known || wishes != (other?.wishes ?? [])
     }

@@ -2,34 +2,32 @@
 
 import MeshProtocol
 
-/// Keeps the last places of a node's radio for nodes that relay, and at a host has others make room for them
+/// Reserves the last slots of a node's radio for relays. At a host it also asks other nodes to make room
 /// (`docs/protocol.md`, "Places for relays").
 ///
-/// A host whose radio holds seven links that relay nothing has seven guests; with seven relays it has as many as there are. A host
-/// none of whose guests relays keeps nothing.
+/// A host with seven links to nodes that are not relays has seven guests. With seven relays it can have any number. A
+/// host without relays among its guests reserves nothing.
 struct Places: Sendable {
-    /// What happens.
     enum Event: Hashable, Sendable {
-        /// These have dialled this node and are linked, over its radio.
+        /// The nodes that have dialled this one and are linked over its radio.
         case neighbours([MeshCore.Neighbour])
         /// Time has passed: see `deadline`.
         case tick
     }
 
-    /// What is to be done.
     enum Action: Hashable, Sendable {
-        /// Say that the last places are for nodes that relay, or no longer.
+        /// Advertise whether the last slots are reserved for relays.
         case advertise(Bool)
         /// Ask the node at the other end of this link to make room.
         case ask(MeshCore.LinkID)
     }
 
-    /// What a neighbour was asked.
+    /// The requests to a neighbour.
     private struct Asked: Sendable {
         var count = 0
-        /// Until then it may be on its way.
+        /// Until this time the neighbour may still be moving.
         var goesUntil = MeshInstant.zero
-        /// Then it may be asked again.
+        /// When it may be asked again.
         var again = MeshInstant.zero
     }
 
@@ -43,7 +41,6 @@ struct Places: Sendable {
     /// When `tick` is due.
     private(set) var deadline: MeshInstant?
 
-    /// Takes an event.
     mutating func handle(_ event: Event, now: MeshInstant) -> [Action] {
         if case .neighbours(let present) = event {
             neighbours = present
@@ -53,7 +50,7 @@ struct Places: Sendable {
         return advertise() + ask(now: now)
     }
 
-    /// Places that nobody has. A relay's own way to the host takes one.
+    /// The number of free slots. A relay's own route to the host takes one.
     private var free: Int { Limits.radioLinks - (isHost ? 0 : 1) - neighbours.count }
 
     private var hasRelay: Bool { neighbours.contains { $0.relays } }
@@ -65,10 +62,11 @@ struct Places: Sendable {
         return [.advertise(keeps)]
     }
 
-    /// One is asked for each place that is missing. What it does not do, because it hears no relay, another one may.
+    /// Asks one node per missing slot. A node that hears no relay cannot move, but another may.
     private mutating func ask(now: MeshInstant) -> [Action] {
         deadline = nil
-        // At a relay as many come and go as at all others: who is moved there is moved again and again.
+        // A relay does not ask. As many nodes come and go at a relay as at all others, so a node that moved would be
+        // moved again and again.
         let missing = isHost && hasRelay ? Limits.placesForRelays - free : 0
         guard missing > 0 else { return [] }
         let others = neighbours.filter { !$0.relays }.map(\.link)

@@ -2,30 +2,30 @@
 
 import MeshProtocol
 
-/// Who is linked to a node, by whatever bearer: a peer is there as long as one of its links is.
+/// The peers that are linked to a node. A peer is present as long as at least one of its links is up, on any bearer.
 struct Presence: Sendable {
     private struct Entry: Sendable {
         var peer: Peer
-        /// Its links over the radio, and those that another bearer vouches for.
+        /// Its links over the radio, and its vouched links.
         var radio: Set<MeshCore.LinkID> = []
         var vouched: Set<MeshCore.LinkID> = []
     }
 
     private var entries: [Peer.ID: Entry] = [:]
 
-    /// A peer that is there.
+    /// A peer that is present.
     subscript(id: Peer.ID) -> Peer? { entries[id]?.peer }
 
-    /// How many peers are linked over the radio.
+    /// The number of peers that are linked over the radio.
     var overRadio: Int { entries.values.count { !$0.radio.isEmpty } }
 
-    /// A peer's links that another bearer vouches for.
+    /// A peer's vouched links.
     func vouched(_ id: Peer.ID) -> [MeshCore.LinkID] { entries[id]?.vouched.sorted() ?? [] }
 
     /// Whether a peer is linked over the radio.
     func isOverRadio(_ id: Peer.ID) -> Bool { entries[id]?.radio.isEmpty == false }
 
-    /// A link of a peer is up. Whether people are to be told: it was not there before, or had another name.
+    /// A peer's link is up. Returns whether to show it, because the peer was not present or had another name.
     mutating func linked(_ peer: Peer, by id: MeshCore.LinkID, isVouched: Bool) -> Bool {
         var entry = entries[peer.id] ?? Entry(peer: peer)
         let isNews = entries[peer.id]?.peer != peer
@@ -35,7 +35,7 @@ struct Presence: Sendable {
         return isNews
     }
 
-    /// A link of a peer is gone. Nil for a link that was none of a peer that is there; otherwise whether it was the last.
+    /// A peer's link is gone. Returns whether it was the last one; nil if it is unknown.
     mutating func unlinked(_ id: Peer.ID, by link: MeshCore.LinkID) -> Bool? {
         guard var entry = entries[id], entry.radio.remove(link) ?? entry.vouched.remove(link) != nil else { return nil }
         let isLast = entry.radio.isEmpty && entry.vouched.isEmpty

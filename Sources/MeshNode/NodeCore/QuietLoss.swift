@@ -2,29 +2,29 @@
 
 import MeshProtocol
 
-/// The loss of a link over the network or a broker, which is told only where another bearer does not take its place at once: a guest
-/// that goes from one to the other has nothing to be told.
+/// Delays the report of a lost link over a network or a broker. If another bearer replaces the link within that time,
+/// no loss is shown.
 struct QuietLoss: Sendable {
     private var wasBeside = false
     private var held: (host: Peer, until: MeshInstant)?
 
-    /// When `due` has something to tell.
+    /// When `due` has something to report.
     var deadline: MeshInstant? { held?.until }
 
-    /// The link to the host is over, which went over this.
+    /// The link to the host over this bearer has ended.
     mutating func ended(over bearer: Bearer?) { wasBeside = bearer == .lan || bearer == .broker }
 
-    /// Whether a loss is kept back for a while.
+    /// Whether the report of a loss is delayed.
     mutating func holds(_ host: Peer, now: MeshInstant) -> Bool {
         guard wasBeside else { return false }
         held = (host, now + NodeLimits.quietLoss)
         return true
     }
 
-    /// The host is linked again, or is not waited for any more.
+    /// The host is linked again, or the node has stopped waiting for it.
     mutating func isOver() { held = nil }
 
-    /// The host whose loss is to be told now.
+    /// The lost host to report now.
     mutating func due(now: MeshInstant) -> Peer? {
         guard let (host, until) = held, until <= now else { return nil }
         held = nil

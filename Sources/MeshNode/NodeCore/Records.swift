@@ -4,10 +4,10 @@ import DemocracyDJ
 import MeshProtocol
 import NodeStore
 
-// What the features must not forget, as the store keeps it, and back.
+// Conversions between the features' state and stored records.
 
 extension HostRecord {
-    /// A session as it is stored.
+    /// Encodes a session.
     init(_ session: SavedSession, epoch: UInt32) {
         self.init(
             epoch: epoch, nowPlaying: session.nowPlaying?.songID, isPlaying: session.isPlaying,
@@ -16,15 +16,16 @@ extension HostRecord {
             volume: Int64(session.volume))
     }
 
-    /// A session that has ended: its epoch is kept, so that the next one's is higher, and what is the device's own.
+    /// Encodes a session that has ended. The epoch is kept, so that the next one is higher, and so is the device's
+    /// volume.
     static func ended(epoch: UInt32, volume: Int64 = Int64(DJLimits.loudest)) -> HostRecord {
         HostRecord(epoch: epoch, volume: volume)
     }
 
-    /// What is read from a disk may be anything; no song is longer.
+    /// A stored value may be corrupt, so the position is limited to the longest song.
     private static let longestMilliseconds = Int64(DJLimits.songSeconds * 1_000)
 
-    /// The session, or nil where it has ended.
+    /// The session; nil if it has ended.
     var session: SavedSession? {
         if self == .ended(epoch: epoch, volume: volume) { return nil }
         let items = queue.map { SavedSession.Item($0) }
@@ -60,7 +61,7 @@ extension SavedSession.Item {
 }
 
 extension GuestRecord {
-    /// A guest's memory as it is stored. `view` is the state that it was on view with, as it is stored.
+    /// Encodes a guest's state. `view` is its encoded state on view.
     init(_ saved: SavedGuest, view: [UInt8]?) {
         self.init(
             host: saved.known?.id, hostEpoch: saved.known?.epoch,
@@ -71,7 +72,7 @@ extension GuestRecord {
             snapshot: view)
     }
 
-    /// The guest's memory. A wish of a kind that this version does not know is passed over.
+    /// The guest's state. A wish of an unknown kind is skipped.
     var saved: SavedGuest {
         var hostSnapshot: HostSnapshot?
         if case .stateUpdate(let snapshot)? = snapshot.flatMap({ MeshMessage(encoded: $0) }) { hostSnapshot = snapshot }
@@ -88,12 +89,12 @@ extension GuestRecord {
 }
 
 extension SavedGuest {
-    /// The state on view, as it is stored.
+    /// The encoded state on view.
     var view: [UInt8]? { hostSnapshot.map { MeshMessage.stateUpdate($0).encoded } }
 }
 
 extension NetworkError {
-    /// What a store that cannot write means to people.
+    /// The error that people see when the store cannot write.
     init(_ error: NodeStoreError) {
         self =
             switch error.code {

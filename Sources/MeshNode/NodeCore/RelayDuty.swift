@@ -2,43 +2,42 @@
 
 import MeshProtocol
 
-/// What a relay tells those behind it and those who may come: where it leads, as long as it leads somewhere
+/// Decides what a relay reports to its children and advertises to others: its route, as long as it has one
 /// (`docs/protocol.md`, "Route").
 struct RelayDuty: Sendable {
-    /// What happens.
     enum Event: Hashable, Sendable {
-        /// The way to a host is up: its identifier, the relays on it, and whether the host asks for a PIN.
+        /// The route to the host is up, over this many relays.
         case up(Peer, relaysOnTheWay: Int, asksForPIN: Bool)
-        /// It is lost.
+        /// The route is lost.
         case down
-        /// A channel or a circuit is open that may be another one: what comes of it is known in a moment.
+        /// A channel or a circuit has opened that may become a new route. The result is known soon.
         case approaches
-        /// So many nodes stand behind this one.
+        /// This many nodes are behind this one.
         case children(Int)
-        /// The last places of this node are for nodes that relay, or no longer.
+        /// Whether this node reserves its last slots for relays.
         case placesForRelays(Bool)
         /// Time has passed: see `deadline`.
         case tick
     }
 
-    /// What is to be done.
     enum Action: Hashable, Sendable {
-        /// Advertise this; nil: nothing.
+        /// Advertise this; nil stops advertising.
         case advertise(NodeCore.RelayNotice?)
-        /// Tell those behind this node that circuits lead here; nil: nowhere.
+        /// Report this route to the nodes behind this one; nil means no route.
         case lead(Route?)
     }
 
     private enum State: Hashable, Sendable {
-        /// To `leading`.
+        /// Next: `leading`.
         case idle
-        /// To `searching`.
+        /// Next: `searching`.
         case leading(Goal)
-        /// The way is lost, and another is looked for before anybody is told, at the latest then. To `leading` or `idle`.
+        /// The route is lost. The node looks for another before it reports the loss, at the latest at `latest`. Next:
+        /// `leading` or `idle`.
         case searching(Goal, until: MeshInstant, latest: MeshInstant)
     }
 
-    /// Where this node leads.
+    /// The route that this node offers.
     private struct Goal: Hashable, Sendable {
         var host: Peer
         var hops: Int
@@ -50,15 +49,13 @@ struct RelayDuty: Sendable {
     private var placesForRelays = false
     private var advertised: NodeCore.RelayNotice?
 
-    /// When `tick` is due.
     var deadline: MeshInstant? { if case .searching(_, let until, _) = state { until } else { nil } }
 
-    /// A parent has to have fewer hops to the host than this, as long as others stand behind this node.
+    /// A parent must have fewer hops to the host than this while this node has children.
     var ceiling: Int? {
         if case .searching(let goal, _, _) = state, children > 0 { goal.hops } else { nil }
     }
 
-    /// Takes an event.
     mutating func handle(_ event: Event, now: MeshInstant) -> [Action] {
         switch (state, event) {
         case (_, .up(let host, let relays, let asksForPIN)):
@@ -89,7 +86,7 @@ struct RelayDuty: Sendable {
             switch state {
             case .idle: nil
             case .leading(let goal): notice(of: goal, hasRoom: children < Limits.relayChildren)
-            // Who dials it now dials in vain.
+            // A node that dials this one now would fail.
             case .searching(let goal, _, _): notice(of: goal, hasRoom: false)
             }
         guard notice != advertised else { return [] }

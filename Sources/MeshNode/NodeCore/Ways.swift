@@ -2,26 +2,26 @@
 
 import MeshProtocol
 
-/// A relay's advertisement, as it was heard.
+/// A relay's advertisement.
 public struct RelayScanResult: Hashable, Sendable {
-    /// Who is dialled; its identifier is a head.
+    /// The relay. Its identifier is a head.
     public var relay: Peer
-    /// Where circuits through it lead; its identifier is a head.
+    /// The host to which its circuits lead. Its identifier is a head.
     public var host: Peer
-    /// Links from the relay to the host, 1 or more.
+    /// Number of links from the relay to the host, at least 1.
     public var hops: Int
-    /// Signal strength in dBm, where the radio knows it.
+    /// Signal strength in dBm, if the radio knows it.
     public var rssi: Int?
-    /// It takes another node.
+    /// Whether the relay accepts another node.
     public var hasRoom: Bool
-    /// Its last places are for nodes that relay.
+    /// Whether its last slots are reserved for relays.
     public var placesForRelays: Bool
-    /// Whether this node speaks its version and knows what it asks for.
+    /// Whether this node speaks the relay's version and knows what it asks for.
     public var isUnderstood: Bool
-    /// It says that the host asks for a PIN.
+    /// Whether it advertises that the host asks for a PIN.
     public var asksForPIN: Bool
 
-    /// A relay that was heard.
+    /// Creates a scan result.
     public init(
         _ relay: Peer, host: Peer, hops: Int, rssi: Int? = nil, hasRoom: Bool = true, placesForRelays: Bool = false,
         isUnderstood: Bool = true, asksForPIN: Bool = false
@@ -37,58 +37,56 @@ public struct RelayScanResult: Hashable, Sendable {
     }
 }
 
-/// Which relays were heard, and which of them is the way to a host: fewer hops before a better signal, and who has failed is
-/// left alone for a while.
+/// The relays that were heard, and the best of them as a route to a host. Fewer hops count more than a better signal. A
+/// failed relay is avoided for some time.
 struct Ways: Sendable {
     private struct Relay: Sendable {
         var heard: RelayScanResult
         var at: MeshInstant
     }
 
-    /// A relay that is left alone.
+    /// A failed relay, which is avoided for some time.
     private struct Failure: Sendable {
         var count = 0
         var last = MeshInstant.zero
         var until = MeshInstant.zero
     }
 
-    /// A host that is heard through relays alone, and is not steered to yet.
+    /// A host that was heard only through relays and is not offered to the policy yet.
     private struct Settling: Sendable {
-        /// When it is.
+        /// When it is offered.
         var until: MeshInstant
-        /// People know of it: nothing leads there at present but relays that are left alone.
+        /// The person has already seen this host. At present all relays to it are avoided.
         var isTold = false
     }
 
-    /// What is to be done about a relay that was heard.
+    /// How to handle a relay that was heard.
     enum Answer: Hashable, Sendable {
-        /// Its host may be joined through it, and people are told.
+        /// Its host may be joined through it. Show it.
         case steer
-        /// People are told.
+        /// Show it.
         case tell
-        /// Its host is new, and may be heard itself in a moment.
+        /// Its host is new and may soon be heard directly.
         case wait
     }
 
-    /// Who chooses, and whether that takes others along.
+    /// This node's identifier, and whether it is a relay.
     private let local: Peer.ID
     private let takesOthers: Bool
-    /// By the head of the relay. The radio's own table bounds it.
+    /// The relays that were heard, by head. The radio's table bounds the number.
     private var relays: [Peer.ID: Relay] = [:]
-    /// Relays have been heard since this node has started: there may be some where none is heard at present.
+    /// Whether any relay was heard since the node started. There may be relays even if none is heard at present.
     private(set) var hasHeardRelays = false
     private var failures: [Peer.ID: Failure] = [:]
-    /// Hosts that were heard through relays alone, by their heads: a relay with fewer hops may follow.
+    /// Hosts that were heard only through relays, by head. A relay with fewer hops may follow.
     private var settling: [Peer.ID: Settling] = [:]
 
     init(local: Peer.ID, takesOthers: Bool = false) { (self.local, self.takesOthers) = (local, takesOthers) }
 
-    /// When `tick` is due.
     var deadline: MeshInstant? { settling.isEmpty ? nil : settling.values.lazy.map(\.until).min() }
 
     // MARK: What is heard
 
-    /// A relay was heard.
     mutating func heard(_ relay: RelayScanResult, now: MeshInstant) -> Answer {
         let host = Identity.head(of: relay.host.id)
         let isKnown = relays.values.contains { Identity.head(of: $0.heard.host.id) == host }
@@ -100,44 +98,43 @@ struct Ways: Sendable {
         return .wait
     }
 
-    /// The host itself was heard: nothing is better.
+    /// The host was heard directly, which is the best route.
     mutating func heardHost(_ head: Peer.ID) { settling[head] = nil }
 
-    /// A relay is not heard any more.
     mutating func unheard(_ relay: Peer.ID) {
         guard let host = relays.removeValue(forKey: relay)?.heard.host.id, !hasRelay(to: host) else { return }
         settling[Identity.head(of: host)] = nil
     }
 
-    /// Who was dialled and has not answered has to be heard again: a controller without room for a link is not heard.
+    /// A peer that has not answered a dial must be heard again. A controller without a free slot does not advertise.
     mutating func unanswered(_ relay: Peer.ID, now: MeshInstant) {
         relays[Identity.head(of: relay)] = nil
         failed(relay, now: now)
     }
 
-    /// The host that a relay advertises, as far as it says which.
+    /// The host that a relay advertises, as far as its advertisement names it.
     func host(behind relay: Peer.ID) -> Peer.ID? { relays[Identity.head(of: relay)]?.heard.host.id }
 
-    /// Whether a relay takes another node, as far as it says.
+    /// Whether a relay accepts another node, as far as its advertisement says.
     func hasRoom(_ relay: Peer.ID) -> Bool { relays[Identity.head(of: relay)]?.heard.hasRoom != false }
 
-    /// Whether a relay leads to a host.
+    /// Whether there is a known relay to a host.
     private func hasRelay(to host: Peer.ID) -> Bool { relays.values.contains { leads($0.heard, to: host) } }
 
-    /// A scan begins: what was heard before may be somewhere else now.
+    /// A scan begins. Relays that were heard before may be somewhere else now.
     mutating func forgetHeard() {
         relays = [:]
         settling = [:]
     }
 
-    /// Time has passed. The heads of the hosts that may be joined now through the best relay.
+    /// Returns the heads of the hosts that may now be joined through their best relay.
     mutating func tick(now: MeshInstant) -> [Peer.ID] {
         let due = settling.filter { $0.value.until <= now }.keys.sorted()
         for host in due { settling[host] = nil }
         return due
     }
 
-    /// All relays that lead to a host, the best first.
+    /// All relays to a host, best first.
     func all(to host: Peer.ID) -> [RelayScanResult] {
         relays.values.filter { leads($0.heard, to: host) }.map { (rank: rank($0), heard: $0.heard) }
             .sorted { $0.rank < $1.rank }.map(\.heard)
@@ -145,13 +142,13 @@ struct Ways: Sendable {
 
     // MARK: What is chosen
 
-    /// The relay that is the best way to a host, with fewer hops to it than `below`; nil where there is none.
+    /// The best relay on the route to a host, with fewer than `below` hops; nil if none qualifies.
     func best(to host: Peer.ID, below: Int?, except other: Peer.ID? = nil, now: MeshInstant) -> RelayScanResult? {
         first(candidates(to: host, now: now).filter { $0.heard.hops < below ?? .max && $0.heard.relay.id != other })
     }
 
-    /// The relay that is worth leaving another for: it is near and saves so many hops, or has no more and is heard much better than one
-    /// that is faint. Nil where there is none.
+    /// The best relay that is worth a switch; nil if none is. It must be near and save at least `saving` hops. Or it
+    /// has no more hops than a faint present relay and a much stronger signal.
     func better(than parent: CircuitTable.Relay, to host: Peer.ID, saving: Int, now: MeshInstant) -> RelayScanResult? {
         guard let route = parent.route else { return nil }
         let (hops, signal) = (Int(route.hops), parent.rssi ?? 0)
@@ -164,8 +161,9 @@ struct Ways: Sendable {
         return first(found)
     }
 
-    /// The relay behind which this node makes room where it hangs on another one: near, and rather one whose last places are for
-    /// anybody. The place that it leaves is nearer to the host than the one that it takes. Nil where there is none.
+    /// The best near relay to which this node can move to free its slot, except its present one. It must be farther
+    /// from the host, because the freed slot must be nearer. A relay without reserved slots is preferred. Nil if there
+    /// is none.
     func aside(of parent: Peer.ID?, hops: Int, to host: Peer.ID, now: MeshInstant) -> RelayScanResult? {
         let found = candidates(to: host, now: now).filter { relay in
             relay.heard.relay.id != parent.map { Identity.head(of: $0) } && relay.heard.hops > hops
@@ -174,10 +172,10 @@ struct Ways: Sendable {
         return first(found)
     }
 
-    /// Whether what a relay has left is for nodes that relay, and this one does not.
+    /// Whether a relay's last slots are reserved and this node is not a relay.
     private func isForOthers(_ relay: Relay) -> Bool { relay.heard.placesForRelays && !takesOthers }
 
-    /// The relays that may be dialled on the way to a host.
+    /// The relays to a host that may be dialled.
     private func candidates(to host: Peer.ID, now: MeshInstant) -> [Relay] {
         relays.values.filter { relay in
             leads(relay.heard, to: host) && relay.heard.isUnderstood && relay.heard.hasRoom
@@ -185,14 +183,16 @@ struct Ways: Sendable {
         }
     }
 
-    /// The best of some. Each rank is made once.
+    /// The best relay. Each rank is computed once.
     private func first(_ some: [Relay]) -> RelayScanResult? {
         some.map { (rank: rank($0), heard: $0.heard) }.min { $0.rank < $1.rank }?.heard
     }
 
-    /// What has places for this node goes before what keeps them for relays, then fewer hops (`worth`), then the signal by steps of 10 dB. Of
-    /// two of the same worth always the same one, so that nobody goes to and fro between them; and not the same one for everybody,
-    /// since a relay has room for a few, and a crowd comes at once.
+    /// Ranks relays. A relay with a slot for this node comes before one that reserves its slots, then fewer hops
+    /// (`worth`), then a stronger signal in steps of 10 dB.
+    ///
+    /// Between equal relays a node always chooses the same one, so that it does not switch back and forth. Different
+    /// nodes choose different ones, because a relay has room for a few nodes and a crowd arrives at once.
     private func rank(_ relay: Relay) -> (Int, Int, Int, UInt64) {
         (
             isForOthers(relay) ? 1 : 0, Self.worth(hops: relay.heard.hops, rssi: relay.heard.rssi),
@@ -200,19 +200,19 @@ struct Ways: Sendable {
         )
     }
 
-    /// How far away what is heard leads, in hops: what is sent again and again over a faint link takes the time of one more, from
-    /// everybody behind it.
+    /// The cost of a relay in hops. A faint link counts as one more hop, because its retransmissions take time from all
+    /// nodes behind it.
     private static func worth(hops: Int, rssi: Int?) -> Int { hops + (isNear(rssi) ? 0 : 1) }
 
-    /// Whether little of what is sent over a link of this signal is lost. What a radio knows nothing of counts as near.
+    /// Whether little is lost at this signal strength. An unknown signal counts as near.
     static func isNear(_ rssi: Int?) -> Bool { rssi ?? 0 >= NodeLimits.nearSignal }
 
-    /// Whether a relay is as good a way as its host itself, which is heard with this signal: the host is faint, and it is not.
+    /// Whether a relay is as good as its host, which is heard with this signal: the host is faint and the relay is not.
     func isAsGood(_ relay: RelayScanResult, as rssi: Int?) -> Bool {
         Self.worth(hops: relay.hops, rssi: relay.rssi) <= Self.worth(hops: 0, rssi: rssi)
     }
 
-    /// A number that looks random, and is always the same for two identifiers (FNV-1a).
+    /// A hash of two identifiers that looks random (FNV-1a).
     private static func mixed(_ one: Peer.ID, _ other: Peer.ID) -> UInt64 {
         let start = one.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         return other.utf8.reduce(start) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
@@ -222,26 +222,25 @@ struct Ways: Sendable {
         Identity.mayBeSame(host, relay.host.id)
     }
 
-    /// Whether circuits through a relay led to nothing a short while ago.
+    /// Whether circuits through a relay have failed recently.
     func isLeftAlone(_ relay: Peer.ID, now: MeshInstant) -> Bool {
         pauseEnd(of: Identity.head(of: relay)).map { now < $0 } == true
     }
 
-    /// When the relay with this head is not left alone any more; nil where it has not failed.
+    /// When a relay may be used again; nil if it has not failed.
     private func pauseEnd(of relay: Peer.ID) -> MeshInstant? {
         failures[relay].map { failure in
             isOnlyWay(relay) ? min(failure.until, failure.last + NodeLimits.onlyRelayPause) : failure.until
         }
     }
 
-    /// Whether a relay is heard, and no other one that leads where it does.
+    /// Whether this is the only relay to its host.
     private func isOnlyWay(_ relay: Peer.ID) -> Bool {
         guard let host = relays[relay]?.heard.host.id else { return false }
         return relays.values.count { leads($0.heard, to: host) } == 1
     }
 
-    /// Nothing leads to a host at present but relays that are left alone: it is told of again when the first of these is not any
-    /// more.
+    /// All relays to a host are avoided at present. It is shown again when the first of them may be used again.
     mutating func askAgain(for host: Peer.ID, now: MeshInstant) {
         let ends = relays.values.filter { leads($0.heard, to: host) }.compactMap { relay in
             pauseEnd(of: relay.heard.relay.id)
@@ -250,7 +249,7 @@ struct Ways: Sendable {
         settling[Identity.head(of: host)] = Settling(until: end, isTold: true)
     }
 
-    /// A relay has no way at present: others go before it for a moment.
+    /// A relay has no route at present, so others are preferred for a short time.
     mutating func leadsNowhere(_ relay: Peer.ID, now: MeshInstant) {
         let head = Identity.head(of: relay)
         var failure = failures[head] ?? Failure()
@@ -258,7 +257,7 @@ struct Ways: Sendable {
         remember(failure, of: head, now: now)
     }
 
-    /// Circuits through a relay have led to nothing: it is left alone, longer each time. What was long ago says nothing.
+    /// Circuits through a relay have failed. It is avoided, longer each time. Failures long ago do not count.
     mutating func failed(_ relay: Peer.ID, now: MeshInstant) {
         let head = Identity.head(of: relay)
         var failure = failures[head] ?? Failure()
