@@ -2,14 +2,14 @@
 
 import BrokerRadio
 
-/// The broker that a node uses beside its radio, as a person has named it.
+/// The broker that a node uses in addition to its radio.
 public struct BrokerChoice: Hashable, Sendable {
-    /// Where it is.
+    /// The broker's address.
     public private(set) var address: BrokerAddress
-    /// What TLS takes.
+    /// The files for TLS.
     public private(set) var files: BrokerFiles
 
-    /// Reads what was typed. `password` is one that is kept elsewhere than in the URL, where everybody on the device can see it.
+    /// Parses the options. `password` comes from outside the URL, because every user of the device can see the URL.
     public init(
         _ url: String, password: String? = nil, authorities: String? = nil, certificate: String? = nil,
         key: String? = nil

@@ -4,39 +4,40 @@ import FoundationEssentials
 import Logging
 import NodeStore
 
-/// What of a node outlives its runs: its folder, locked as long as this lives, and the database in it.
+/// The state of a node that outlives its runs: its folder and the database in it. The folder is locked as long as this
+/// object lives.
 public final class Kept: Sendable {
-    /// The database.
+    /// The opened database.
     public let store: NodeStore.Opened
-    /// What an earlier run has left in it.
+    /// The stored data of earlier runs.
     public let contents: StoredNode
-    /// The folder itself.
+    /// The state folder.
     public let folder: StateFolder
 
-    /// Where cover art is kept.
+    /// The folder of cover art.
     public var artworkFolder: String { folder.path + "/artwork" }
 
-    /// Where the covers are kept that a guest has got over the air.
+    /// The folder of the covers that a guest has received over the air.
     public var coversFolder: String { folder.path + "/covers" }
 
-    /// Where covers are while they are made small.
+    /// The folder for covers while they are made smaller.
     public var draftsFolder: String { folder.path + "/drafts" }
 
-    /// Where the folder is.
+    /// The path of the state folder.
     public var path: String { folder.path }
 
-    /// Whether a host goes on with a session that an earlier run has left.
+    /// Whether an earlier run has left a session that a host can resume.
     public var hasSession: Bool { contents.host?.session != nil }
 
-    /// Where the index of a music folder is kept.
+    /// The path of the index of a music folder.
     public var libraryIndex: String { folder.path + "/library.sqlite" }
 
-    /// Opens the database of a folder.
+    /// Opens the database in a folder.
     public convenience init(_ folder: StateFolder, logger: Logger) throws(SetupProblem) {
         try self.init(folder, idleTime: StoreLimits.idleCheckpoint, logger: logger)
     }
 
-    /// The same, for a test that says itself when the database's log is emptied: one that is empty has room on a full disk.
+    /// For tests that control when the database's log is emptied. An empty log has room on a full disk.
     package init(_ folder: StateFolder, idleTime: Duration?, logger: Logger) throws(SetupProblem) {
         self.folder = folder
         do throws(NodeStoreError) {
@@ -53,7 +54,7 @@ public final class Kept: Sendable {
 }
 
 extension SetupProblem {
-    /// What to do about a database in `folder` that a newer program made; nil for any other error.
+    /// The problem of a database in `folder` that a newer program has made; nil for any other error.
     public static func newer(_ error: NodeStoreError?, in folder: String) -> SetupProblem? {
         guard error?.code == .newer else { return nil }
         return SetupProblem(

@@ -5,7 +5,7 @@ import DemocracyDJ
 import MeshProtocol
 
 extension NetworkError {
-    /// What a radio's failure means to the person.
+    /// The error that people see for a radio's failure.
     public init(_ failure: RadioError) {
         switch failure.code {
         case .noAdapter: self = .noAdapter
@@ -24,13 +24,13 @@ extension NetworkError {
         }
     }
 
-    /// What it means to the person that a radio did not do what it was asked: a `RadioError`, or another error by its
-    /// words.
+    /// The error that people see for a failed radio operation. If `error` is not a `RadioError`, its description is the
+    /// cause.
     public init(radio error: any Error) {
         self = (error as? RadioError).map(Self.init) ?? .radioFailed(cause: "\(error)")
     }
 
-    /// What a host's refusal means to the person who was refused. `host` is who refused, where that is known.
+    /// The error that the refused person sees for a host's refusal. `host` is the host that has refused, if known.
     public init(_ reason: RefusalReason, by host: Peer? = nil) {
         switch reason {
         case .full: self = .hostFull
@@ -49,7 +49,7 @@ extension NetworkError {
 }
 
 extension Notice {
-    /// What a radio has repaired by itself, told to a person.
+    /// The notice for a repair that the radio has made without a person's help.
     public init(_ repair: RadioRepair) {
         switch repair {
         case .otherAdapter(let old, let new): self.init(HeadUnitProblem.otherAdapter(new, insteadOf: old))

@@ -6,37 +6,41 @@ import LANRadio
 import Logging
 import MeshProtocol
 
-/// Whether a node uses the network that its device is in, beside its radio.
+/// Whether a node uses its device's network in addition to its radio.
 public enum LANChoice: String, Sendable, CaseIterable {
-    /// Where avahi-daemon runs, as soon as it does.
+    /// Use the network as soon as avahi-daemon runs.
     case on
-    /// Nothing is told to the network, and nobody is looked for there.
+    /// Neither announce the node in the network nor look for others there.
     case off
 }
 
-/// Which radio a node uses.
+/// The radio that a node uses.
 public enum RadioChoice: String, Sendable, CaseIterable {
-    /// BlueZ. Without an adapter that is up, virtual until there is one.
+    /// BlueZ. If no adapter is up, the virtual radio until one is.
     case auto
     /// A Bluetooth adapter, through BlueZ.
     case bluez
-    /// A folder that stands for the air.
+    /// A folder that represents the air.
     case virtual
 
-    /// The radio, and, where it was chosen by itself, why not another.
+    /// The radio, and a remark if `auto` has chosen a fallback.
     public struct Chosen: Sendable {
-        /// The radio.
+        /// The chosen radio.
         public var radio: any Radio
-        /// A sentence for the person where `auto` has fallen back, else nil.
+        /// A sentence for the person if `auto` has fallen back; nil otherwise.
         public var remark: String?
     }
 
-    /// Makes the radio. `adapter` is `hci0` and so on for BlueZ, and an address of its own for the virtual radio; or two of them,
-    /// `hci0,hci1`: the first one dials, the second one is dialled. It
-    /// advertises what this node `demands` of a node that dials. One that demands a bond takes bonded devices only, which neither
-    /// the virtual radio nor a network nor a broker can. `lan` is nil without the option: then it is used unless the
-    /// person has chosen the virtual radio. With a network or a broker a node starts without an adapter, and uses it when it
-    /// appears.
+    /// Creates the radio.
+    ///
+    /// - `adapter` is for example `hci0` for BlueZ, or the virtual radio's own address. With two of them, `hci0,hci1`,
+    ///   the first one dials and the second one is dialled.
+    /// - `demands` is what this node requires of nodes that dial it, and what it advertises. A node that demands a bond
+    ///   accepts bonded devices only. The virtual radio, a network and a broker have no bonds.
+    /// - `lan` is nil if the option is not given. Then the network is used, unless the person has chosen the virtual
+    ///   radio or demands a bond.
+    ///
+    /// With a network or a broker a node also starts without an adapter, and uses one when it appears.
     public func make(
         adapter: String?, air: String, peer: Peer, service: ServiceType = .democracyDJ,
         demands: AdvertisedFlags.Critical = [], settings: AdapterSettingsPolicy = .leave, lan: LANChoice? = .off,
@@ -94,7 +98,7 @@ public enum RadioChoice: String, Sendable, CaseIterable {
             switch self {
             case .virtual: return Chosen(radio: try virtual(), remark: nil)
             case .auto:
-                // A named adapter is a word about BlueZ; only without one is there something to fall back to.
+                // A named adapter means BlueZ. Only without a name is there a fallback.
                 guard adapter == nil, let why = Self.whyNoAdapter() else { fallthrough }
                 let standIn = try virtual()
                 return Chosen(
@@ -102,7 +106,7 @@ public enum RadioChoice: String, Sendable, CaseIterable {
                     remark: "No Bluetooth here (\(why)); using the virtual radio in \(air), which reaches other "
                         + "roadmesh programs on this machine, until Bluetooth works.")
             case .bluez:
-                // With nothing else to use, a node without an adapter ends at once.
+                // Without a network or a broker, a node without an adapter ends at once.
                 guard !others.isEmpty else { return Chosen(radio: try bluez(), remark: nil) }
                 do throws(RadioError) {
                     let made = try bluez()
@@ -117,7 +121,7 @@ public enum RadioChoice: String, Sendable, CaseIterable {
         }
     }
 
-    /// One radio on the adapter that was named, or on two.
+    /// Creates one radio on the named adapter, or one on two adapters.
     private static func radio(
         _ adapter: String?, _ adapters: [String], _ make: (String?) throws(RadioError) -> any Radio
     ) throws(RadioError) -> any Radio {
@@ -125,8 +129,8 @@ public enum RadioChoice: String, Sendable, CaseIterable {
         return PairedRadio(dialling: try make(adapters[0]), dialled: try make(adapters[1]))
     }
 
-    /// The adapters that a person names with one option: none, one, or two that are one radio, the one that dials and the one
-    /// that is dialled.
+    /// The adapters in the option's value: none, one, or two that form one radio. The first of two dials, and the
+    /// second is dialled.
     public static func adapters(_ adapter: String?) throws(SetupProblem) -> [String] {
         let names = adapter?.split(separator: ",", omittingEmptySubsequences: false).map(String.init) ?? []
         guard names.count < 2 || names.count == 2 && Set(names).count == 2 && !names.contains("") else {
@@ -137,7 +141,7 @@ public enum RadioChoice: String, Sendable, CaseIterable {
         return names
     }
 
-    /// Throws where this choice leads to a radio on which there are no bonds.
+    /// Throws if this choice results in a radio without bonds.
     public func checkBonds(adapter: String?) throws(SetupProblem) {
         let nothing = "On the virtual radio there is nothing to bond"
         switch self {
@@ -165,20 +169,20 @@ public enum RadioChoice: String, Sendable, CaseIterable {
         }
     }
 
-    /// Where the former settings of adapters are recorded: one place for all nodes of a user, which does not outlive this run of
-    /// the system. A service's own is its `RUNTIME_DIRECTORY`.
+    /// The folder in which the former settings of adapters are recorded. All nodes of a user share it, and it does not
+    /// outlive a reboot. A service uses its `RUNTIME_DIRECTORY`.
     public static func defaultSettingsFolder(environment: [String: String], userID: UInt32) -> String {
         if userID == 0 { return "/run/roadmesh" }
         if let runtime = environment["RUNTIME_DIRECTORY"], runtime.hasPrefix("/") { return runtime }
         return runtimeFolder(environment: environment, userID: userID)
     }
 
-    /// The virtual radio's default folder: one for each user.
+    /// The virtual radio's default folder, one for each user.
     public static func defaultAir(environment: [String: String], userID: UInt32) -> String {
         runtimeFolder(environment: environment, userID: userID) + "/air"
     }
 
-    /// What a user's nodes share until the system ends.
+    /// The folder that a user's nodes share until the system shuts down.
     private static func runtimeFolder(environment: [String: String], userID: UInt32) -> String {
         if let runtime = environment["XDG_RUNTIME_DIR"], runtime.hasPrefix("/") { return runtime + "/roadmesh" }
         return "/tmp/roadmesh-\(userID)"
@@ -186,7 +190,7 @@ public enum RadioChoice: String, Sendable, CaseIterable {
 }
 
 extension SetupProblem {
-    /// What a radio's error means to the person who starts a node.
+    /// The problem that the person who starts a node sees for a radio's error.
     public init(_ error: RadioError) {
         let cause = error.cause
         switch error.code {

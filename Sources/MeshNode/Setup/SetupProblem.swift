@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a node cannot start: a sentence that says what to do, and the exit code of the command line's contract.
+/// The reason why a node cannot start: a sentence with a remedy, and an exit code.
 public struct SetupProblem: Error, Hashable, Sendable {
-    /// Every exit code of the program but 0, which is success. Those from 64 to 77 are of sysexits(3).
+    /// The program's exit codes, except 0 for success. Codes from 64 to 77 come from sysexits(3).
     public enum ExitCode: Int32, Hashable, Sendable, CaseIterable {
         /// A replay has broken an invariant.
         case brokenInvariant = 1
-        /// The command was used wrongly.
+        /// The command line is wrong.
         case usage = 64
-        /// Input data is wrong.
+        /// The input data is wrong.
         case data = 65
-        /// No radio or host to be had.
+        /// No radio or host is available.
         case unavailable = 69
         /// The state folder is not writable.
         case cannotCreate = 73
         /// The other side broke the protocol.
         case protocolError = 76
-        /// The system does not let this user.
+        /// The system denies this user access.
         case notPermitted = 77
-        /// Ctrl-C or SIGTERM has ended what had not finished: 128 and SIGINT, as shells have it.
+        /// Ctrl-C or SIGTERM has interrupted the program: 128 plus SIGINT, as in shells.
         case interrupted = 130
     }
 
-    /// What happened and what to do, in one sentence.
+    /// The problem and its remedy in one sentence.
     public var sentence: String
-    /// The program's exit code.
+    /// The exit code of the program.
     public var exitCode: ExitCode
 
-    /// A problem.
+    /// Creates a problem.
     public init(_ exitCode: ExitCode, _ sentence: String) {
         self.exitCode = exitCode
         self.sentence = sentence

@@ -3,12 +3,12 @@
 import DemocracyDJ
 import FoundationEssentials
 
-/// Reads a song list from a file, and tells what is wrong with it so that it can be fixed.
+/// Reads a song list from a file. Errors say how to fix the list.
 public enum SongListFile {
     /// Largest file that is read, in bytes: ten thousand songs with long names.
     private static let maximumBytes = 8 << 20
 
-    /// The songs in a file.
+    /// Reads the songs in a file.
     public static func load(_ path: String) throws(SetupProblem) -> [Song] {
         let data: Data
         do {

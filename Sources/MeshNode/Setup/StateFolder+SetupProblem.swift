@@ -3,9 +3,9 @@
 import Glibc
 import NodeStore
 
-/// A node's folder, with sentences for the person who starts the node.
+/// The state folder with error sentences for the person who starts the node.
 extension StateFolder {
-    /// Opens the folder and makes what is missing in it. The folder belongs to this process until it ends.
+    /// Opens the folder and creates what is missing in it. This process has the folder exclusively until it ends.
     public convenience init(path: String) throws(SetupProblem) {
         do {
             try self.init(opening: path)
@@ -21,7 +21,7 @@ extension StateFolder {
             .cannotCreate, "There is no home folder to keep the node's identity in; name one with --state.")
     }
 
-    /// What the person who starts the node is to know of the folder; nil where there is nothing.
+    /// A remark about the folder for the person who starts the node; nil if there is nothing to say.
     public var remark: String? {
         guard wasReadableByOthers else { return nil }
         return
@@ -43,7 +43,7 @@ extension StateFolder {
         }
     }
 
-    /// What helps against a cause, as the system words it.
+    /// The remedy for a cause in the system's words.
     private static func advice(_ cause: String) -> String {
         switch cause {
         case String(cString: strerror(ENOSPC)), String(cString: strerror(EDQUOT)): "make room on its disk"
