@@ -269,7 +269,7 @@ extension NodeCore {
     }
 
     /// Whether a scan is better than a pending dial. A host that was heard and does not answer is full or gone, and a
-    /// scan shows which. A host that vanished in a tunnel is best awaited with a dial, unless relays are in range.
+    /// scan shows which. A host that vanished in a tunnel is best awaited with a dial, unless relays were heard before.
     private func mayHaveOtherWay(_ dial: Dials.Overdue) -> Bool {
         // The first check of a dial to a relay comes early, in case another relay is known.
         if dial.relay != nil { return dial.looks > 0 }

@@ -32,7 +32,7 @@ public struct NodeCore: Sendable {
         case heardRelay(RelayScanResult)
         /// A linked host is heard on a better bearer than that of the link.
         case better(Peer)
-        /// A host or a relay went out of range.
+        /// A host or a relay is not heard any more.
         case unheard(Peer)
         /// The radio has a link without a channel yet. The peer is nil if the radio does not know the host.
         case reached(Peer?)

@@ -103,7 +103,7 @@ struct NodeMemory: Sendable {
         return epoch
     }
 
-    /// Whether pending changes delay other events. Contacts and acknowledgements can be written later.
+    /// Whether other nodes or people wait for the pending changes. Contacts and acknowledgements can be written later.
     var isUrgent: Bool {
         isProofNew || pending.unanswered != nil || pending.invitations != nil || pending.bans != nil
             || pending.drivers != nil
@@ -134,7 +134,7 @@ struct NodeMemory: Sendable {
         Set((pending.outgoing + (inFlight?.outgoing ?? [])).map(\.conversation))
     }
 
-    /// The write has failed. Drops the changes on which other nodes or people depend. The rest stays pending.
+    /// The write has failed. Drops the changes that were to be sent, acknowledged or shown. The rest stays pending.
     mutating func drop() {
         pending.receipts = []
         pending.outgoing = []

@@ -38,7 +38,7 @@ struct WaysInRange: Sendable {
         return way == heard
     }
 
-    /// Removes and returns the route through a node that went out of range.
+    /// Removes and returns the route through a node that is not heard any more.
     mutating func unheard(_ head: Peer.ID) -> Way? { ways.removeValue(forKey: head) }
 
     /// Removes and returns all routes to a host.
