@@ -3,10 +3,10 @@
 import MeshProtocol
 
 extension MeshInstant {
-    /// A pause that doubles with each turn, from the first (turn 1) up to the longest.
+    /// Returns a pause that doubles with each turn, from `first` (turn 1) up to `longest`.
     package static func backoff(first: MeshInstant, longest: MeshInstant, turn: Int) -> MeshInstant {
         guard turn > 0 else { return .zero }
-        // 2^20 of anything is longer than any pause here, and far from an overflow.
+        // 2^20 times the first pause exceeds every longest pause and does not overflow.
         return min(first * (1 << min(turn - 1, 20)), longest)
     }
 }

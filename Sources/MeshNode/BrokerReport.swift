@@ -3,36 +3,36 @@
 import BLETransport
 import DemocracyDJ
 
-/// What is told of the broker that a node uses beside its radio.
+/// A report about the broker that a node uses next to its radio: its state, or the bytes sent and received.
 public struct BrokerReport: Hashable, Sendable {
-    /// Whether the node can be reached there.
+    /// Whether the node reaches other nodes through the broker.
     public enum State: String, Hashable, Sendable, Codable, CaseIterable {
-        /// It takes the node in.
+        /// The broker accepts the node.
         case connected
-        /// It has not answered for a while.
+        /// The broker does not answer.
         case unreachable
-        /// It does not take the node in.
+        /// The broker refuses the node.
         case refused
-        /// It is not who it should be, as far as certificates tell.
+        /// The broker's certificate does not prove its identity.
         case untrusted
-        /// Its certificate is not valid at the time of this device's clock.
+        /// The broker's certificate is not valid at the time of this device's clock.
         case clockWrong
-        /// It takes the node in, and delivers nothing on a topic.
+        /// The broker accepts the node but delivers nothing on a topic.
         case silent
     }
 
-    /// What it went over to; nil where this is about bytes.
+    /// The new state; nil in a report about bytes.
     public var state: State?
-    /// Why it is not connected, in the system's words.
+    /// Why the broker is not connected, in the system's words.
     public var cause: String?
-    /// Bytes that have gone to it over the network, with all headers, since the last hour ended.
+    /// Bytes sent to the broker over the network, including all headers, since the last full hour.
     public var sent: UInt64?
-    /// Bytes that have come from it.
+    /// Bytes received from the broker, counted the same way.
     public var received: UInt64?
-    /// An hour ends with these.
+    /// Whether an hour ends with these counts.
     public var isHour = false
 
-    /// What a radio has said.
+    /// Creates a report from a condition that the bearer has reported.
     public init(_ condition: BrokerCondition) {
         switch condition {
         case .connected: state = .connected
@@ -46,7 +46,7 @@ public struct BrokerReport: Hashable, Sendable {
         }
     }
 
-    /// What a person is told of it.
+    /// The problem shown to people; nil for a report that is not a problem.
     var problem: BrokerProblem? {
         switch state {
         case .unreachable: .unreachable(cause ?? "")

@@ -2,44 +2,44 @@
 
 import MeshProtocol
 
-/// A link that is lost, or a step of the way to one, with when it happened: for a recording of how soon a node is back.
+/// A lost link, or a step towards a new one, with its time. Recordings derive from it how soon a node reconnects.
 public struct Contact: Hashable, Sendable {
-    /// How far the way has come.
+    /// The steps from a lost link to a current state.
     public enum Phase: String, Hashable, Sendable, Codable, CaseIterable {
-        /// The link is gone, for whatever reason.
+        /// The link is gone, for any reason.
         case lost
-        /// The other side is in range: an advertisement of it came in, or a link to it is there.
+        /// The other side is in range: its advertisement arrived, or a link to it is up.
         case heard
         /// A channel to it is open.
         case dialled
-        /// Both sides have introduced themselves, and know what is to be sent again.
+        /// Both sides have introduced themselves and know which messages must be sent again.
         case resumed
-        /// Its present state has arrived. Told by what looks at states; a client does not.
+        /// The other side's present state has arrived. The part that reads states reports this, a client does not.
         case current
     }
 
-    /// What has told that the other side is in range.
+    /// How the node noticed that the other side is in range.
     public enum Evidence: String, Hashable, Sendable, Codable, CaseIterable {
         /// An advertisement, during a scan.
         case sighting
-        /// A link, by a dial that was pending.
+        /// A link that a pending dial created.
         case link
     }
 
-    /// How far it has come.
+    /// The step.
     public var phase: Phase
-    /// With whom. A host that was only heard is known by the head of its identifier.
+    /// The other side. A host that was only heard is known by the head of its identifier.
     public var peer: Peer
-    /// When.
+    /// The time of the step.
     public var at: ContinuousClock.Instant
-    /// Of `heard`: what tells so.
+    /// For `heard`: how the node noticed it.
     public var evidence: Evidence?
-    /// Of a sighting: signal strength in dBm, where the radio knows it.
+    /// For an advertisement: signal strength in dBm, where the radio knows it.
     public var rssi: Int?
-    /// Of `lost`: for how long nothing had been heard then. Nil where the other side said goodbye or this one did.
+    /// For `lost`: how long the other side had been silent. Nil where one side said goodbye.
     public var silence: Duration?
 
-    /// A step that is done now.
+    /// Creates a step that happens at `at`.
     public init(
         _ phase: Phase, _ peer: Peer, at: ContinuousClock.Instant, by evidence: Evidence? = nil,
         rssi: Int? = nil
@@ -51,7 +51,7 @@ public struct Contact: Hashable, Sendable {
         self.rssi = rssi
     }
 
-    /// A link that is lost now. `supervision` is the silence after which its link layer gives it up.
+    /// Creates a link loss at `at`. `supervision` is the silence after which the link layer closes the link.
     public init(
         lost peer: Peer, _ end: LinkEnd, supervision: Duration = Limits.supervisionTimeout,
         at: ContinuousClock.Instant
@@ -60,26 +60,26 @@ public struct Contact: Hashable, Sendable {
         silence =
             switch end {
             case .linkLost: supervision
-            // The ping that was not answered left up to a ping's interval after the last frame that was received.
+            // The unanswered ping was sent up to one ping interval after the last frame that arrived.
             case .silent: Limits.pongTimeout + Limits.pingInterval / 2
             default: nil
             }
     }
 }
 
-/// What the radio is at, as far as the node has asked it.
+/// The radio's activity, as the node has requested it.
 public struct RadioActivity: Hashable, Sendable {
-    /// It listens for hosts.
+    /// The radio scans for hosts.
     public var isScanning = false
     /// A dial is pending.
     public var isDialling = false
-    /// It lets guests find it.
+    /// The radio advertises this node to guests.
     public var isAdvertising = false
-    /// Links that are up.
+    /// The number of links that are up.
     public var links = 0
-    /// What its adapter uses where nothing else is named; nil where there is none, or nobody knows.
+    /// The adapter's default timing; nil without an adapter, and where it is unknown.
     public var adapter: AdapterTiming?
 
-    /// A radio that does nothing.
+    /// Creates an idle radio.
     public init() {}
 }

@@ -3,7 +3,8 @@
 import MeshProtocol
 
 extension UntrustedText {
-    /// Text that may come from anybody, fit to be shown and cut. A character may have any number of bytes.
+    /// Returns text from an untrusted source in a form that is safe to show, cut to `characters` and four times as many
+    /// bytes. A character can have any number of bytes.
     package static func shown(_ text: String, atMost characters: Int) -> String {
         var text = String(shown(String(text.prefix(characters))))
         while text.utf8.count > 4 * characters { text.removeLast() }

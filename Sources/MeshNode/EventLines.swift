@@ -2,14 +2,14 @@
 
 import DemocracyDJ
 
-/// Writes a node's events for a program, one line of JSON after the other.
+/// Writes a node's events for a program, one line of JSON each.
 public struct EventLines: Sendable {
     private var states = QueueJSON<QueueItem>()
 
-    /// Nothing was written yet.
+    /// Creates a writer that has written nothing yet.
     public init() {}
 
-    /// The line of an event at a time, in seconds since 1970, without its end.
+    /// Returns the line of an event without its line end. `at` is the time in seconds since 1970.
     public mutating func text(_ event: NodeEvent, at: Double) -> String {
         guard case .snapshot(var snapshot, let isStale) = event else { return JSONLine.text(TimedEvent(event, at: at)) }
         let queue = snapshot.queue

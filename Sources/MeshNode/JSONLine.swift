@@ -2,11 +2,11 @@
 
 import FoundationEssentials
 
-/// An object of ours as programs get it, and as it is kept: one line of JSON, keys in order. Titles and names from other devices can
-/// contain characters that a terminal obeys or that turn the direction of text. They are escaped (RFC 8259, 7), so that a line can be
-/// shown as it is.
+/// Writes an object as one line of JSON with sorted keys, for programs and for files. Titles and names from other
+/// devices can contain characters that control a terminal or change the direction of text. The line has them escaped
+/// (RFC 8259, 7), so it can be shown unchanged.
 public enum JSONLine {
-    /// The line, without its end. `isWide` breaks it into lines for a person.
+    /// Returns the line without its line end. `isWide` breaks it into several lines for people.
     public static func text(_ object: some Encodable, isWide: Bool = false) -> String {
         do {
             return String(decoding: try data(object, isWide: isWide), as: UTF8.self)
@@ -15,7 +15,7 @@ public enum JSONLine {
         }
     }
 
-    /// The same as bytes of UTF-8. Throws for a number that is none.
+    /// Returns the line as UTF-8 bytes. Throws for a number that JSON cannot represent.
     public static func bytes(_ object: some Encodable) throws -> [UInt8] { Array(try data(object, isWide: false)) }
 
     private static func data(_ object: some Encodable, isWide: Bool) throws -> Data {
@@ -25,9 +25,9 @@ public enum JSONLine {
         return escapingHidden(try encoder.encode(object))
     }
 
-    /// Escapes DEL, C1 controls, line separators and marks of direction. An encoder escapes C0 controls by itself.
+    /// Escapes DEL, C1 controls, line separators and direction marks. The encoder already escapes C0 controls.
     private static func escapingHidden(_ json: Data) -> Data {
-        // Nearly every line has none of the bytes that such characters begin with.
+        // Almost no line contains the bytes that such characters begin with.
         guard json.contains(where: { $0 == 0x7F || $0 == 0xC2 || $0 == 0xD8 || $0 == 0xE2 }) else { return json }
         let text = String(decoding: json, as: UTF8.self)
         guard text.unicodeScalars.contains(where: isEscaped) else { return json }

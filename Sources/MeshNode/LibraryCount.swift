@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How many songs a host's library has, and how far it has been read.
+/// The number of songs in a host's library, and how much of it has been read.
 public struct LibraryCount: Encodable, Hashable, Sendable {
-    /// Songs that can be asked for.
+    /// Songs that guests can ask for.
     public var songs: Int
-    /// Files that were read; nil where the library is complete.
+    /// Files read so far; nil when the library is complete.
     public var scanned: Int?
-    /// Files that there are; nil where the library is complete.
+    /// All files to read; nil when the library is complete.
     public var toScan: Int?
 
     /// The playlists in the library, by name.
     public var playlists: [String] = []
-    /// The playlist whose songs play where nobody asks; nil for all songs.
+    /// The playlist that plays while no guest has a wish; nil for all songs.
     public var playlist: String?
 
-    /// A count.
+    /// Creates a count.
     public init(songs: Int, scanned: Int? = nil, toScan: Int? = nil) {
         self.songs = songs
         self.scanned = scanned
@@ -25,7 +25,7 @@ public struct LibraryCount: Encodable, Hashable, Sendable {
         case songs, scanned, toScan, playlists, playlist
     }
 
-    /// Writes the form of `docs/dashboard.md`: what is not there is a null.
+    /// Writes the form of `docs/dashboard.md`: a missing value is a null.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(songs, forKey: .songs)

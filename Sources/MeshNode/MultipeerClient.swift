@@ -7,14 +7,14 @@ import Logging
 import MeshProtocol
 import MeshSession
 
-/// The way to everybody else, for an application that keeps nothing: hosts to be found, links to be made, messages to be
-/// sent. A thin layer over the radio's manager and the endpoint of the links; `Node` is what has a store.
+/// Connects an application that stores nothing to other peers: it finds hosts, creates links and sends messages. It is
+/// a thin layer over the radio's manager and the endpoint of the links. `Node` is the variant with a store.
 ///
-/// A client hosts or browses, once. What it sends waits in memory for a link, and is lost with the process.
+/// A client hosts or browses, once. Its unsent messages wait in memory for a link, and are lost when the process ends.
 public actor MultipeerClient {
-    /// Starts that cannot be.
+    /// Errors of a start.
     public enum StartError: Error, Hashable, Sendable {
-        /// It was started before, or has stopped: a client is used once.
+        /// The client was started before, or has stopped. A client is used once.
         case used
     }
 
@@ -32,7 +32,7 @@ public actor MultipeerClient {
     private var pumps: [Task<Void, Never>] = []
     private var isStopped = false
 
-    /// A client on a radio, with this key.
+    /// Creates a client on a radio, with this key.
     public init(
         radio: any Radio, identity: Identity = .make(), service: ServiceType = .democracyDJ,
         logger: Logger = Logger(label: "roadmesh.client")
@@ -41,17 +41,17 @@ public actor MultipeerClient {
         pulled = PulledEvents(outlet)
     }
 
-    /// Everything that happens, for one listener. Who does not read it holds up the peers, not the memory.
+    /// All events, for one listener. A listener that stops reading holds up the peers; it does not fill the memory.
     public nonisolated func events() -> AsyncStream<MultipeerEvent> { AsyncStream { [pulled] in await pulled.next() } }
 
-    /// Lets guests find this node under a name and takes them in. Throws a `RadioError` where the radio cannot.
+    /// Advertises this node under a name and admits guests. Throws a `RadioError` where the radio cannot advertise.
     public func startHosting(_ name: String) async throws { try await start(name).startHosting() }
 
-    /// Looks for hosts under a name. Throws a `RadioError` where the radio cannot.
+    /// Scans for hosts under a name. Throws a `RadioError` where the radio cannot scan.
     public func startBrowsing(_ name: String) async throws { try await start(name).startBrowsing() }
 
-    /// Dials a host that was discovered, and waits until there is a channel: through a gap, too. `.peerConnected` says that
-    /// the host has taken this node in, `.peerDisconnected` that it has not. Throws a `MeshTransportError`.
+    /// Dials a discovered host and waits for a channel, also through a gap. `.peerConnected` reports that the host has
+    /// admitted this node, `.peerDisconnected` that it has not. Throws a `MeshTransportError`.
     public func invite(_ peer: Peer) async throws {
         guard let endpoint, let peripheral = hosts[Identity.head(of: peer.id)] else {
             throw MeshTransportError.connectionFailed(reason: "\(peer) was not heard")
@@ -65,8 +65,9 @@ public actor MultipeerClient {
         await endpoint.open(transport, as: .initiator)
     }
 
-    /// Sends a message, to everybody who is connected where the peer is nil. State updates overtake one another; everything
-    /// else arrives once, in order. Throws a `SendError`, which is told as `.sendFailed` as well.
+    /// Sends a message to a peer, or to every connected peer where `peer` is nil. A newer state update replaces an
+    /// unsent older one. All other messages arrive once, in order. Throws a `SendError`, and also reports it as
+    /// `.sendFailed`.
     public func send(_ message: MeshMessage, to peer: Peer?) async throws {
         var failure: SendError?
         for receiver in peer.map({ [$0] }) ?? Array(peers.values) {
@@ -82,11 +83,11 @@ public actor MultipeerClient {
         if let failure { throw failure }
     }
 
-    /// Says goodbye to everybody, gives up radio and links, and ends `events`.
+    /// Says goodbye to all peers, releases the radio and the links, and ends `events`.
     public func stop() async {
         guard !isStopped else { return }
         isStopped = true
-        // First, so that nothing below waits for a listener that has gone.
+        // This comes first, so that nothing below waits for a listener that has gone.
         outlet.finish()
         await manager?.stop()
         await endpoint?.stop()
@@ -112,7 +113,7 @@ public actor MultipeerClient {
 
     private func received(_ event: BLEManagerEvent) async {
         switch event {
-        // A client has links only, no circuits.
+        // A client uses direct links only, no circuits.
         case .discovered(let relay) where relay.isRelay: break
         case .discovered(let peripheral):
             hosts[peripheral.peer.id] = peripheral

@@ -2,11 +2,11 @@
 
 import MeshProtocol
 
-/// A node's clock, and the alarms that its structs' deadlines set.
+/// A node's clock, and the alarms for the deadlines of its structs.
 package struct NodeClock {
-    /// When its time was zero.
+    /// The instant at which the node's time is zero.
     package let origin = ContinuousClock.now
-    /// The alarms that are set, the last one first: each was set since those before it are too late.
+    /// The alarms that are set, latest first. Each was set because those before it fire too late.
     private var alarms: [(deadline: MeshInstant, task: Task<Void, Never>)] = []
     private let sink: AsyncStream<Void>.Continuation
     /// Ticks when a deadline is reached.
@@ -19,8 +19,9 @@ package struct NodeClock {
     /// The node's time.
     package var now: MeshInstant { ContinuousClock.now - origin }
 
-    /// Sets the alarm, or with nil stops it. A deadline that has moved away keeps its alarm, and an earlier one leaves the later:
-    /// a tick that comes early sets the next alarm, which costs less than a new one for each SDU.
+    /// Sets the alarm, or stops all alarms for nil. If the deadline moves later, its alarm stays. An earlier deadline
+    /// gets an alarm of its own and leaves the later one. A tick that comes too early sets the next alarm, which costs
+    /// less than a new alarm for each SDU.
     package mutating func wake(at deadline: MeshInstant?) {
         guard let deadline else {
             for alarm in alarms { alarm.task.cancel() }
@@ -39,7 +40,7 @@ package struct NodeClock {
     }
 }
 
-/// The earlier of two times, where there are two. It is asked for at each event, which is why it makes no array.
+/// Returns the earlier of two optional times. It is called for each event, so it creates no array.
 func earliest(_ one: MeshInstant?, _ other: MeshInstant?) -> MeshInstant? {
     guard let one, let other else { return one ?? other }
     return min(one, other)

@@ -4,14 +4,14 @@ import DemocracyDJ
 import MeshProtocol
 import MeshSession
 
-/// A node's event with its time, as the command line's contract writes it: one JSON object.
+/// A node's event with its time, as one JSON object of the command-line contract.
 public struct TimedEvent: Encodable, Sendable {
     /// The event.
     public var event: NodeEvent
     /// Seconds since 1970, with fractions.
     public var at: Double
 
-    /// An event at a time.
+    /// Creates an event at a time.
     public init(_ event: NodeEvent, at: Double) {
         self.event = event
         self.at = at
@@ -85,7 +85,7 @@ public struct TimedEvent: Encodable, Sendable {
         case .invitations(let open): try container.encode(open, forKey: .invitations)
         case .playback(let playback): try encode(playback, &container)
         case .steering(let steering): try encode(steering, &container)
-        // Programs that want the songs themselves search for them.
+        // Programs that want the songs search for them.
         case .library(let library): try container.encode(library.songs.count, forKey: .songs)
         case .page(let url, let passengers):
             try container.encode(url, forKey: .http)
@@ -234,7 +234,7 @@ extension NodeEvent {
         case .peerDisconnected: "peerDisconnected"
         case .connection: "connection"
         case .snapshot: "snapshot"
-        // A vote and its taking back are told by `wish`.
+        // `wish` reports both a vote and its withdrawal.
         case .wish(_, .suggest, _): "suggestion"
         case .wish: "vote"
         case .searchResults: "searchResults"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension NodeEvent {
-    /// The event as a log may have it: without the tokens in links and without the PIN. Nil for invitations, which are
-    /// secrets as a whole.
+    /// The event as a log may contain it: without the PIN and without the tokens in links. Nil for invitations, which
+    /// are entirely secret.
     package var withoutSecrets: NodeEvent? {
         switch self {
         case .ready(var node):
@@ -15,6 +15,6 @@ extension NodeEvent {
         }
     }
 
-    /// A link without its query.
+    /// Returns a link without its query.
     private static func withoutToken(_ url: String) -> String { String(url.prefix { $0 != "?" }) }
 }

@@ -4,14 +4,14 @@ import DemocracyDJ
 import MeshProtocol
 import MeshSession
 
-/// What a running node tells a display: the events of the command line's contract.
+/// The events that a running node reports to a display, as the command-line contract lists them.
 public enum NodeEvent: Sendable {
     /// The node runs.
     case ready(NodeDescription)
-    /// A host is heard, itself or through a relay: signal strength in dBm where the radio knows it, and hops to the host, 0
-    /// where it is heard itself.
+    /// A host was heard, directly or through a relay. `rssi` is the signal strength in dBm where the radio knows it.
+    /// `hops` counts the relays to the host: 0 where the host was heard directly.
     case peerDiscovered(Peer, rssi: Int?, hops: Int, via: HeardRelay? = nil, bearer: Bearer? = nil)
-    /// A host is not heard any more, itself or through this relay.
+    /// The node has stopped hearing a host, directly or through this relay.
     case peerLost(Peer, via: Peer.ID? = nil)
     /// A link is up.
     case peerConnected(Peer)
@@ -19,103 +19,104 @@ public enum NodeEvent: Sendable {
     case peerDisconnected(Peer, DisconnectReason)
     /// The guest's connection has changed.
     case connection(ConnectionState)
-    /// The host's state has changed; or, stale, it is what was known of it before this run.
+    /// The host's state has changed. If `isStale`, it is the last state known from before this run.
     case snapshot(HostSnapshot, isStale: Bool)
-    /// A wish of this guest has got somewhere.
+    /// A wish of this guest has another state.
     case wish(Song.ID, Wish.Kind, WishState)
-    /// The host has found these songs for these words.
+    /// The host has found these songs for this query.
     case searchResults(FoundSongs, query: SongQuery)
-    /// A song's cover art is in this file, for as long as the song is on view.
+    /// A song's cover art is in this file for as long as the song is on view.
     case artwork(Song.ID, path: String)
-    /// A guest wanted something of this host.
+    /// A guest has sent a wish to this host.
     case intent(GuestIntent, from: Peer, rejected: RejectionReason?)
-    /// Somebody has claimed to know this host's PIN, and does not.
+    /// A peer has claimed to know this host's PIN but does not know it.
     case pinGuessed(Peer)
-    /// The person at this host has an invitation to give.
+    /// The person at this host has created an invitation.
     case invitation(OpenInvitation)
-    /// The host's invitations are others: those that are good now, the oldest first.
+    /// The host's invitations have changed. These are the valid ones, oldest first.
     case invitations([OpenInvitation])
-    /// Who is kept out of this host: it is somebody else, or its person has asked.
+    /// The peers that are banned from this host. The list has changed, or the host's person has asked for it.
     case bans([ShownBan], isAnswer: Bool)
-    /// Whose devices steer a host beside the head unit, linked or not.
+    /// The co-hosts, linked or not.
     case drivers([Peer])
-    /// The hosts that this guest has joined, and those in range: the former are others, or its person has asked.
+    /// The hosts that this guest has joined, and those in range. The joined hosts have changed, or the guest's person
+    /// has asked.
     case hosts([ShownHost], isAnswer: Bool)
-    /// What is to be heard is something else.
+    /// The playback has changed.
     case playback(Playback)
-    /// What the driver of this host can do is something else.
+    /// The steps that the host's driver can take have changed.
     case steering(Steering)
-    /// The host's library is another one.
+    /// The host has another library.
     case library(SongLibrary)
-    /// The node's page is at this address from now on. `passengers` is the link for browsers of a host's passengers.
+    /// The node's page has this new address. `passengers` is the link for browsers of a host's passengers.
     case page(String, passengers: String?)
-    /// A person should know something.
+    /// A notice to show to a person.
     case notice(Notice)
-    /// A notice is cleared: its cause is over.
+    /// A notice is cleared because its cause is over.
     case noticeCleared(code: String)
-    /// What a link is like.
+    /// A report about a link.
     case link(Peer, LinkReport)
-    /// A link to a relay, or to a node behind this one, is over. That of a session is told by `peerDisconnected`.
+    /// A link to a relay, or to a node behind this one, has ended. The end of a session's link is a `peerDisconnected`.
     case linkEnded(Peer)
-    /// A link is lost, or a step of the way to one is done.
+    /// A link is lost, or a step towards a new one is done.
     case contact(Contact)
-    /// The radio is at something else.
+    /// The radio's activity has changed.
     case radio(RadioActivity)
-    /// The broker beside the radio has another state, or this is what it has cost.
+    /// The state of the broker next to the radio has changed, or these are the bytes it has cost.
     case broker(BrokerReport)
-    /// Somebody has marked this moment of a recording.
+    /// A person has marked this moment in a recording.
     case mark(String)
-    /// The node has stopped; nothing follows.
+    /// The node has stopped. This is the last event.
     case bye(ByeReason)
 }
 
-/// A relay that leads to a host, as it was heard.
+/// A relay to a host, as it was heard.
 public struct HeardRelay: Hashable, Sendable {
     /// The head of its identifier.
     public var id: Peer.ID
-    /// Whether it takes further guests.
+    /// Whether it accepts more guests.
     public var hasRoom: Bool
 
-    /// A relay.
+    /// Creates a relay.
     public init(id: Peer.ID, hasRoom: Bool) {
         (self.id, self.hasRoom) = (id, hasRoom)
     }
 }
 
-/// What a node is.
+/// A node's role, identity and addresses.
 public struct NodeDescription: Hashable, Sendable {
-    /// The part a node plays.
+    /// The roles of a node.
     public enum Role: String, Hashable, Sendable, Codable, CaseIterable {
-        /// It has the music.
+        /// It plays the music.
         case host
         /// It votes.
         case guest
-        /// It only listens.
+        /// It only scans.
         case scan
     }
 
-    /// The part it plays.
+    /// The node's role.
     public var role: Role
-    /// Who it is.
+    /// The node's identity.
     public var peer: Peer
     /// The radio's name.
     public var radio: String
-    /// The service type it speaks.
+    /// The node's service type.
     public var service: ServiceType
-    /// The address of its page, where it has one.
+    /// The address of the node's page; nil without a page.
     public var http: String?
-    /// The address where browsers of a host's guests enter, without what lets them in; nil where they may not.
+    /// The address for browsers of a host's guests, without the token; nil where browsers may not join.
     public var browserDoor: String?
-    /// The same address with the token that lets passengers in; nil where they may not.
+    /// The same address with the token that admits passengers; nil where browsers may not join.
     public var passengers: String?
     /// The PIN that a host asks for.
     public var pin: String?
-    /// The host that a guest was started for, by name or identifier (`--host`); nil where it joins others as well.
+    /// The host that a guest was started for, by name or identifier (`--host`); nil where the guest also joins others.
     public var wantedHost: String?
-    /// Whether the drive is recorded: then marks are taken.
+    /// Whether the drive is recorded. Only then does the node accept marks.
     public var isRecorded = false
 
-    /// A description.
+    /// Creates a description.
     public init(role: Role, peer: Peer, radio: String, service: ServiceType, http: String? = nil) {
         self.role = role
         self.peer = peer
@@ -125,15 +126,15 @@ public struct NodeDescription: Hashable, Sendable {
     }
 }
 
-/// An invitation that a host has given, as its person passes it on.
+/// An invitation that a host has created, as its person passes it on.
 public struct OpenInvitation: Hashable, Sendable, Encodable {
-    /// For `guest --join`.
+    /// The text for `guest --join`.
     public var text: String
-    /// The same for browsers and for nodes; nil where browsers may not come in.
+    /// The link for browsers and nodes; nil where browsers may not join.
     public var url: String?
-    /// Until when it is good, in seconds since 1970.
+    /// The time at which it expires, in seconds since 1970.
     public var until: UInt32
-    /// Whether one guest may use it, and then nobody.
+    /// Whether only one guest can use it.
     public var once: Bool
 
     init(_ given: GivenInvitation, of node: NodeDescription) {
@@ -146,7 +147,7 @@ public struct OpenInvitation: Hashable, Sendable, Encodable {
 
     private enum Key: String, CodingKey { case text, url, until, once }
 
-    /// Writes the object; what is not there is a null.
+    /// Writes the object. A missing value is a null.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(text, forKey: .text)
@@ -155,19 +156,19 @@ public struct OpenInvitation: Hashable, Sendable, Encodable {
         try container.encode(once, forKey: .once)
     }
 
-    /// What a picture of it says.
+    /// The content of the invitation's QR code.
     public var picture: String { url ?? text }
 
-    /// What a page calls the picture: the end of the text is a checksum of it, and tells nothing.
+    /// The file name of the QR code on a page. The end of the text is its checksum and reveals nothing.
     package var pictureName: String { text.suffix(5) + ".svg" }
 }
 
 /// Why a node has stopped.
 public enum ByeReason: String, Hashable, Sendable, Codable, CaseIterable {
-    /// The person said so; a host's session goes on with the next start.
+    /// A person stopped it. The next start of a host continues its session.
     case quit
-    /// The system said so (SIGTERM, Ctrl-C).
+    /// The system stopped it (SIGTERM, Ctrl-C).
     case terminated
-    /// A program's input ended, and it is a guest.
+    /// The input of a program ended, and the node is a guest.
     case endOfInput
 }

@@ -4,9 +4,9 @@ import BLETransport
 import DemocracyDJ
 import MeshProtocol
 
-/// Listens for hosts for a while, and joins none.
+/// Scans for hosts for a limited time and joins none.
 public actor ScanNode {
-    /// What to show.
+    /// The events to show.
     public nonisolated let output: AsyncStream<NodeEvent>
 
     private let description: NodeDescription
@@ -17,20 +17,20 @@ public actor ScanNode {
 
     /// A host that was heard.
     public struct Host: Hashable, Sendable {
-        /// Who it is, by the head of its identifier.
+        /// The host, by the head of its identifier.
         public var peer: Peer
-        /// Whether it was heard itself. A relay may have cut its name.
+        /// Whether the host was heard directly. A relay may have cut its name.
         public var isHeardItself: Bool
     }
 
-    /// A scan over a radio's manager.
+    /// Creates a scan over a radio's manager.
     public init(description: NodeDescription, manager: BLEManager) {
         self.description = description
         self.manager = manager
         (output, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(NodeLimits.outputEvents))
     }
 
-    /// Scans until the time is over or the task is cancelled. Returns the hosts that are in range then.
+    /// Scans until the time is over or the task is cancelled. Returns the hosts that are in range at that time.
     public func run(for duration: Duration) async throws -> [Host] {
         do {
             try await manager.startBrowsing()
@@ -59,7 +59,7 @@ public actor ScanNode {
     private func show(_ event: BLEManagerEvent) {
         switch event {
         case .discovered(let peripheral):
-            // A name that comes with the scan response makes the same host known again, and so does another way to it.
+            // A name in the scan response reports the same host again. So does another route to it.
             guard let way = Self.way(peripheral) else { return }
             let (isNew, former) = inRange.heard(way)
             if let former { lost(former) }
@@ -82,7 +82,7 @@ public actor ScanNode {
         sink.yield(.peerLost(way.host, via: way.relay?.id))
     }
 
-    /// What is shown of who was heard. Nothing of a relay that has not told yet where it leads.
+    /// The route to show for a scan result. Nil for a relay to a host that is not known yet.
     private static func way(_ peripheral: Peripheral) -> WaysInRange.Way? {
         guard peripheral.isRelay else {
             return WaysInRange.Way(host: peripheral.peer, hops: 0, bearer: peripheral.bearer)

@@ -3,24 +3,24 @@
 import DemocracyDJ
 import MeshProtocol
 
-/// Reads what one kind of user types, sends or taps, by the table of commands (`NodeCommand.all`).
+/// Reads what one kind of user types, sends or taps, using the command table (`NodeCommand.all`).
 public struct CommandReader: Sendable {
-    /// The commands that this user has, in the order in which they are explained.
+    /// The commands of this user, in the order of `help`.
     public let commands: [NodeCommand]
 
-    /// A reader for one kind of user.
+    /// Creates a reader for one kind of user.
     public init(_ user: NodeCommand.User, isRecorded: Bool = false) {
         commands = NodeCommand.all.filter { $0.users.contains(user) && (isRecorded || !$0.isForRecording) }
     }
 
-    /// A reader for who types at a node, a person or a program.
+    /// Creates a reader for a person or a program that types at a node.
     public init(_ node: NodeDescription) {
         self.init(node.role == .host ? .host : .guest, isRecorded: node.isRecorded)
     }
 
     // MARK: Programs and pages
 
-    /// Reads a line of a program, in which a number may stand for a song of the last list. Nil for an empty one.
+    /// Reads a line of a program. A number can be an index into the last list of songs. Nil for an empty line.
     public func meaning(ofProgram line: String, _ choice: SongChoice = SongChoice()) -> NodeCommand.Meaning? {
         guard let (word, rest) = Self.split(line) else { return nil }
         if let command = commands.first(where: { $0.isNamed(word) && $0.isForPrograms }),
@@ -32,26 +32,26 @@ public struct CommandReader: Sendable {
         return .notice(.badCommand([word, rest].filter { !$0.isEmpty }.joined(separator: " "), expected: expected))
     }
 
-    /// Reads the request of a page; nil where it is none of this page's commands.
+    /// Reads the request of a page. Nil for a command that this page does not have.
     public func input(of request: PageRequest) -> NodeInput? {
         guard let command = commands.first(where: { $0.isNamed(request.command) }) else { return nil }
         guard let argument = request.argument(for: command.parameter),
             case .input(let input) = command.meaning(argument)
         else { return nil }
-        // The page's own screen is the one that shows it.
+        // The page shows the notice on its own screen.
         guard case .notice(var notice) = input else { return input }
         notice.isTyped = false
         return .notice(notice)
     }
 
-    /// What stands on the buttons of a page, by the word of the command.
+    /// The button titles of a page, by the word of the command.
     public var titles: [String: String] {
         Dictionary(commands.compactMap { command in command.title.map { (command.word, $0) } }) { first, _ in first }
     }
 
     // MARK: People
 
-    /// Reads a line that a person has typed, by what is on view. Nil for an empty one.
+    /// Reads a line that a person has typed, using the lists on view. Nil for an empty line.
     public func meaning(ofTyped line: String, _ choice: SongChoice) -> NodeCommand.Meaning? {
         let spaced = UntrustedText.shown(String(line.map { $0.isWhitespace ? " " : $0 }))
         guard let (word, rest) = Self.split(spaced) else { return nil }
@@ -82,10 +82,10 @@ public struct CommandReader: Sendable {
         return .lines(help(command))
     }
 
-    /// What each command does, a line each; or what one of them does. `isComplete` has a line also for those that another's
-    /// line tells of.
+    /// Explains each command in one line, or only `command`. `isComplete` adds the commands that another command's line
+    /// mentions.
     public func help(_ command: NodeCommand? = nil, isComplete: Bool = false) -> [String] {
-        // Who reads this has found `help`.
+        // A reader of this text already knows `help`.
         let explained =
             command.map { [$0] } ?? commands.filter { $0.word != "help" && (isComplete || $0.explainedBy == nil) }
         let column = (explained.map { $0.usage().count }.max() ?? 0) + 2
@@ -104,7 +104,7 @@ public struct CommandReader: Sendable {
         return lines + others + ["SONG is a number of the list, the beginning of a title, or an id."]
     }
 
-    /// The lines that a line which has only begun may become: one that is completed goes on behind them.
+    /// The possible completions of a partial line. A completed command ends in a space if a parameter follows.
     public func completions(of line: String, _ choice: SongChoice) -> [String] {
         let (first, rest) = Self.split(line) ?? ("", "")
         let word = first.lowercased()
@@ -118,22 +118,22 @@ public struct CommandReader: Sendable {
         return names.filter { TypedName.folded($0).hasPrefix(typed) }.map { "\(first) \($0)" }
     }
 
-    /// The command that somebody meant who typed a word that is none; nil where it is like none.
+    /// The command with the word closest to a mistyped word. Nil if no command is close.
     private func nearest(to word: String) -> NodeCommand? {
         let meant = Self.nearest(to: word, among: commands.map(\.word))
         return commands.first { $0.word == meant }
     }
 
-    /// The one of these words that somebody meant who typed another; nil where it is like none of them.
+    /// The word in `words` that is closest to a mistyped word. Nil if no word is close.
     package static func nearest(to word: String, among words: [String]) -> String? {
         let word = Array(word.lowercased().prefix(20))
         let measured = words.map { (word: $0, slips: slips(word, Array($0))) }
-        // Of a short word, two wrong letters leave nothing to go by.
+        // Two wrong letters in a short word leave too few to match.
         return measured.filter { $0.slips <= ($0.word.count > 4 ? 2 : 1) }.min { $0.slips < $1.slips }?.word
     }
 
-    /// Letters to add, drop, change or swap with the next, until one word is the other: the optimal string alignment
-    /// distance.
+    /// The number of letters to add, drop, change or swap with the next until the words are equal: the optimal string
+    /// alignment distance.
     package static func slips<Letter: Equatable>(_ one: [Letter], _ other: [Letter]) -> Int {
         var before: [Int] = []
         var last = Array(0...other.count)
@@ -151,7 +151,7 @@ public struct CommandReader: Sendable {
         return last[other.count]
     }
 
-    /// A word, and what follows it.
+    /// Splits a line into its first word and the rest.
     private static func split(_ line: String) -> (word: String, rest: String)? {
         let parts = line.split(maxSplits: 1, whereSeparator: \.isWhitespace)
         return parts.first.map { (String($0), (parts.dropFirst().first ?? "").trimmingSpaces) }
@@ -159,12 +159,12 @@ public struct CommandReader: Sendable {
 }
 
 extension NodeCommand {
-    /// Whether it means something alone, and with something behind it.
+    /// Whether the command works both with and without an argument.
     fileprivate var takesNothing: Bool { [.span, .appointee, .playlist].contains(parameter) }
 
     fileprivate func isNamed(_ word: String) -> Bool { self.word == word || aliases.contains(word) }
 
-    /// That it was typed alone.
+    /// The problem to show when a person typed the word without its argument.
     fileprivate var incomplete: CommandProblem {
         switch parameter {
         case .song: .incomplete(word, needs: "a song", type: "a number of the list, or the beginning of a title")
@@ -184,7 +184,7 @@ extension NodeCommand {
         }
     }
 
-    /// What a program has written, with the id in place of a number of the list; nil where there is no such number.
+    /// A program's argument with a list number replaced by the song's identifier. Nil if the number is not in the list.
     fileprivate func counted(_ text: String, _ choice: SongChoice) -> String? {
         switch parameter {
         case .song(let use): return choice.line(text, for: use)
@@ -198,13 +198,13 @@ extension NodeCommand {
         }
     }
 
-    /// Whether it is about a guest.
+    /// Whether the parameter is a guest.
     private var isOfGuest: Bool { [.guest, .guestAndSpan, .appointee].contains(parameter) }
 
-    /// Whether it is about a song of the queue.
+    /// Whether the parameter is a song of the queue.
     private var isOfQueue: Bool { parameter == .song(.queued) || parameter == .placedSong }
 
-    /// What it becomes with what a person has typed after its word.
+    /// The meaning of the command with the text that a person has typed after its word.
     fileprivate func meaning(of text: String, _ choice: SongChoice) -> Meaning {
         let chosen: SongChoice.Meaning? =
             switch parameter {
@@ -242,7 +242,7 @@ extension NodeCommand.Meaning {
 }
 
 extension SongChoice {
-    /// That there is nothing to choose from; nil where there is something.
+    /// The problem to show if there is nothing to choose from; otherwise nil.
     fileprivate func emptyList(for parameter: NodeCommand.Parameter?) -> CommandProblem? {
         switch parameter {
         case .song(.queued), .placedSong: shown?.queue.isEmpty == true ? .emptyQueue : nil
@@ -253,7 +253,7 @@ extension SongChoice {
         }
     }
 
-    /// What can be named, as people type it.
+    /// The names that a person can type for a parameter.
     fileprivate func names(for parameter: NodeCommand.Parameter?) -> [String] {
         switch parameter {
         case .song(let use): known(for: use).map { UntrustedText.shown($0.title) }

@@ -3,10 +3,10 @@
 import DemocracyDJ
 import MeshProtocol
 
-/// What somebody can have a running node do: one row of the table below. The typed line, the line of a program, the
-/// request of a page and the titles of its buttons, `help` and completion are made from it (`CommandReader`).
+/// A command for a running node: one row of the table below. The reader for typed lines, program lines and page
+/// requests, the button titles, `help` and completion all use this table (`CommandReader`).
 public struct NodeCommand: Sendable {
-    /// Who has a command.
+    /// The kinds of users that a command can have.
     public enum User: Hashable, Sendable {
         /// A person or a program at a host.
         case host
@@ -16,41 +16,41 @@ public struct NodeCommand: Sendable {
         case driverPage
         /// A guest's own page.
         case guestPage
-        /// The page of a passenger who has a browser only.
+        /// The page of a passenger who only has a browser.
         case passenger
     }
 
-    /// What follows the word.
+    /// The parameter after the word.
     public enum Parameter: Hashable, Sendable {
-        /// A song: people name it (`SongChoice`), programs and pages have its identifier.
+        /// A song. People name it (`SongChoice`); programs and pages use its identifier.
         case song(SongChoice.Use)
-        /// A song of the queue, and its place there, counted from one.
+        /// A song of the queue and its new position, counted from one.
         case placedSong
         /// A number from 0 to 100.
         case percent
-        /// A place in a song: seconds, or minutes and seconds.
+        /// A position in a song: seconds, or minutes and seconds.
         case place
         /// `on` or `off`.
         case choice
         /// The name of a playlist, or nothing.
         case playlist
-        /// An artist or an album that was found.
+        /// An artist or album that was found.
         case group
         /// A guest: a name or an identifier.
         case guest
-        /// Anything.
+        /// Any text.
         case words
         /// A PIN.
         case digits
-        /// For how long an invitation is good, or nothing.
+        /// How long an invitation is valid, or nothing.
         case span
-        /// A guest, and for how long, or nothing.
+        /// A guest, and how long to ban it, or nothing.
         case guestAndSpan
-        /// Somebody who is kept out.
+        /// A banned peer.
         case outcast
-        /// A guest whose device is to steer, or nothing.
+        /// The guest to appoint as a co-host, or nothing.
         case appointee
-        /// A device that steers.
+        /// A co-host.
         case driver
         /// A host: a name, an identifier, or an invitation.
         case host
@@ -58,32 +58,32 @@ public struct NodeCommand: Sendable {
         case command
     }
 
-    /// What a command becomes.
+    /// The result of reading a command.
     public enum Meaning: Hashable, Sendable {
-        /// The node is told.
+        /// An input for the node.
         case input(NodeInput)
-        /// These lines are shown: what commands do.
+        /// Lines to show: the explanation of commands.
         case lines([String])
-        /// What shows the node shows all of it: a terminal the whole queue, a program its view (`NodeView`).
+        /// The display shows everything: a terminal shows the full queue, a program its view (`NodeView`).
         case view
     }
 
-    /// How it is typed.
+    /// The word that users type.
     public let word: String
     /// Other words for it.
     public let aliases: [String]
-    /// What follows the word; nil for nothing.
+    /// The parameter after the word; nil without a parameter.
     public let parameter: Parameter?
-    /// Who has it.
+    /// The users that have this command.
     public let users: Set<User>
-    /// What it does, for `help`.
+    /// The explanation in `help`.
     public let does: String
-    /// What stands on its button; nil where it has none, or where a button shows a number or a picture.
+    /// The title of its button; nil without a button, and where a button shows a number or a picture.
     public let title: String?
-    /// Whether it is there only while the drive is recorded.
+    /// Whether the command exists only while the drive is recorded.
     public let isForRecording: Bool
-    /// The command in whose line `help` says that there is this one; nil where it has a line of its own. All of `help` is to
-    /// be read without scrolling.
+    /// The command that mentions this one in its line of `help`; nil if it has a line of its own. All of `help` fits on a
+    /// screen without scrolling.
     public let explainedBy: String?
     let meaning: @Sendable (String) -> Meaning
 
@@ -107,7 +107,7 @@ public struct NodeCommand: Sendable {
     private static let passengers: Set<User> = [.guest, .guestPage, .passenger]
     private static let people: Set<User> = [.host, .guest]
 
-    /// Every command, in the order in which they are explained.
+    /// Every command, in the order of `help`.
     public static let all: [NodeCommand] = [
         NodeCommand("play", driver, title: "Play", "goes on, or starts the next song; shuffle, playlist") { _ in
             .input(.host(.play))
@@ -305,7 +305,7 @@ public struct NodeCommand: Sendable {
         },
     ]
 
-    /// How it is typed, by a person or by a program.
+    /// The syntax for a person or a program.
     public func usage(forProgram isForProgram: Bool = false) -> String {
         switch parameter {
         case nil: word
@@ -327,7 +327,7 @@ public struct NodeCommand: Sendable {
         }
     }
 
-    /// A song and its place, as they are typed; nil where there is no place.
+    /// Splits a typed song and its position. Nil if the position is missing.
     static func placed(_ text: String) -> (song: String, place: Int)? {
         let words = text.split(whereSeparator: \.isWhitespace)
         guard words.count > 1, let place = words.last.flatMap({ Int($0) }), (1...DJLimits.queuedSongs).contains(place)
@@ -384,36 +384,36 @@ public struct NodeCommand: Sendable {
         return .input(.host(.volume(percent)))
     }
 
-    /// Whether programs have it: what commands do is explained to people.
+    /// Whether programs have the command. They do not have those that only explain commands.
     package var isForPrograms: Bool { if case .lines = meaning("") { false } else { true } }
 }
 
 /// A command as a page sends it.
 public struct PageRequest: Decodable, Hashable, Sendable {
-    /// The word of the command.
+    /// The command's word.
     public var command: String
-    /// The song that it is about.
+    /// The song that the command applies to.
     public var songID: Song.ID?
-    /// The guest that it is about.
+    /// The guest that the command applies to.
     public var peer: Peer.ID?
-    /// The place that the song is to have, counted from 0.
+    /// The song's new position, counted from 0.
     public var position: Int?
-    /// How loud it is to be.
+    /// The volume in percent.
     public var percent: Int?
-    /// The place in the song, in seconds.
+    /// The position in the song, in seconds.
     public var seconds: Int?
-    /// Whether something is to be on.
+    /// Whether to switch something on.
     public var isOn: Bool?
     /// The name of a playlist; empty for all songs.
     public var playlist: String?
-    /// For how long it is to be.
+    /// How long it is valid.
     public var span: String?
     /// A PIN.
     public var digits: String?
     /// A host: a name, an identifier, or an invitation.
     public var host: String?
 
-    /// What it has for a parameter; nil where that is missing, or cannot be.
+    /// The argument for a parameter; nil if it is missing or invalid.
     func argument(for parameter: NodeCommand.Parameter?) -> String? {
         switch parameter {
         case nil: ""

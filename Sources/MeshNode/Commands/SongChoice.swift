@@ -3,45 +3,45 @@
 import DemocracyDJ
 import MeshProtocol
 
-/// Decides which song or guest a person means, by what is on view: a number, an identifier, or the beginning of a name.
+/// Decides which song or guest a person means: by a number, an identifier, or the beginning of a name on view.
 public struct SongChoice: Hashable, Sendable {
-    /// What plays and what comes next, as it was shown last; nil before anything was.
+    /// The host's state as last shown; nil before the first one.
     public var shown: HostSnapshot?
-    /// What the last search has found.
+    /// The songs that the last search found.
     public var found: [Song] = []
-    /// The artists and albums that were found last, artists first.
+    /// The artists and albums that the last search found, artists first.
     public var groups: [SongGroup] = []
-    /// How many of these are artists.
+    /// How many of `groups` are artists.
     public var artists = 0
     /// The songs that a host can add; a guest does not know them.
     public var library: [Song] = []
 
-    /// Nothing is on view.
+    /// Creates a choice. By default nothing is on view.
     public init(shown: HostSnapshot? = nil, found: [Song] = [], library: [Song] = []) {
         self.shown = shown
         self.found = found
         self.library = library
     }
 
-    /// What a song is wanted for. It decides which list a number counts in.
+    /// The purpose of a song. It decides in which list a number counts.
     public enum Use: Hashable, Sendable {
         /// A song of the queue.
         case queued
-        /// A song that the last search has found; a beginning may also be that of a queued one.
+        /// A song that the last search found. A typed beginning can also match a queued song.
         case suggested
-        /// A song that the last search has found, or any of the host's library.
+        /// A song that the last search found, or any song in the host's library.
         case added
     }
 
-    /// What was meant.
+    /// The song or guest that the person means.
     public enum Meaning: Hashable, Sendable {
-        /// This identifier: of a song on view, or as it was typed where nothing on view fits it.
+        /// This identifier. It is the typed text where nothing on view matches but the identifier may still exist.
         case id(String)
-        /// One of several, by what they are called.
+        /// One of several, given by their names.
         case several([String])
-        /// A line further down than a list has any.
+        /// A number beyond the end of a list.
         case noSuchLine(Int, of: Int)
-        /// Nothing that is on view, where everything is that could be meant.
+        /// No match, and everything that can be meant is on view.
         case nothing
     }
 
@@ -53,12 +53,12 @@ public struct SongChoice: Hashable, Sendable {
         let number = numbered == nil ? nil : Int(text)
         if let number, let numbered, numbered.indices.contains(number - 1) { return .id(numbered[number - 1].id) }
         let meaning = Self.beginning(text, among: known.map { (id: $0.id, name: UntrustedText.shown($0.title)) })
-        // There are songs that are called 1999.
+        // Some songs have titles such as 1999.
         if let number, let numbered, meaning == .id(text) { return .noSuchLine(number, of: numbered.count) }
         return meaning == .id(text) && !canBeUnseen(text, use) ? .nothing : meaning
     }
 
-    /// The song on a line of the list that a number counts in; nil for any other text, and for the id of a song that is known.
+    /// The song at a number in the list. Nil for any other text, and for the identifier of a known song.
     func line(_ text: String, for use: Use) -> Song.ID? {
         guard !known(for: use).contains(where: { $0.id == text }), let number = Int(text), let list = numbered(use),
             list.indices.contains(number - 1)
@@ -66,13 +66,13 @@ public struct SongChoice: Hashable, Sendable {
         return list[number - 1].id
     }
 
-    /// The guest that a person means: by digits of its identifier, or its whole name. The beginning of a name is asked about,
-    /// since the one that was meant may have left, and nobody is sent away by chance.
+    /// The guest that a person means, by digits of its identifier or by its full name. For the beginning of a name the
+    /// person is asked to confirm: the guest that was meant may have left, and the wrong guest must not be removed.
     public func guest(_ text: String) -> Meaning {
         let guests = shown?.connectedPeers ?? []
-        // Digits of an identifier are no beginning of a name, whether their guest is there or not.
+        // Digits of an identifier are not the beginning of a name, whether their guest is present or not.
         if Identity.digits(in: text) != nil || guests.contains(where: { $0.name == text }) { return .id(text) }
-        // Of several with one name the host asks which is meant.
+        // If several guests share the name, the host asks which one is meant.
         let named = guests.filter { TypedName.isMeant($0.name, by: text) }
         if named.count > 1, Set(named.map(\.name)).count == 1 { return .id(named[0].name) }
         let known = guests.map { (id: $0.id, name: UntrustedText.shown($0.name)) }
@@ -82,7 +82,7 @@ public struct SongChoice: Hashable, Sendable {
         return .several([guest.name])
     }
 
-    /// Takes what was found; what comes behind it takes its place there, so that numbers go on.
+    /// Stores search results. Further results of the same search are appended, so that the numbers continue.
     public mutating func take(_ found: FoundSongs, for query: SongQuery) {
         if query.shelf == .artists || query.shelf == .albums {
             groups = query.from == 0 || query.from != groups.count ? found.groups : groups + found.groups
@@ -102,7 +102,7 @@ public struct SongChoice: Hashable, Sendable {
             guard groups.indices.contains(number - 1) else { return .noSuchLine(number, of: groups.count) }
             return meaning(number - 1)
         }
-        // An artist and an album may have the same song as their id.
+        // An artist and an album may have the same song as their identifier.
         let named = groups.enumerated().map { (id: "\u{0}\($0)", name: UntrustedText.shown($1.name)) }
         switch Self.beginning(text, among: named) {
         case .id(let id) where id.hasPrefix("\u{0}"): return Int(id.dropFirst()).map(meaning) ?? .nothing
@@ -111,14 +111,14 @@ public struct SongChoice: Hashable, Sendable {
         }
     }
 
-    /// Whether a text may be the identifier of a song that this device does not know. None has spaces.
+    /// Whether a text may be the identifier of a song that this device does not know. Identifiers contain no spaces.
     private func canBeUnseen(_ text: String, _ use: Use) -> Bool {
         use != .queued && !text.contains(" ") && !(use == .added && !library.isEmpty)
     }
 
     /// The songs that can be named.
     func known(for use: Use) -> [Song] {
-        // What plays is in no queue, and the answer to a wish for it says so.
+        // The present song is not in the queue. The answer to a wish for it says that it is playing.
         let queue = (shown?.queue.map(\.song) ?? []) + [shown?.nowPlaying?.song].compactMap(\.self)
         return switch use {
         case .queued: queue
@@ -140,7 +140,7 @@ public struct SongChoice: Hashable, Sendable {
         return songs.filter { ids.insert($0.id).inserted }
     }
 
-    /// A whole name goes before the beginning of a longer one.
+    /// A full name takes precedence over the beginning of a longer one.
     private static func beginning(_ text: String, among named: [(id: String, name: String)]) -> Meaning {
         let wanted = TypedName.folded(text)
         let fitting = named.map { ($0, name: TypedName.folded($0.name)) }.filter { $0.name.hasPrefix(wanted) }

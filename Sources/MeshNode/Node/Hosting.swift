@@ -5,34 +5,35 @@ import MeshProtocol
 
 /// Finds songs in a library that a node hosts.
 public protocol SongSearch: Sendable {
-    /// What is on a shelf, or has all of these words, the best first. Without a word there is nothing.
+    /// Returns what is on a shelf, or the songs that contain all words, best first. Without words the result is empty.
     func find(_ query: SongQuery, atMost limit: Int) async -> FoundSongs
 }
 
-/// What a node hosts with.
+/// The settings of a node that hosts.
 public struct Hosting: Sendable {
-    /// The songs that can be asked for.
+    /// The songs that guests can ask for.
     public var library: SongLibrary
-    /// How the guests' wishes are weighed.
+    /// How the guests' wishes are weighted.
     public var fairness: Fairness
-    /// Whether a player says when a song is over (`NodeInput.player`); without one, its length does.
+    /// Whether a player reports the end of a song (`NodeInput.player`). Without a player, the length of the song
+    /// decides.
     public var hasPlayer: Bool
-    /// How many songs of the library a new session queues by itself.
+    /// How many songs of the library a new session queues at its start.
     public var opens: Int
-    /// Whether what plays where nobody asks is shuffled.
+    /// Whether songs without a wish play in random order.
     public var shuffles: Bool
-    /// The songs that play where nobody asks; none for any of the library.
+    /// The songs that play while no guest has a wish; empty for the full library.
     public var playlist: [Song.ID]
-    /// Who looks through the library; nil for the library itself.
+    /// The search over the library; nil for the library's own search.
     public var search: (any SongSearch)?
-    /// What guests have to know to be let in; nil where everybody is welcome.
+    /// The secret that guests must know to join; nil where every guest may join.
     public var pin: JoiningSecret?
     /// Whether guests have to be bonded. The radio checks its own links; guests behind a relay are refused.
     public var requiresBond = false
-    /// The time since 1970: the epoch of a node that has none stored.
+    /// The time in seconds since 1970. A node without a stored epoch uses it as its epoch.
     public var wallClockSeconds: UInt32
 
-    /// What a node hosts with.
+    /// Creates the settings.
     public init(
         _ library: SongLibrary, _ fairness: Fairness = Fairness(), hasPlayer: Bool = false,
         opens: Int = DJLimits.openingSongs, shuffles: Bool = false, playlist: [Song.ID] = [],

@@ -3,25 +3,25 @@
 import DemocracyDJ
 import MeshProtocol
 
-/// A link of a running node that ends in this process: its bearer vouches for the peer, such as a page that has asked a
-/// browser for its key.
+/// A link of a running node that ends in this process. Its bearer vouches for the peer. For example, a page has
+/// verified the key of a browser.
 public struct LocalLink: Sendable {
-    /// What the node says on it.
+    /// What the node sends on the link.
     public enum Event: Hashable, Sendable {
         /// A message for the peer.
         case message(MeshMessage)
-        /// What the peer has said with this number is safe.
+        /// The node has stored the peer's message with this number.
         case acknowledged(UInt64)
-        /// It is over. Nothing follows.
+        /// The link has ended. This is the last event.
         case ended(LinkEnd)
     }
 
-    /// Names it among the node's links.
+    /// Identifies the link among the node's links.
     public let id: MeshCore.LinkID
-    /// What the node says, in order. Who does not read it loses the link.
+    /// The node's events, in order. A reader that falls behind loses the link.
     public let events: AsyncStream<Event>
 
-    /// A link of this number.
+    /// Creates a link with this identifier.
     public init(_ id: MeshCore.LinkID, _ events: AsyncStream<Event>) {
         self.id = id
         self.events = events
@@ -29,8 +29,8 @@ public struct LocalLink: Sendable {
 }
 
 extension Node {
-    /// Links a peer that the caller vouches for, or one that claims to know what this host asks for. Throws what any guest is
-    /// told that is not let in.
+    /// Links a peer that the caller vouches for, or one that claims to know the host's secret. Throws the reason that
+    /// any refused guest gets.
     public func join(_ peer: Peer, claiming claim: JoiningSecret? = nil) throws(RefusalReason) -> LocalLink {
         guard !hasEnded else { throw .ended }
         let id = newLink()
@@ -43,26 +43,26 @@ extension Node {
         return LocalLink(id, events)
     }
 
-    /// The peer of a link has another name. Returns when the node has room for more.
+    /// Changes the name of a link's peer. Returns when the node has room for more.
     public func rename(_ id: MeshCore.LinkID, _ peer: Peer) async {
         take(.joined(id, peer))
         await untilRoom()
     }
 
-    /// Says something for the peer of a link, and returns when the node has room for more. It is acknowledged by this
-    /// number when the disk has what came of it.
+    /// Sends a message of the peer to the node, and returns when the node has room for more. The node acknowledges the
+    /// number when the results are on the disk.
     public func say(_ message: MeshMessage, number: UInt64, on id: MeshCore.LinkID) async {
         take(.said(message, number: number, on: id))
         await untilRoom()
     }
 
-    /// A link is over: its peer has left, or is not heard any more.
+    /// Ends a link: its peer has left or has gone out of range.
     public func leave(_ id: MeshCore.LinkID, _ end: LinkEnd) {
         take(.left(id, end))
         localLinks.removeValue(forKey: id)?.finish()
     }
 
-    /// Who falls so far behind has lost the link: nothing is left out of what it says.
+    /// Sends an event on a link. A reader that falls this far behind loses the link, since no event may be left out.
     func tell(_ event: LocalLink.Event, on id: MeshCore.LinkID) {
         guard case .dropped? = localLinks[id]?.yield(event) else { return }
         leave(id, .linkLost)

@@ -6,10 +6,10 @@ import MeshProtocol
 import MeshSession
 import NodeStore
 
-// What the core decides, performed; and what the radio says, as its events.
+// Performs the core's actions, and translates the radio's reports into the core's events.
 
 extension Node {
-    /// What the radio is asked for.
+    /// Requests to the radio.
     enum RadioWork: Sendable {
         case start
         case stopScanning
@@ -29,7 +29,7 @@ extension Node {
         resumeWaiting()
     }
 
-    /// What there is to send leaves when everything else is done: in as few SDUs as it can.
+    /// Sends pending data after all other actions, in as few SDUs as possible.
     func flushWoken() {
         while let id = woken.popFirst() { flush(id) }
     }
@@ -71,10 +71,10 @@ extension Node {
         case .makeCover(let songID): makeCover(songID)
         case .keepCover(let songID, let bytes): keepCover(songID, bytes)
         case .show(let event): sink.yield(event)
-        // Each kind once as a warning: who misbehaves does it often.
+        // Only the first of each kind is a warning, since a peer that misbehaves does it often.
         case .misbehaved(let how, let who, let count):
             logger.log(level: count == 1 ? .warning : .debug, "\(who) broke the protocol: \(how) (\(count) so far)")
-        // Once for each time that it fails: it is asked again every second.
+        // Only the first failure of a series is an error, since the node retries every second.
         case .storeFailed(let error, let isFirst):
             logger.log(level: isFirst ? .error : .debug, "the store takes nothing: \(error)")
         case .answered(let number): askers.removeValue(forKey: number)?.yield()
@@ -93,7 +93,7 @@ extension Node {
         }
     }
 
-    /// In a task of its own: asking the controller takes time, and reading goes on.
+    /// Runs in its own task: asking the controller takes time, and reading must continue.
     private func measure(_ id: MeshCore.LinkID) {
         Task {
             let (rssi, condition) = await condition(of: id)
@@ -103,7 +103,7 @@ extension Node {
 
     // MARK: The radio
 
-    /// Hosts or scans. Throws a `RadioError` where the radio cannot.
+    /// Starts to host or to scan. Throws a `RadioError` where the radio cannot.
     func startRadio() async throws {
         if core.isHost { try await manager.startHosting() } else { try await manager.startBrowsing() }
     }
@@ -146,7 +146,7 @@ extension Node {
         }
     }
 
-    /// Listens to the radio until it ends.
+    /// Processes the radio's events until they end.
     func listen() async {
         for await event in manager.events {
             await received(event)

@@ -9,9 +9,10 @@ import MeshSession
 import NodeStore
 import ServiceLifecycle
 
-/// A running node, host or guest: it performs what `NodeCore` decides, over a radio and a store, and decides nothing.
+/// A running node, host or guest. It performs the decisions of `NodeCore` over a radio and a store, and makes none
+/// itself.
 public actor Node: Service, LinkCarrying {
-    /// What to show. A listener that falls behind loses the oldest events; the node does not wait for it.
+    /// The events to show. A listener that falls behind loses the oldest events; the node does not wait for it.
     public nonisolated let output: AsyncStream<NodeEvent>
     package nonisolated let logger: Logger
     nonisolated let sink = NodeOutput()
@@ -22,29 +23,29 @@ public actor Node: Service, LinkCarrying {
     let store: NodeStore
     private let search: (any SongSearch)?
     let pictures: NodeCovers
-    /// Where the covers are that were loaded for what is on view.
+    /// The files of the covers that were loaded for the songs on view.
     private var pictureFiles: [(songID: Song.ID, path: String)] = []
     var clock: NodeClock
 
-    /// The hosts that were heard, by the head of their identifier: how they are dialled is the radio's secret.
+    /// The hosts that were heard, by the head of their identifier. Only the radio knows how to dial them.
     var peripherals: [Peer.ID: Peripheral] = [:]
-    /// What is to be dialled, until the radio comes to it.
+    /// The peers to dial, until the radio processes the request.
     var dialled: [Int: Peripheral] = [:]
     var dials: [Int: Task<Void, Never>] = [:]
     private var lastLink: MeshCore.LinkID = 0
-    /// Links that have something to send.
+    /// Links with data to send.
     var woken: Set<MeshCore.LinkID> = []
-    /// How many lists of actions are being performed, one within the other.
+    /// How many lists of actions are being performed, nested in one another.
     var performing = 0
     var localLinks: [MeshCore.LinkID: AsyncStream<LocalLink.Event>.Continuation] = [:]
-    /// What the radio is asked for, one thing after another.
+    /// Requests to the radio, processed one after another.
     let radioWork: AsyncStream<RadioWork>.Continuation
     private let radioWorks: AsyncStream<RadioWork>
-    /// What is on view, for its covers.
+    /// The songs on view, for loading their covers.
     let covers: AsyncStream<[Song]>.Continuation
     private let coverLists: AsyncStream<[Song]>
 
-    /// Those who wait until the core takes more.
+    /// Callers that wait until the core has room.
     private var waiting: [CheckedContinuation<Void, Never>] = []
     var askers: [Int: AsyncStream<Void>.Continuation] = [:]
     private var lastQuestion = 0
@@ -52,7 +53,7 @@ public actor Node: Service, LinkCarrying {
     private let quits: AsyncStream<ByeReason>
     private(set) var hasEnded = false
 
-    /// A node that goes on where an earlier run with this store has ended. `covers` is where it has them from.
+    /// Creates a node that continues where an earlier run with this store ended. `pictures` provides its covers.
     public init(
         _ part: NodeCore.Part, _ description: NodeDescription, identity: Identity, radio: any Radio,
         store: NodeStore.Opened, contents: StoredNode, covers pictures: NodeCovers = NodeCovers(), logger: Logger
@@ -76,16 +77,16 @@ public actor Node: Service, LinkCarrying {
 
     // MARK: From the start to the end
 
-    /// What the node tells from now on, as `output` does: to get all of it, ask before it runs.
+    /// Returns the node's events from now on, as `output` does. Call it before `run()` to get all of them.
     public nonisolated func events() -> AsyncStream<NodeEvent> { sink.listen() }
 
-    /// What the node tells of its page when it begins; `door` is where its guests' browsers enter, if they may, and
-    /// `passengers` the link that lets them in.
+    /// Sets the addresses of the node's page before it starts. `door` is the address for the browsers of guests, if
+    /// they may join. `passengers` is the link that admits them.
     public func isShown(at http: String, door: String? = nil, passengers: String? = nil) {
         core.isShown(at: http, door: door, passengers: passengers)
     }
 
-    /// Says something to the node, and returns when it has room for more.
+    /// Sends an input to the node, and returns when the node has room for more.
     public func send(_ input: NodeInput) async {
         var input = input
         if case .invite(var wish) = input {
@@ -97,8 +98,8 @@ public actor Node: Service, LinkCarrying {
         await untilRoom()
     }
 
-    /// Returns once the node has dealt with everything that came before: a node that hangs does not answer. False where it
-    /// has ended, or the task was cancelled.
+    /// Returns true once the node has processed everything sent before; a hanging node does not answer. Returns false
+    /// if the node has ended or the task was cancelled.
     public func answers() async -> Bool {
         guard !hasEnded else { return false }
         let (answer, asker) = AsyncStream<Void>.makeStream()
@@ -109,7 +110,7 @@ public actor Node: Service, LinkCarrying {
         return false
     }
 
-    /// Runs until it is told to quit or to shut down. Throws where the radio cannot host or browse.
+    /// Runs until the node quits or shuts down. Throws where the radio cannot host or browse.
     public func run() async throws {
         do {
             try await startRadio()
@@ -142,7 +143,7 @@ public actor Node: Service, LinkCarrying {
         finish()
     }
 
-    /// What ends at a time of day ends at the right one, also where the clock is set while the node runs.
+    /// Reports clock changes to the core, so that a deadline at a time of day stays right when the clock is set.
     private func followClock() async {
         let watch = ClockWatch()
         take(.input(.clockSet(ClockWatch.seconds)))
@@ -150,7 +151,7 @@ public actor Node: Service, LinkCarrying {
         for await _ in watch.changes { take(.input(.clockSet(ClockWatch.seconds))) }
     }
 
-    /// Says goodbye and keeps everything. A disk or a radio that hangs does not keep the node from ending.
+    /// Says goodbye and stores the last state. A hanging disk or radio does not keep the node from ending.
     private func end() async {
         hasEnded = true
         var final = StoreBatch()
@@ -159,7 +160,7 @@ public actor Node: Service, LinkCarrying {
         }
         flushWoken()
         resumeWaiting()
-        // Beside one another, so that nobody goes without a goodbye for a disk that hangs.
+        // The goodbye and the write run in parallel, so that each peer gets its goodbye although the disk hangs.
         await withDeadline(NodeLimits.farewell) { [final, manager, pictures, store, sink, logger] in
             async let goodbye: Void = self.sayGoodbye()
             do throws(NodeStoreError) {
@@ -194,7 +195,7 @@ public actor Node: Service, LinkCarrying {
 
     // MARK: Events
 
-    /// Gives the core an event, and performs what it decides.
+    /// Passes an event to the core and performs its actions.
     func take(_ event: NodeCore.Event) {
         guard !hasEnded || event.isOfLinks else { return }
         perform(core.handle(event, now: clock.now))
@@ -228,7 +229,7 @@ public actor Node: Service, LinkCarrying {
         while !core.mayRead(id, now: clock.now) { await withCheckedContinuation { waiting.append($0) } }
     }
 
-    /// Carries a channel that has opened: one that was dialled, or one that somebody else has opened.
+    /// Carries an open channel, which this node has dialled or a peer has opened.
     func open(_ transport: BLETransport, dial: Int? = nil) async {
         let sendMTU = min(await transport.sendMTU, Limits.sduBytes)
         let refusal = await transport.refusal
@@ -261,13 +262,13 @@ public actor Node: Service, LinkCarrying {
         for continuation in resumed { continuation.resume() }
     }
 
-    /// Beside the node, as a search: reading and scaling take their time.
+    /// Makes a small cover in its own task, as `find` does: reading and scaling take time.
     func makeCover(_ songID: Song.ID) {
         let file = pictureFiles.last { $0.songID == songID }?.path
         Task { take(.coverMade(songID, await pictures.small(songID, file: file))) }
     }
 
-    /// What has come over the air is a cover as any other.
+    /// Stores a cover that arrived over a link. The node then treats it like any other cover.
     func keepCover(_ songID: Song.ID, _ bytes: [UInt8]) {
         guard let shelf = pictures.shelf else { return }
         Task {
@@ -275,7 +276,7 @@ public actor Node: Service, LinkCarrying {
         }
     }
 
-    /// Beside the node: a large library takes its time, and the votes do not wait for it.
+    /// Searches in its own task: a large library takes time, and votes must not wait for it.
     func find(_ request: SearchRequest, for peer: Peer.ID) {
         Task {
             let found = await find(request.query)
@@ -283,7 +284,7 @@ public actor Node: Service, LinkCarrying {
         }
     }
 
-    /// What this host's library has, or this session has played; nothing at a guest's node.
+    /// Searches this host's library, or the songs that this session has played. Empty at a guest.
     public func find(_ query: SongQuery) async -> FoundSongs {
         guard let host = core.app.host else { return [] }
         if query.shelf == .heard { return host.heard(from: query.from, atMost: DJLimits.searchResults) }
@@ -293,7 +294,7 @@ public actor Node: Service, LinkCarrying {
 }
 
 extension NodeCore.Event {
-    /// What still happens while a node says goodbye.
+    /// Whether the node still processes the event while it says goodbye.
     fileprivate var isOfLinks: Bool {
         switch self {
         case .received, .channelClosed: true
@@ -308,7 +309,7 @@ extension NodeCore.Part {
     }
 }
 
-/// Runs something, and goes on without it where it takes longer.
+/// Runs `body`, and returns without it if it takes longer than `limit`.
 private func withDeadline(_ limit: Duration, _ body: @escaping @Sendable () async -> Void) async {
     let (done, isDone) = AsyncStream<Void>.makeStream()
     let alarm = Task {

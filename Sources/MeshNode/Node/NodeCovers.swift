@@ -3,21 +3,21 @@
 import CoverArt
 import DemocracyDJ
 
-/// Where a node has covers from, and where it puts them. Without any of it there are none.
+/// Where a node gets its covers and stores them. Without any of these it has no covers.
 public struct NodeCovers: Sendable {
-    /// Loads a host's from the web.
+    /// Loads a host's covers from the web.
     public var prefetcher: ArtworkPrefetcher?
-    /// A host's own, by song: what the music's files have.
+    /// Reads a host's covers from its music files, by song.
     public var own: (@Sendable (Song.ID) async -> [UInt8]?)?
-    /// Makes a host's small enough for the air.
+    /// Scales a host's covers down for sending.
     public var scaler: CoverScaler?
-    /// Keeps a guest's.
+    /// Stores a guest's covers.
     public var shelf: CoverShelf?
 
-    /// None, until they are set.
+    /// Creates an empty set.
     public init() {}
 
-    /// A song's cover for the air: the one in this file, or the music's own.
+    /// Returns a song's cover for sending: from this file, or from the music file.
     func small(_ songID: Song.ID, file: String?) async -> SmallCover? {
         guard let scaler else { return nil }
         if let file, let cover = await scaler.small(file: file) { return cover }

@@ -2,7 +2,7 @@
 
 import NIOConcurrencyHelpers
 
-/// Everybody who shows what a node tells: a terminal, a program, the pages of a dashboard, a player.
+/// Distributes a node's events to its listeners: a terminal, a program, the pages of a dashboard, a player.
 final class NodeOutput: Sendable {
     private struct Listeners {
         var next = 0
@@ -12,7 +12,8 @@ final class NodeOutput: Sendable {
 
     private let listeners = NIOLockedValueBox(Listeners())
 
-    /// What is told from now on. A listener that falls behind loses the oldest events; the node does not wait for it.
+    /// Returns the events from now on. A listener that falls behind loses the oldest events; the node does not wait for
+    /// it.
     func listen() -> AsyncStream<NodeEvent> {
         let (events, continuation) = AsyncStream<NodeEvent>.makeStream(
             bufferingPolicy: .bufferingNewest(NodeLimits.outputEvents))

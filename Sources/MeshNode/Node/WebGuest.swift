@@ -3,10 +3,10 @@
 import DemocracyDJ
 import MeshProtocol
 
-/// A passenger with a browser: what a guest's node decides by itself is decided here for it, by the same feature, over a
-/// link of the host's node.
+/// A passenger with a browser. It decides for the browser what a guest's node decides for its person, with the same
+/// feature, over a link of the host's node.
 package struct WebGuest: Sendable {
-    /// Something to be said on its link, under a number that the node acknowledges.
+    /// A message to send on its link, with a number that the node acknowledges.
     package struct Said: Hashable, Sendable {
         package var message: MeshMessage
         package var number: UInt64
@@ -17,25 +17,25 @@ package struct WebGuest: Sendable {
         }
     }
 
-    /// What has come of a tap.
+    /// The result of a tap.
     package enum Tapped: Hashable, Sendable {
-        /// The node has it when it has acknowledged this number; nil where there is nothing to be had.
+        /// The node has stored the tap when it has acknowledged this number; nil without a message.
         case said([Said], until: UInt64?)
-        /// It leads to nothing, and this is why.
+        /// The tap has no effect, for this reason.
         case refused(Notice)
     }
 
     package private(set) var viewpoint: Viewpoint
-    /// Its link, while it counts as present.
+    /// Its link; nil while it does not count as present.
     package private(set) var link: MeshCore.LinkID?
-    /// What it has said on it that the node has not made safe, the oldest first.
+    /// Messages sent on the link that the node has not acknowledged, oldest first.
     package private(set) var unacknowledged: [Said] = []
-    /// What it wants, and what it sees.
+    /// The guest's wishes, and the state it sees.
     package private(set) var feature: GuestFeature
     private var lastNumber: UInt64 = 0
     private let host: Peer
 
-    /// `stillComing` is what this person's last guest has left behind (`GuestFeature.stillComing`).
+    /// Creates a guest. `stillComing` is what this person's previous guest left behind (`GuestFeature.stillComing`).
     package init(_ peer: Peer, host: Peer, behind stillComing: [Song.ID: Overtaken] = [:]) {
         feature = GuestFeature(local: peer, of: host.id, behind: stillComing)
         viewpoint = Viewpoint(.webGuest, me: peer, connection: .connecting)
@@ -44,7 +44,8 @@ package struct WebGuest: Sendable {
 
     package mutating func rename(_ name: String) { viewpoint.me.name = name }
 
-    /// It has a link. The state of the host that is on view here is its first; a newer one comes by the link.
+    /// Connects the guest over a link. The host's state on view here is its first one; newer states arrive over the
+    /// link.
     package mutating func connect(_ link: MeshCore.LinkID, _ snapshot: HostSnapshot?, now: MeshInstant) -> [Said] {
         self.link = link
         viewpoint.connection = .connected
@@ -52,7 +53,7 @@ package struct WebGuest: Sendable {
         return said + (snapshot.map { hear(.stateUpdate($0), now: now) } ?? [])
     }
 
-    /// Its link is gone; what is not safe has to be said again.
+    /// Handles the loss of the link. Unacknowledged messages must be sent again.
     package mutating func disconnect(now: MeshInstant) {
         link = nil
         viewpoint.connection = .disconnected
@@ -63,44 +64,44 @@ package struct WebGuest: Sendable {
         _ = take(.multipeerEvent(.peerDisconnected(host, reason: .linkLost)), now: now)
     }
 
-    /// The host has ended its session. The guest joins the next one with its next link.
+    /// Handles the end of the host's session. The guest joins the next session with its next link.
     package mutating func sessionEnded(now: MeshInstant) {
         disconnect(now: now)
         viewpoint.notices.tell(Notice(.hostEnded(host: host)), now: now)
     }
 
-    /// The person has tapped the button of a notice.
+    /// Handles a tap on the button of a notice.
     package mutating func retried() { viewpoint.notices.clear(by: .retried) }
 
-    /// Nothing follows for it.
+    /// Ends the guest for good.
     package mutating func end(_ sentence: String, now: MeshInstant) {
         disconnect(now: now)
         viewpoint.ended = sentence
     }
 
-    /// The person wants something.
+    /// Handles a wish of the person.
     package mutating func want(_ event: GuestFeature.Event, now: MeshInstant) -> Tapped {
         let (said, notices) = decide(event, now: now)
         if said.isEmpty, let notice = notices.last { return .refused(notice) }
         for notice in notices { viewpoint.notices.tell(notice, now: now) }
-        // A second tap waits for what the first one has said.
+        // A second tap waits for the message of the first one.
         let earlier = event.songID.flatMap { songID in unacknowledged.last { $0.message.songID == songID } }
         return .said(said, until: (said.last ?? earlier)?.number)
     }
 
-    /// The node says something.
+    /// Handles a message of the node.
     package mutating func hear(_ message: MeshMessage, now: MeshInstant) -> [Said] {
         take(.multipeerEvent(.messageReceived(message, from: host)), now: now)
     }
 
-    /// What it has said with this number is safe.
+    /// Handles the acknowledgement of a number.
     package mutating func acknowledged(_ number: UInt64, now: MeshInstant) -> [Said] {
         guard let place = unacknowledged.firstIndex(where: { $0.number == number }) else { return [] }
         return take(
             .multipeerEvent(.messageDelivered(unacknowledged.remove(at: place).message, to: host.id)), now: now)
     }
 
-    /// Time has passed.
+    /// Handles the passing of time.
     package mutating func tick(now: MeshInstant) { _ = viewpoint.tick(now: now) }
 
     private mutating func take(_ event: GuestFeature.Event, now: MeshInstant) -> [Said] {
@@ -117,7 +118,7 @@ package struct WebGuest: Sendable {
             case .request(let message, _): said.append(say(message))
             case .wishChanged(let songID, let kind, let state): viewpoint.wishes.take(songID, kind, state, now: now)
             case .notice(let notice): notices.append(notice)
-            // The state is shown to everybody alike, and the server steers the link.
+            // All guests see the same state, and the server controls the link.
             case .show, .showResults, .reconnect, .returnToStart: break
             }
         }
@@ -133,9 +134,9 @@ package struct WebGuest: Sendable {
 }
 
 extension MeshMessage {
-    /// The song that a guest wants something of.
+    /// The song that a guest's wish is about.
     fileprivate var songID: Song.ID? { if case .intent(let intent) = self { intent.songID } else { nil } }
 
-    /// Whether it is a wish that is kept until the host has it.
+    /// Whether the message is a wish that is stored until the host has it.
     fileprivate var isKept: Bool { if case .intent(let intent) = self { !intent.isOfTheMoment } else { false } }
 }

@@ -2,29 +2,29 @@
 
 import MeshProtocol
 
-/// Who hangs on whom: which relay each guest is joined through, as the links tell it.
+/// The tree of guests: the relay through which each guest has joined, as the links report it.
 ///
-/// A relay says what it likes of those behind it, so nothing here trusts that it is a tree: who hangs on nobody that is there,
+/// A relay can report any guests behind it, so nothing here assumes a tree. A guest without a parent that is present,
 /// or in a ring, stands at the top.
 struct GuestTree: Sendable {
-    /// Where a guest hangs.
+    /// A guest's position in the tree.
     struct Place: Hashable, Sendable {
-        /// Relays between it and the host; nil where this node does not know.
+        /// Relays between the guest and the host; nil where this node does not know.
         var hops: Int?
-        /// The relay that it is joined through, by its identifier or the head of it.
+        /// The relay that the guest has joined through, by its identifier or the head of it.
         var via: Peer.ID?
-        /// How many guests are joined through it, however far behind it; nil where it is no relay, as far as this node knows.
+        /// How many guests have joined through it, directly or indirectly; nil where it is not known to be a relay.
         var carries: Int?
     }
 
-    /// Each guest behind the one that it hangs on; the others stay in their order.
+    /// Each guest after its parent. The other guests keep their order.
     private(set) var order: [Peer] = []
     private var places: [Peer.ID: Place]
 
-    /// Where a guest hangs.
+    /// The position of a guest.
     func place(of id: Peer.ID) -> Place { places[id] ?? Place() }
 
-    /// The guests of a host, by its links to them.
+    /// Creates the tree of a host from its links to the guests.
     init(_ guests: [Peer], hostLinks links: [Peer.ID: LinkReport]) {
         places = [:]
         for guest in guests {
@@ -35,7 +35,7 @@ struct GuestTree: Sendable {
         arrange(guests)
     }
 
-    /// What a guest knows of the guests: how it is joined itself, and who is joined through it.
+    /// Creates the tree as far as a guest knows it: its own route, and the guests that have joined through it.
     init(_ guests: [Peer], me: Peer.ID, host: Peer.ID?, links: [Peer.ID: LinkReport]) {
         places = [:]
         order = guests
@@ -44,7 +44,7 @@ struct GuestTree: Sendable {
             link.circuits != nil && id != host && !(own.via.map { Identity.mayBeSame($0, id) } ?? false)
         }
         for (id, link) in behind {
-            // One of the circuits is its own.
+            // One of the circuits belongs to the peer itself.
             let carries = (link.circuits ?? 0) - 1
             places[id] = Place(hops: own.relays + 1, via: me, carries: carries > 0 ? carries : nil)
         }
@@ -66,7 +66,7 @@ struct GuestTree: Sendable {
         for guest in top + guests where !seen.contains(guest.id) { add(guest, behind, &seen) }
     }
 
-    /// Adds a guest and all that hang on it.
+    /// Adds a guest and all guests behind it.
     private mutating func add(_ guest: Peer, _ behind: [Peer.ID: [Peer]], _ seen: inout Set<Peer.ID>) {
         seen.insert(guest.id)
         order.append(guest)

@@ -2,18 +2,17 @@
 
 import MeshProtocol
 
-/// The hosts in range, each with the relays that lead to it: those that are heard themselves, and those that only relays
-/// tell of.
+/// The hosts in range, each with the relays to it. Some hosts are heard directly, others only through relays.
 struct HostsInRange: Sendable {
     private(set) var hosts: [NodeView.HeardHost] = []
 
-    /// A host is heard, or a relay that leads to it.
+    /// Records that a host or a relay to it was heard.
     mutating func heard(_ peer: Peer, rssi: Int?, hops: Int, via relay: HeardRelay?) -> NodeWatch.Change {
         let place = hosts.firstIndex { $0.id == peer.id }
         let name = UntrustedText.shown(peer.name)
         var host = place.map { hosts[$0] } ?? NodeView.HeardHost(id: peer.id, name: name, rssi: nil, hops: hops)
         if let relay {
-            // A relay has less room for the name than the host itself.
+            // A relay has less room for the name than the host.
             if host.hops > 0 { host.name = name }
             host.relays.removeAll { $0.id == relay.id }
             host.relays.append(.init(id: relay.id, hops: hops, room: relay.hasRoom, rssi: rssi))
@@ -22,7 +21,7 @@ struct HostsInRange: Sendable {
             }
             if host.hops > 0 { host.hops = host.relays.first?.hops ?? hops }
         } else {
-            // Not every node tells which relay it is.
+            // Not every node reports which relay it is.
             (host.name, host.rssi, host.hops) = (name, rssi, hops)
         }
         guard let place else {
@@ -35,7 +34,7 @@ struct HostsInRange: Sendable {
         return .soon
     }
 
-    /// A host is not heard any more, or a relay that leads to it.
+    /// Records that a host, or a relay to it, has gone out of range.
     mutating func lost(_ id: Peer.ID, via relay: Peer.ID?) {
         guard let place = hosts.firstIndex(where: { $0.id == id }) else { return }
         var host = hosts[place]

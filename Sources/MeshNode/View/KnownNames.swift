@@ -3,7 +3,7 @@
 import DemocracyDJ
 import MeshProtocol
 
-/// A table that forgets what was put in longest ago.
+/// A table that drops the entries that were set longest ago.
 package struct RecentTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private let limit: Int
     private var values: [Key: (value: Value, turn: Int)] = [:]
@@ -15,13 +15,13 @@ package struct RecentTable<Key: Hashable & Sendable, Value: Sendable>: Sendable 
 
     package var count: Int { values.count }
 
-    /// A value; putting in nil takes the one that is there out.
+    /// A value. Setting nil removes it.
     package subscript(key: Key) -> Value? {
         get { values[key]?.value }
         set {
             turn += 1
             values[key] = newValue.map { ($0, turn) }
-            // A quarter at once, so that the search for the oldest is rare.
+            // Drop a quarter at once, so that the search for the oldest entries is rare.
             guard values.count > limit else { return }
             let kept = values.sorted { $0.value.turn > $1.value.turn }.prefix(limit - limit / 4)
             values = Dictionary(uniqueKeysWithValues: kept.map { ($0.key, $0.value) })
@@ -29,15 +29,15 @@ package struct RecentTable<Key: Hashable & Sendable, Value: Sendable>: Sendable 
     }
 }
 
-/// What people and songs are called, also those that are no longer on view.
+/// The names of people and songs, including those that are no longer on view.
 package struct KnownNames: Sendable {
     private var people = RecentTable<Peer.ID, String>(limit: NodeLimits.rememberedNames)
     private var titles = RecentTable<Song.ID, String>(limit: NodeLimits.rememberedNames)
 
-    /// What a peer is called.
+    /// The name of a peer.
     package func name(_ id: Peer.ID) -> String? { people[id] }
 
-    /// What a song is called.
+    /// The title of a song.
     package func title(_ id: Song.ID) -> String? { titles[id] }
 
     /// A song for a sentence: its title in quotation marks, or its identifier in brackets.

@@ -3,11 +3,11 @@
 import DemocracyDJ
 import MeshProtocol
 
-/// What a node is like: what plays, the queue, who is there, what this person wants, what there is to tell. A terminal
-/// and the pages show it, and a program is told it when it asks. As JSON it is the document that `docs/dashboard.md`
-/// describes; what is not there is a null, not a missing field.
+/// The state of a node for display: what plays, the queue, the guests, the person's wishes and the notices. A terminal
+/// and the pages show it, and a program gets it on request. As JSON it is the document that `docs/dashboard.md`
+/// describes. A missing value is a null, not a missing field.
 package struct NodeView: Encodable, Hashable, Sendable {
-    /// Who looks.
+    /// The viewer's role.
     package enum Role: String, Hashable, Sendable, Encodable, CaseIterable {
         /// The person at the host.
         case host
@@ -17,7 +17,7 @@ package struct NodeView: Encodable, Hashable, Sendable {
         case webGuest
     }
 
-    /// Where the node stands with its host.
+    /// The state of the node's connection to its host.
     package enum Connection: String, Hashable, Sendable, Encodable, CaseIterable {
         case hosting, connected, connecting, reconnecting, disconnected, failed
     }
@@ -38,7 +38,7 @@ package struct NodeView: Encodable, Hashable, Sendable {
         package var votes: Int
         package var voters: [Person]
         package var mine: Bool
-        /// The driver has given it its place.
+        /// Whether the driver has set its position.
         package var pinned = false
         @OrNull package var wish: WishMark?
     }
@@ -48,7 +48,7 @@ package struct NodeView: Encodable, Hashable, Sendable {
         package var state: String
         @OrNull package var reason: RejectionReason?
         @OrNull package var sentence: String?
-        /// How the sentence is made.
+        /// The parts from which the sentence is built.
         @OrNull package var sentenceText: LocalizedText?
     }
 
@@ -60,7 +60,7 @@ package struct NodeView: Encodable, Hashable, Sendable {
         package var state: String
         @OrNull package var reason: RejectionReason?
         @OrNull package var sentence: String?
-        /// How the sentence is made.
+        /// The parts from which the sentence is built.
         @OrNull package var sentenceText: LocalizedText?
     }
 
@@ -71,21 +71,21 @@ package struct NodeView: Encodable, Hashable, Sendable {
         @OrNull package var rssi: Int?
         /// In milliseconds.
         @OrNull package var roundTrip: Double?
-        /// What its link goes over; nil behind a relay, and where this node does not know.
+        /// The bearer of its link; nil behind a relay, and where this node does not know.
         @OrNull package var bearer: Bearer?
         package var isWeb: Bool
         package var isMe: Bool
-        /// Whether its device steers beside the head unit.
+        /// Whether the guest is a co-host.
         package var isDriver: Bool
         /// Relays between it and the host; nil where this node does not know.
         @OrNull package var hops: Int?
-        /// The relay that it is joined through; with its own name where that is known.
+        /// The relay that the guest has joined through, with its name where that is known.
         @OrNull package var via: Person?
-        /// How many guests are joined through it; nil where it is no relay, as far as this node knows.
+        /// How many guests have joined through it; nil where it is not known to be a relay.
         @OrNull package var carries: Int?
     }
 
-    /// A song that a search has found.
+    /// A song that a search found.
     package struct FoundSong: Encodable, Hashable, Sendable {
         package var id: Song.ID
         package var title: String
@@ -97,18 +97,18 @@ package struct NodeView: Encodable, Hashable, Sendable {
     package struct HeardHost: Encodable, Hashable, Sendable {
         package var id: Peer.ID
         package var name: String
-        /// Its own signal strength.
+        /// Signal strength of the host itself, in dBm.
         @OrNull package var rssi: Int?
-        /// 0 where it is heard itself, else those from the best relay.
+        /// 0 where the host is heard directly, otherwise the hops of the best relay.
         package var hops = 0
         package var relays: [HeardRelay] = []
-        /// Whether it was joined before.
+        /// Whether the guest has joined it before.
         package var known = false
-        /// Whether it has the name of one that was joined, and another key.
+        /// Whether it has the name of a joined host, but another key.
         package var other = false
     }
 
-    /// A relay that leads to a host.
+    /// A relay to a host.
     package struct HeardRelay: Encodable, Hashable, Sendable {
         package var id: Peer.ID
         package var hops: Int
@@ -116,19 +116,19 @@ package struct NodeView: Encodable, Hashable, Sendable {
         @OrNull package var rssi: Int?
     }
 
-    /// What a driver can undo.
+    /// The step that a driver can undo.
     package struct Undo: Encodable, Hashable, Sendable {
-        /// What was done.
+        /// The kind of the step.
         package enum Kind: String, Encodable, Hashable, Sendable, CaseIterable {
             case remove, clear, move, kick, ban
         }
 
         package var kind: Kind
-        /// Of the song that was removed or moved; left out of the others.
+        /// The title of the song that was removed or moved. Omitted for the other kinds.
         package var title: String?
-        /// Of the guest that was sent away; left out of the others.
+        /// The name of the guest that was removed. Omitted for the other kinds.
         package var name: String?
-        /// Counts what was done in this run, from 1; left out of events.
+        /// Counts the steps of this run, from 1. Omitted in events.
         package var step: Int?
 
         init(_ undo: Steering.Undo, step: Int? = nil) {
@@ -163,7 +163,7 @@ package struct NodeView: Encodable, Hashable, Sendable {
         package var critical: Bool
         @OrNull package var dismissAfter: Double?
         package var kind: Kind
-        /// How both are made, where something is put into them.
+        /// The parts from which both sentences are built, if they have inserted values.
         @OrNull package var messageText: LocalizedText?
         @OrNull package var suggestionText: LocalizedText?
     }
@@ -173,11 +173,11 @@ package struct NodeView: Encodable, Hashable, Sendable {
         @OrNull package var pin: String?
         @OrNull package var url: String?
         @OrNull package var qr: String?
-        /// Those that the person has made and that are good, the newest first.
+        /// The valid invitations that the person has created, newest first.
         package var open: [Given] = []
         @OrNull package var wifi: Wifi?
 
-        /// One of them: `qr` is its picture.
+        /// One of these invitations. `qr` is its QR code.
         package struct Given: Encodable, Hashable, Sendable {
             package var text: String
             @OrNull package var url: String?
@@ -186,7 +186,7 @@ package struct NodeView: Encodable, Hashable, Sendable {
             package var qr: String
         }
 
-        /// The network that the page is on, and the picture that joins it.
+        /// The network that the page is on, and the QR code to join it.
         package struct Wifi: Encodable, Hashable, Sendable {
             package var name: String
             package var qr: String
@@ -203,13 +203,13 @@ package struct NodeView: Encodable, Hashable, Sendable {
         }
     }
 
-    /// Somebody who is kept out.
+    /// A banned peer.
     package struct Outcast: Encodable, Hashable, Sendable {
         package var id: Peer.ID
         package var name: String
-        /// In seconds since 1970.
+        /// Seconds since 1970.
         @OrNull package var until: UInt32?
-        /// Whether the end of the session ends it.
+        /// Whether the ban ends with the session.
         package var session: Bool
     }
 
@@ -222,42 +222,42 @@ package struct NodeView: Encodable, Hashable, Sendable {
     package var attempt: Int
     package var isStale: Bool
     @OrNull package var nowPlaying: Item?
-    /// Whether it is to play; at a guest whether it does.
+    /// Whether the host should be playing. At a guest: whether it is playing.
     package var isPlaying: Bool
-    /// Whether something takes the host's sound; nil where that is not known.
+    /// Whether the host's sound has an output; nil where that is unknown.
     @OrNull package var sound: Bool?
-    /// In seconds, at the moment of sending.
+    /// Seconds, at the time of sending.
     package var elapsed: Double
     package var queue: [Item]
     package var wishes: [OtherWish]
     package var guests: [Guest]
-    /// How many guests there are that `guests` does not name: a host tells its guests some names of a crowd.
+    /// How many guests are missing from `guests`. In a crowd, a host reports only some of the names.
     package var moreGuests: Int
     package var hosts: [HeardHost]
-    /// On a guest that is not connected, the host that it was started for; nil where it was started for none.
+    /// The host that an unconnected guest was started for; nil for any host.
     @OrNull package var wanted: String?
-    /// On a guest that is not connected, the hosts that it has joined, the last of them first.
+    /// The hosts that an unconnected guest has joined, latest first.
     package var knownHosts: [Person]
     package var skip: Skip
-    /// What the driver can undo; nil for nothing, and for guests.
+    /// The step that the driver can undo; nil for nothing, and for guests.
     @OrNull package var undo: Undo?
-    /// Whether who looks can steer: at the head unit, and on a device of the driver's.
+    /// Whether the viewer can control the playback: at the head unit, and on a co-host.
     package var steers: Bool
-    /// Whether there is a song before the present one; nil for guests.
+    /// Whether a previous song exists; nil for guests.
     @OrNull package var canGoBack: Bool?
-    /// How loud the player plays, in percent; nil where there is none, and for guests.
+    /// The player's volume in percent; nil without a player, and for guests.
     @OrNull package var volume: Int?
-    /// Whether the library's songs play in a random order where nobody asks; nil for guests.
+    /// Whether songs without a wish play in random order; nil for guests.
     @OrNull package var shuffle: Bool?
     package var notices: [ShownNotice]
     @OrNull package var invitation: Invitation?
-    /// Who is kept out, for the host alone.
+    /// The banned peers, for the host only.
     package var bans: [Outcast]
     @OrNull package var library: LibraryCount?
     @OrNull package var ended: String?
 }
 
-/// A view as the command line's contract writes it: the event `view`.
+/// A view in the form of the command-line contract: the event `view`.
 package struct TimedView: Encodable, Sendable {
     private var event = "view"
     private var at: Double

@@ -3,10 +3,10 @@
 import DemocracyDJ
 import MeshProtocol
 
-// The view for one who looks.
+// Creates the view for a viewer.
 
 extension NodeWatch {
-    /// The view, as it is now, with the first songs of the queue. `webGuests` are those who are linked by a browser.
+    /// The current view, with the first `songs` of the queue. `webGuests` are the guests that are linked by a browser.
     package func page(
         for viewpoint: Viewpoint, webGuests: Set<Peer.ID>, version: Int, songs: Int = .max, now: MeshInstant
     ) -> NodeView {
@@ -36,7 +36,7 @@ extension NodeWatch {
             bans: isOwn ? outcasts : [], library: isOwn ? library : nil, ended: ended)
     }
 
-    /// The guests that the state names, and whose view it is: of a crowd it names some.
+    /// The guests that the state names, and the viewer. In a crowd the state names only some.
     private func guests(for viewpoint: Viewpoint) -> [Peer] {
         let named = snapshot?.connectedPeers ?? []
         guard let snapshot, snapshot.unnamedGuests > 0, viewpoint.role != .host,
@@ -50,7 +50,7 @@ extension NodeWatch {
         page(for: own, webGuests: [], version: 0, songs: songs, now: now)
     }
 
-    /// What the server of a node's page knows and no event tells.
+    /// State that the server of a node's page knows and no event contains.
     package struct PageState: Sendable {
         var surroundings: Surroundings
         var library: LibraryCount?
@@ -61,7 +61,7 @@ extension NodeWatch {
         }
     }
 
-    /// The view of the person at the node as its page shows it.
+    /// The view that the page shows to the person at the node.
     package mutating func view(_ state: PageState, version: Int, now: MeshInstant) -> NodeView {
         surroundings = state.surroundings
         if let library = state.library { _ = take(library) }
@@ -69,14 +69,14 @@ extension NodeWatch {
         return page(for: own, webGuests: state.webGuests, version: version, now: now)
     }
 
-    /// A song that was found, as the page shows it.
+    /// A found song in the form of the page.
     package func found(_ song: Song) -> NodeView.FoundSong {
         NodeView.FoundSong(
             id: song.id, title: UntrustedText.shown(song.title), artist: UntrustedText.shown(song.artist),
             duration: song.duration, art: art(song.id))
     }
 
-    /// Where a song's cover is to be had, if anywhere.
+    /// The address of a song's cover; nil without a cover.
     package func art(_ songID: Song.ID) -> String? {
         surroundings.hasPictures || picture(songID) != nil ? surroundings.pictureAddress?(songID) : nil
     }
@@ -102,7 +102,7 @@ extension NodeWatch {
         steering.undo.map { NodeView.Undo($0, step: steering.steps) }
     }
 
-    /// How others join this host.
+    /// How other guests can join this host.
     private var invitation: NodeView.Invitation? {
         guard var invitation = surroundings.invitation else { return nil }
         invitation.open = invitations.reversed().map { open in
@@ -129,7 +129,7 @@ extension NodeWatch {
             let link = link(of: peer.id)
             return NodeView.Guest(
                 id: peer.id, name: UntrustedText.shown(peer.name), rssi: link?.rssi,
-                // As much as a person reads: a tenth of a millisecond more is no event.
+                // Rounded to what a person reads: a difference of a tenth of a millisecond is not a change.
                 roundTrip: link?.roundTrip.map { ($0 / .milliseconds(1)).rounded() },
                 bearer: link?.bearer, isWeb: webGuests.contains(peer.id), isMe: isMe,
                 isDriver: snapshot?.drivers.contains(peer.id) == true, hops: place.hops,
@@ -141,7 +141,8 @@ extension NodeWatch {
         }
     }
 
-    /// The link to a guest. At a guest's node, its own is the one to the host; behind a relay the signal is that of the relay.
+    /// The link to a guest. At a guest's node, its own link is the one to the host. Behind a relay the signal is that
+    /// of the relay.
     private func link(of id: Peer.ID) -> LinkReport? {
         guard node.role == .guest, id == node.peer.id else { return links[id] }
         guard var own = host.flatMap({ links[$0.id] }) else { return nil }
@@ -173,11 +174,11 @@ extension NodeWatch {
             kind: entry.kind, state: entry.state.name, reason: reason, sentence: text.english, sentenceText: text)
     }
 
-    /// The songs of a queue, for one who looks.
+    /// Creates the queue's songs for a viewer.
     private struct Items {
         let view: NodeWatch
         let me: Peer.ID
-        /// The newest about each song.
+        /// The newest wish about each song.
         let wishes: [Song.ID: ShownWishes.Entry]
 
         init(_ view: NodeWatch, _ viewpoint: Viewpoint) {

@@ -4,31 +4,31 @@ import DemocracyDJ
 import MeshProtocol
 import MeshSession
 
-/// Makes the view of a node of what it tells: an event goes in, and says how soon it is worth showing.
+/// Builds the view of a node from its events. Each event returns how soon the view must be shown again.
 package struct NodeWatch: Sendable {
-    /// What an event means to those who look.
+    /// How soon a change must be shown.
     package enum Change: Int, Comparable, Sendable {
-        /// Nothing that is shown.
+        /// Nothing on view has changed.
         case none
-        /// Something that need not be seen at once.
+        /// The change can wait.
         case soon
-        /// Something that somebody waits for.
+        /// A person waits for the change.
         case now
 
         package static func < (one: Change, other: Change) -> Bool { one.rawValue < other.rawValue }
     }
 
-    /// What is known beside the node's events.
+    /// Facts that the node's events do not contain.
     package struct Surroundings: Sendable {
-        /// Whether guests can skip; nil where that is the host's secret.
+        /// Whether guests can vote to skip; nil where only the host knows.
         var majoritySkip: Bool?
-        /// Whether there may be covers of songs whose file no event has named.
+        /// Whether songs may have covers although no event has named a file.
         var hasPictures = false
-        /// Where a cover is to be had; nil where covers are not shown.
+        /// The address of a song's cover; nil where covers are not shown.
         package var pictureAddress: (@Sendable (Song.ID) -> String)?
         package var invitation: NodeView.Invitation?
 
-        /// Nothing but the node's events is known.
+        /// Creates surroundings. By default nothing else is known.
         package init(
             majoritySkip: Bool? = nil, hasPictures: Bool = false,
             pictureAddress: (@Sendable (Song.ID) -> String)? = nil
@@ -39,7 +39,7 @@ package struct NodeWatch: Sendable {
         }
     }
 
-    /// For how long the present song had played at a time of this node.
+    /// How long the present song had played at a given time.
     package struct Progress: Sendable {
         var elapsed: Double
         var at: MeshInstant
@@ -47,35 +47,35 @@ package struct NodeWatch: Sendable {
 
     package let node: NodeDescription
     package var surroundings: Surroundings
-    /// The node's own.
+    /// The viewpoint of the person at the node.
     package private(set) var own: Viewpoint
     package private(set) var names = KnownNames()
     package private(set) var snapshot: HostSnapshot?
     package private(set) var isStale = false
     package private(set) var progress = Progress(elapsed: 0, at: .zero)
-    /// The person at this host wants it to play, whether something takes the sound or not.
+    /// Whether the person at this host wants music, with or without an output for the sound.
     private var isWanted = false
-    /// It has said goodbye: nothing plays there for this guest any more.
+    /// The host has said goodbye, so for this guest nothing plays there any more.
     private var hasHostLeft = false
     package private(set) var host: Peer?
-    /// Since when the host is lost.
+    /// The time since which the host is lost.
     package private(set) var lostAt: MeshInstant?
     private var inRange = HostsInRange()
     /// The hosts that this guest has joined.
     package private(set) var knownHosts = KnownHosts()
     package private(set) var links: [Peer.ID: LinkReport] = [:]
     package private(set) var library: LibraryCount?
-    /// What the driver can do; nil where that was not told.
+    /// The steps that the driver can take; nil where unknown.
     package private(set) var steering: Steering?
-    /// Who is kept out of the host.
+    /// The peers that are banned from the host.
     package private(set) var bans: [ShownBan] = []
-    /// The host's invitations that are good, the oldest first.
+    /// The host's valid invitations, oldest first.
     package private(set) var invitations: [OpenInvitation] = []
     /// Why the node has stopped.
     package private(set) var bye: ByeReason?
     private var pictures = RecentTable<Song.ID, String>(limit: NodeLimits.rememberedPictures)
 
-    /// A node that has not told anything yet.
+    /// Creates the watch of a node that has not reported anything yet.
     package init(_ node: NodeDescription, _ surroundings: Surroundings = Surroundings()) {
         self.node = node
         self.surroundings = surroundings
@@ -84,18 +84,18 @@ package struct NodeWatch: Sendable {
         names.learn(node.peer)
     }
 
-    /// The file of a song's cover, as the node has named it.
+    /// The file of a song's cover, as reported by the node.
     package func picture(_ songID: Song.ID) -> String? { pictures[songID] }
 
     /// The hosts in range.
     package var hosts: [NodeView.HeardHost] { inRange.hosts }
 
-    /// Whether the node has a host to ask.
+    /// Whether the node has a host that it can ask.
     package var isConnected: Bool { own.connection == .connected || own.connection == .hosting }
 
     // MARK: Events
 
-    /// Takes an event.
+    /// Applies an event.
     package mutating func handle(_ event: NodeEvent, now: MeshInstant) -> Change {
         switch event {
         case .peerDiscovered(let peer, let rssi, let hops, let relay, _):
@@ -148,23 +148,23 @@ package struct NodeWatch: Sendable {
         case .invitations(let open):
             invitations = open
             return .now
-        // The host's state has those that are linked.
+        // The host's state contains the co-hosts that are linked.
         case .ready, .invitation, .library, .page, .contact, .radio, .broker, .mark, .pinGuessed, .drivers:
             return .none
         }
     }
 
-    /// Takes how much of the library has been read.
+    /// Applies the progress of reading the library.
     package mutating func take(_ count: LibraryCount) -> Change {
         guard count != library else { return .none }
         defer { library = count }
         return library == nil || count.scanned == nil ? .now : .soon
     }
 
-    /// Takes the titles of songs that were found.
+    /// Remembers the titles of found songs.
     package mutating func learn(_ songs: [Song]) { names.learn(songs) }
 
-    /// Nothing follows, and the node has not said why: the system has stopped it.
+    /// Handles the end of the events without a `bye`: the system has stopped the node.
     package mutating func end() -> Change { end(Self.sentence(.terminated, own.role)) }
 
     private mutating func end(_ sentence: String) -> Change {
@@ -173,7 +173,7 @@ package struct NodeWatch: Sendable {
         return .now
     }
 
-    /// Lets time pass.
+    /// Applies the passing of time.
     package mutating func tick(now: MeshInstant) -> Change { own.tick(now: now) ? .now : .none }
 
     private mutating func connected(_ peer: Peer) -> Change {
@@ -190,12 +190,12 @@ package struct NodeWatch: Sendable {
         if state == .connected { lostAt = nil } else if own.connection == .connected { lostAt = now }
         own.connection = NodeView.Connection(rawValue: state.name) ?? .failed
         if case .reconnecting(let attempt) = state { own.attempt = attempt } else { own.attempt = 0 }
-        // Linked again, it is from before the gap until the host has told its state.
+        // After a reconnect, the state is stale until the host has sent a new one.
         if state != .connected { isStale = snapshot != nil }
         return .now
     }
 
-    /// Takes a state of the host that a guest's link has brought, where it is newer than the one on view.
+    /// Applies a state that a guest's link has delivered, if it is newer than the one on view.
     package mutating func catchUp(with state: HostSnapshot, now: MeshInstant) -> Change {
         snapshot.map { state.supersedes($0) } == false ? .none : take(state, isStale: false, now: now)
     }
@@ -217,7 +217,7 @@ package struct NodeWatch: Sendable {
         let elapsed = playback.elapsed / .seconds(1)
         let isExpected = abs(elapsed - self.elapsed(now)) < 1
         progress = Progress(elapsed: elapsed, at: now)
-        // The page counts by itself.
+        // The page advances the time itself.
         let isKnown = snapshot.isPlaying == (playback.isPlaying && playback.hasSound) && before == isToPlay
         return isExpected && isKnown ? .none : .now
     }
@@ -227,13 +227,13 @@ package struct NodeWatch: Sendable {
         hasHostLeft = true
     }
 
-    /// Whether the present song plays, as far as this node knows. Through a gap the host plays on.
+    /// Whether the present song plays, as far as this node knows. The host continues to play during a gap.
     package var isPlaying: Bool { snapshot?.isPlaying == true && !hasHostLeft }
 
-    /// Whether it plays, or would with something that takes the sound.
+    /// Whether the present song plays, or would play with an output for the sound.
     package var isToPlay: Bool { isPlaying || isWanted && snapshot?.hasSound == false }
 
-    /// For how long it has played, in seconds.
+    /// How long the present song has played, in seconds.
     package func elapsed(_ now: MeshInstant) -> Double {
         guard let item = snapshot?.nowPlaying else { return 0 }
         let since = isPlaying ? (now - progress.at) / .seconds(1) : 0

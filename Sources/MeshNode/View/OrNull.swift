@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A field that is written as a null where it has no value, not left out.
+/// A field that is encoded as null where it has no value, instead of being left out.
 @propertyWrapper
 package struct OrNull<Value: Encodable & Hashable & Sendable>: Encodable, Hashable, Sendable {
     package var wrappedValue: Value?

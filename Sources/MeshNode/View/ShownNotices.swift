@@ -3,7 +3,7 @@
 import DemocracyDJ
 import MeshProtocol
 
-/// The notices on a page, each with a number that it alone has: a page remembers which ones were dismissed.
+/// The notices on a page, each with a unique number. A page remembers the numbers that were dismissed.
 package struct ShownNotices: Hashable, Sendable {
     private struct Entry: Hashable, Sendable {
         var id: Int
@@ -14,7 +14,7 @@ package struct ShownNotices: Hashable, Sendable {
     private var entries: [Entry] = []
     private var last = 0
 
-    /// The oldest first.
+    /// All notices, oldest first.
     package var current: [NodeView.ShownNotice] {
         entries.map { entry in
             let notice = entry.notice
@@ -26,15 +26,15 @@ package struct ShownNotices: Hashable, Sendable {
         }
     }
 
-    /// Those that stay until they are cleared, the oldest first.
+    /// The notices that stay until they are cleared, oldest first.
     package var standing: [Notice] { entries.map(\.notice).filter(\.critical) }
 
-    /// Of what has nothing put in, the English says as much.
+    /// Nil for a text without inserted values, since the English sentence says the same.
     private static func made(_ text: LocalizedText?) -> LocalizedText? {
         text.flatMap { $0.values.isEmpty ? nil : $0.mapTexts(UntrustedText.shown) }
     }
 
-    /// Shows one, in the place of what has the same code.
+    /// Shows a notice. It replaces one with the same code.
     package mutating func tell(_ notice: Notice, now: MeshInstant) {
         last += 1
         let goes = notice.dismissAfter.map { now + .seconds($0) }
@@ -45,7 +45,7 @@ package struct ShownNotices: Hashable, Sendable {
         }
     }
 
-    /// What it was about is over; whether it was shown.
+    /// Clears a notice when its cause is over. Returns whether it was shown.
     package mutating func clear(_ code: String) -> Bool {
         let before = entries.count
         entries.removeAll { $0.notice.code == code }
@@ -57,7 +57,7 @@ package struct ShownNotices: Hashable, Sendable {
         entries.removeAll { $0.notice.clearedBy.contains(clearer) }
     }
 
-    /// Lets time pass; whether that has changed anything.
+    /// Removes expired notices. Returns whether any was removed.
     package mutating func tick(now: MeshInstant) -> Bool {
         let before = entries.count
         entries.removeAll { $0.goes.map { $0 <= now } ?? false }
@@ -66,7 +66,7 @@ package struct ShownNotices: Hashable, Sendable {
 }
 
 extension Notice {
-    /// Whether it is about the connection or the radio, which stands above everything.
+    /// Whether the notice is about the connection or the radio. Such notices stand above everything else.
     fileprivate var isBanner: Bool { Self.bannerCodes.contains(code) }
 
     private static let bannerCodes: Set<String> = Set(

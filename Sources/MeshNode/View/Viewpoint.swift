@@ -2,7 +2,7 @@
 
 import MeshProtocol
 
-/// What of a view is not the same for everybody: who looks, and what is told to them alone.
+/// The part of a view that differs between viewers: who looks, and what only they see.
 package struct Viewpoint: Hashable, Sendable {
     package let role: NodeView.Role
     package var me: Peer
@@ -11,9 +11,9 @@ package struct Viewpoint: Hashable, Sendable {
     package var attempt = 0
     package var wishes = ShownWishes()
     package var notices = ShownNotices()
-    /// Whether the host has said that guests do not skip.
+    /// Whether the host has said that guests may not skip.
     package var mayNotSkip = false
-    /// Why there is nothing more to see.
+    /// Why the view has ended.
     package var ended: String?
 
     package init(_ role: NodeView.Role, me: Peer, connection: NodeView.Connection) {
@@ -22,7 +22,7 @@ package struct Viewpoint: Hashable, Sendable {
         self.connection = connection
     }
 
-    /// Lets time pass; whether that has changed anything.
+    /// Removes expired wishes and notices. Returns whether anything has changed.
     package mutating func tick(now: MeshInstant) -> Bool {
         let wishesWent = wishes.tick(now: now), noticesWent = notices.tick(now: now)
         return wishesWent || noticesWent
