@@ -3,22 +3,22 @@
 import BLETransport
 import MeshProtocol
 
-/// When a broker is tried again, what people are told of it, and what it costs.
+/// Decides when to retry the connection to a broker and what to report to people, and counts the bytes.
 struct BrokerAccount: Sendable {
     private var tries = 0
-    /// The server that was tried last, of how many.
+    /// The index of the server that was tried last.
     private var server: Int?
     private var servers = 1
-    /// When the last try began, and how long one took that has led to a connection.
+    /// When the last attempt began, and how long the last successful attempt took.
     private var began: MeshInstant
     private var took: Duration?
     private var connectedSince: MeshInstant?
-    /// Since when there is no connection.
+    /// The time since which the connection is lost.
     private var awaySince: MeshInstant
-    /// What was told last.
+    /// The condition that was reported last.
     private var told: BrokerCondition?
     private var fault: BrokerFault?
-    /// Of the connections that are over.
+    /// The traffic of earlier connections.
     private var former = BrokerTraffic()
     private var hourBegan: MeshInstant
     private var atBeginOfHour = BrokerTraffic()
@@ -26,8 +26,8 @@ struct BrokerAccount: Sendable {
 
     init(now: MeshInstant) { (began, awaySince, hourBegan, billTold) = (now, now, now, now) }
 
-    /// A try begins: with which of the broker's servers, and how long it may take. They are tried in turn, from one on that `chance`
-    /// decides, so that not all nodes are at the first.
+    /// Starts an attempt: chooses the server and its time limit. The servers are tried in turn, starting at `chance`,
+    /// so that not all nodes use the first one.
     mutating func begin(
         _ options: MQTTConnection.Options, chance: Int, now: MeshInstant
     ) -> MQTTConnection.Options {
@@ -41,16 +41,16 @@ struct BrokerAccount: Sendable {
         return options
     }
 
-    /// This node can call, and be called.
+    /// The node can call and be called.
     mutating func connected(now: MeshInstant) -> [BrokerCondition] {
         (connectedSince, fault, took) = (now, nil, now - began)
         return tell(.connected)
     }
 
-    /// Messages on a topic do not come back, and the connection stays.
+    /// Messages on a topic do not come back. The connection stays.
     mutating func silent(_ topic: String) -> [BrokerCondition] { tell(.silent(topic)) }
 
-    /// The connection is over, or there was none.
+    /// The connection has ended, or the attempt failed.
     mutating func ended(_ fault: BrokerFault, now: MeshInstant) -> [BrokerCondition] {
         if let connectedSince {
             if now - connectedSince >= BrokerLimits.settled { tries = 0 }
@@ -62,15 +62,17 @@ struct BrokerAccount: Sendable {
         return judge(now: now)
     }
 
-    /// How long the next try waits: all of it is chance, so that many do not come at once. `jitter` is from 0 to 1. It grows when all
-    /// servers have been tried, and is shorter where there are more of them, each of which fewer come to.
+    /// Returns the pause before the next attempt. It is entirely random, so that many nodes do not connect at once.
+    /// `jitter` is from 0 to 1. The pause grows after all servers were tried. It is shorter for more servers, since
+    /// each of them gets fewer nodes.
     func pause(jitter: Double) -> Duration {
         let rounds = max(tries - 1, 0) / servers
         let longest = BrokerLimits.firstPause * (1 << min(rounds, 8)) / servers
         return min(longest, BrokerLimits.longestPause) * jitter
     }
 
-    /// What a person has to do something about is told at once; that nothing answers only when it lasts.
+    /// Reports a fault that a person must fix at once. Reports an unreachable broker only after
+    /// `BrokerLimits.patience`.
     private mutating func judge(now: MeshInstant) -> [BrokerCondition] {
         guard let fault else { return [] }
         let mayPass = fault.kind == .unreachable || fault.isPassing
@@ -92,13 +94,13 @@ struct BrokerAccount: Sendable {
 
     // MARK: The bill
 
-    /// A connection that is over has carried this.
+    /// Adds the traffic of a connection that has ended.
     mutating func carried(_ traffic: BrokerTraffic) { former = former + traffic }
 
-    /// Everything, with what the connection has carried so far.
+    /// The traffic of all connections, including the present one.
     func all(with traffic: BrokerTraffic) -> BrokerTraffic { former + traffic }
 
-    /// Time has passed; the connection has carried this so far.
+    /// Handles the passing of time. `traffic` is that of the present connection.
     mutating func tick(_ traffic: BrokerTraffic, now: MeshInstant) -> [BrokerCondition] {
         let isHour = now - hourBegan >= BrokerLimits.bill
         let isDue = isHour || now - billTold >= BrokerLimits.billTold
@@ -114,7 +116,7 @@ struct BrokerAccount: Sendable {
 }
 
 extension Doorbell {
-    /// Waits until it rings, or until this has passed: the pause before the next try.
+    /// Waits until it rings, at most for `pause`: the pause before the next attempt.
     func wait(atMost pause: Duration) async {
         let alarm = Task {
             try? await Task.sleep(for: pause)

@@ -2,38 +2,38 @@
 
 import MeshProtocol
 
-/// Where a broker is and how it is spoken to: `mqtts://user@host:port/prefix`, or `mqtts://user@host:port,host:port/prefix` for one
-/// of several servers that pass on to one another what they are told.
+/// The address of a broker: `mqtts://user@host:port/prefix`, or `mqtts://user@host:port,host:port/prefix` for a cluster
+/// of servers that forward messages to one another.
 public struct BrokerAddress: Hashable, Sendable {
-    /// One server of a broker's.
+    /// One server of a broker.
     public struct Server: Hashable, Sendable {
         /// The host's name or numeric address.
         public var host: String
-        /// The TCP port: 8883 for TLS, else 1883, where nothing else is said (IANA).
+        /// The TCP port. The default is 8883 for TLS, otherwise 1883 (IANA).
         public var port: Int
 
-        /// For people and logs.
+        /// The server for people and logs.
         public var text: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }
     }
 
-    /// The broker's servers, one at least.
+    /// The broker's servers, at least one.
     public private(set) var servers: [Server]
-    /// Whether TLS protects what goes to the broker.
+    /// Whether TLS protects the connection.
     public var isSecure: Bool
-    /// Who this node is to the broker.
+    /// The user name of this node at the broker.
     public var user: String?
-    /// What it proves that with.
+    /// The password of this user.
     public var password: String?
-    /// What all topics begin with.
+    /// The prefix of all topics.
     public var prefix: String
 
-    /// Why a text names no broker.
+    /// Why a text is not the address of a broker.
     public struct Fault: Error, Hashable, Sendable {
-        /// A sentence's end for people.
+        /// The end of a sentence for people.
         public let text: String
     }
 
-    /// Reads a URL.
+    /// Parses a URL.
     public init(_ text: String) throws(Fault) {
         guard let mark = text.firstRange(of: "://") else { throw Fault(text: "it begins with mqtts:// or mqtt://") }
         switch text[..<mark.lowerBound].lowercased() {
@@ -91,7 +91,7 @@ public struct BrokerAddress: Hashable, Sendable {
     private static func prefix(_ path: String) throws(Fault) -> String {
         let levels = path.split(separator: "/", omittingEmptySubsequences: false)
         let isUsable = levels.allSatisfy { level in
-            // A wildcard, and what brokers keep for themselves, would be another topic than it looks.
+            // A wildcard, or a level reserved for brokers, would address other topics than it seems to.
             !level.isEmpty
                 && level.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"#+$".utf8.contains($0) }
         }
@@ -104,25 +104,25 @@ public struct BrokerAddress: Hashable, Sendable {
         return path
     }
 
-    /// Whether what goes to it stays on this device.
+    /// Whether the messages to the broker stay on this device.
     public var isLocal: Bool {
         servers.allSatisfy { $0.host == "localhost" || $0.host == "::1" || $0.host.hasPrefix("127.") }
     }
 
-    /// For people and logs: without what is a secret.
+    /// The address for people and logs, without secrets.
     public var text: String { "\(isSecure ? "mqtts" : "mqtt")://\(servers.map(\.text).joined(separator: ","))" }
 }
 
-/// The files that a TLS connection takes, in PEM.
+/// The PEM files of a TLS connection.
 public struct BrokerFiles: Hashable, Sendable {
-    /// The certificates of those who may vouch for the broker; nil for the system's.
+    /// The authorities that may certify the broker; nil for those of the system.
     public var authorities: String?
     /// This node's certificate.
     public var certificate: String?
-    /// The key of that.
+    /// The key of this certificate.
     public var key: String?
 
-    /// The files, as far as they are named.
+    /// Creates a set of files. Each file is optional.
     public init(authorities: String? = nil, certificate: String? = nil, key: String? = nil) {
         (self.authorities, self.certificate, self.key) = (authorities, certificate, key)
     }

@@ -4,21 +4,21 @@ import BLETransport
 import MeshProtocol
 import NIOConcurrencyHelpers
 
-/// A pair of topics as a channel for values; `carryingChunks` makes SDUs of them.
+/// A channel for values over a pair of topics. `carryingChunks` combines values into SDUs.
 final class BrokerChannel: RadioChannel {
     let endpoint: RadioEndpoint
     let sendMTU = BrokerLimits.valueBytes
 
     private struct State {
         var arrived: [[UInt8]] = []
-        /// Why nothing follows; without an error where the other side is gone.
+        /// Why the channel has ended; without an error if the other side has closed it.
         var end: RadioError??
-        /// Bytes that have not left.
+        /// Bytes that have not been sent yet.
         var underWay = 0
     }
 
     private let connection: MQTTConnection
-    /// Where the other side reads.
+    /// The topic that the other side reads.
     private let topic: String
     private let state = NIOLockedValueBox(State())
     private let arrival = Doorbell()
@@ -77,7 +77,8 @@ final class BrokerChannel: RadioChannel {
         }
     }
 
-    /// A value has arrived. Whether there was room for it: the other side sends no more than `ChunkWindow` lets it.
+    /// Stores a value that has arrived. Returns whether there was room for it: `ChunkWindow` limits what the other side
+    /// sends.
     func take(_ value: [UInt8]) -> Bool {
         let fits = state.withLockedValue { state in
             guard state.end == nil, state.arrived.count < BrokerLimits.valuesWaiting else { return false }
@@ -88,10 +89,10 @@ final class BrokerChannel: RadioChannel {
         return fits
     }
 
-    /// Nothing follows; without an error where the other side is gone. What has arrived is still read.
+    /// Ends the channel; without an error if the other side has closed it. Values that have arrived are still read.
     func finish(with error: RadioError?) {
         state.withLockedValue { state in
-            // What this side has closed tells no more.
+            // A channel that this side has closed delivers no more values.
             if error?.code == .closed { state.arrived = [] }
             if state.end == nil { state.end = .some(error) }
         }

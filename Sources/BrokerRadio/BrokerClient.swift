@@ -3,23 +3,23 @@
 import BLETransport
 import MeshProtocol
 
-/// A connection to a broker for what is no link, such as recordings: made again for as long as nobody closes it.
+/// A connection to a broker for data other than links, such as recordings. It reconnects until it is closed.
 ///
-/// Sessions are clean, and nothing is carried over into the next connection: who uses it begins again at `connected`.
+/// Sessions are clean, and no state is carried over to the next connection. The user starts again at `connected`.
 public actor BrokerClient {
-    /// What happens.
+    /// The events of a client.
     public enum Event: Sendable {
-        /// There is a connection.
+        /// The client is connected.
         case connected
-        /// The broker sends what this filter fits.
+        /// The broker delivers the messages that match this filter.
         case granted(String)
-        /// The broker has sent this.
+        /// A message has arrived.
         case arrived(topic: String, [UInt8])
-        /// The connection is over, or there was none. It is tried again.
+        /// The connection has ended, or the attempt failed. The client tries again.
         case ended(BrokerFault)
     }
 
-    /// What happens, for one listener.
+    /// All events, for one listener.
     public nonisolated let events: AsyncStream<Event>
 
     private let options: MQTTConnection.Options
@@ -29,35 +29,37 @@ public actor BrokerClient {
     private var running: Task<Void, Never>?
     private var account = BrokerAccount(now: .zero)
     private let origin = ContinuousClock.now
-    /// Has rung when this is closed: a pause is over.
+    /// Rings when the client closes, and ends a pause.
     private let closing = Doorbell()
 
-    /// A client of this name, which no other may have: a broker throws out the first of two. Messages that are longer than
-    /// `messageBytes` are dropped. `lastWill` is a retained topic that is emptied when the connection is gone.
+    /// Creates a client. Its name must be unique, since a broker disconnects the earlier of two clients with one name.
+    /// The client drops messages longer than `messageBytes`. `lastWill` is a retained topic that the broker empties
+    /// when the connection is lost.
     public init(
         _ broker: BrokerAddress, files: BrokerFiles, name: String, messageBytes: Int, lastWill: String? = nil
     ) {
         options = MQTTConnection.Options(
             broker: broker, files: files, client: name, lastWill: lastWill, messageBytes: messageBytes)
-        // What a connection holds is bounded there; this hands it on.
+        // The connection already bounds what it holds; this stream forwards it.
         (events, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(BrokerLimits.events))
     }
 
-    /// Begins to connect, and goes on with that until `close`.
+    /// Connects, and reconnects until `close`.
     public func open() {
         guard running == nil, !isClosed else { return }
         running = Task { await self.run() }
     }
 
-    /// Asks for what a filter fits, with QoS 1; it is told when the broker grants it.
+    /// Subscribes to a filter with QoS 1. An event reports when the broker grants it.
     public func subscribe(_ filter: String) { connection?.subscribe(filter) }
 
-    /// Publishes with QoS 1. Without a connection, or where it breaks, nothing is: what matters has to be confirmed by who it is for.
+    /// Publishes with QoS 1. Without a connection, or if it breaks, the message is lost. The receiver must confirm
+    /// messages that matter.
     public func publish(_ topic: String, _ payload: [UInt8], isRetained: Bool = false) {
         connection?.publish(topic, payload, isRetained: isRetained)
     }
 
-    /// Ends it, after what was published.
+    /// Closes the client after sending what was published.
     public func close() async {
         guard !isClosed else { return }
         isClosed = true
@@ -90,12 +92,12 @@ public actor BrokerClient {
         case .arrived(let topic, let payload): tell(.arrived(topic: topic, payload), connection)
         case .ended(let fault):
             _ = account.ended(fault, now: now)
-            // Where there is no room for it, who reads this begins again at the next `connected`.
+            // If the stream is full, its reader starts again at the next `connected`.
             if !isClosed { sink.yield(.ended(fault)) }
         }
     }
 
-    /// What nobody reads in time ends the connection: nothing is left out in the middle of one.
+    /// Sends an event. If the reader is too slow, the connection ends, so that no event of a connection is missing.
     private func tell(_ event: Event, _ connection: MQTTConnection) {
         if case .dropped = sink.yield(event) { connection.close() }
     }

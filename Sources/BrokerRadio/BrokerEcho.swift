@@ -2,37 +2,38 @@
 
 import MeshProtocol
 
-/// Decides whether a broker delivers what it has granted: what a node publishes for itself has to come back. A broker may grant a
-/// subscription that its access list lets nothing through (Mosquitto 2 does), and drop what a node may not publish.
+/// Decides whether a broker delivers what it has granted: a message that a node publishes to itself must come back. A
+/// broker may grant a subscription that its access list blocks (Mosquitto 2 does), and drop messages that a node may
+/// not publish.
 struct BrokerEcho: Sendable {
-    /// How long an own message may be under way.
+    /// How long a message to this node may take.
     private var patience = BrokerLimits.echo
-    /// Since when a message to this node is awaited; nil if one has come, or without a connection.
+    /// The time since which a message to this node is awaited; nil if one has arrived, or without a connection.
     private var awaitsInbox: MeshInstant?
-    /// The broker has granted the subscription to its advertisement.
+    /// The broker has granted the subscription to the node's own advertisement.
     private var isWatched = false
-    /// Since when its advertisement is awaited; nil if it has come, or is not subscribed to.
+    /// The time since which the own advertisement is awaited; nil if it has arrived or is not subscribed to.
     private var awaitsOwn: MeshInstant?
-    /// The advertisement has not come back in time.
+    /// The own advertisement has not come back in time.
     private var lacksOwn = false
     private var hasHeard = false
 
-    /// Without a connection.
+    /// Creates the state without a connection.
     init() {}
 
-    /// The broker has granted what is for this node, which has published a message to itself.
+    /// The broker has granted the node's inbox, and the node has published a message to itself.
     init(from now: MeshInstant, patience: Duration) { (self.patience, awaitsInbox) = (patience, now) }
 
-    /// The broker has granted the subscription to this node's own advertisement.
+    /// The broker has granted the subscription to the node's own advertisement.
     mutating func granted(now: MeshInstant) { (isWatched, awaitsOwn) = (true, awaitsOwn ?? now) }
 
-    /// The advertisement was published.
+    /// The node has published its advertisement.
     mutating func published(now: MeshInstant) { if isWatched, !lacksOwn { awaitsOwn = awaitsOwn ?? now } }
 
-    /// There is no advertisement any more.
+    /// The node has withdrawn its advertisement.
     mutating func withdrawn() { (awaitsOwn, lacksOwn) = (nil, false) }
 
-    /// A message has arrived. Whether everything that was awaited has come with it.
+    /// A message has arrived. Returns whether it completes what was awaited.
     mutating func heard(_ subject: BrokerTopics.Subject?, own: BrokerID) -> Bool {
         switch subject {
         case .call(own), .value(own, _):
@@ -45,10 +46,10 @@ struct BrokerEcho: Sendable {
         }
     }
 
-    /// Whether nothing for this node has arrived in time.
+    /// Whether no message for this node has arrived in time.
     func lacksInbox(now: MeshInstant) -> Bool { awaitsInbox.map { now - $0 >= patience } == true }
 
-    /// Whether this node's advertisement has not come back in time. Once.
+    /// Whether the own advertisement has not come back in time. Returns true only once.
     mutating func lacksAdvertisement(now: MeshInstant) -> Bool {
         guard !lacksOwn, let awaitsOwn, now - awaitsOwn >= patience else { return false }
         lacksOwn = true

@@ -3,38 +3,38 @@
 import CMosquitto
 import Glibc
 
-/// Why there is no connection to the broker.
+/// Why the broker is not connected.
 public struct BrokerFault: Error, Hashable, Sendable {
-    /// What is the matter.
+    /// The kinds of faults.
     public enum Kind: Hashable, Sendable {
-        /// It does not answer, or the connection was lost.
+        /// The broker does not answer, or the connection was lost.
         case unreachable
-        /// It does not take this node in: another user, password or certificate is needed.
+        /// The broker refuses this node. Another user, password or certificate is needed.
         case refused
-        /// It is not who it should be, as far as certificates tell; or a file with one cannot be read.
+        /// The broker's certificate does not prove its identity, or a certificate file cannot be read.
         case untrusted
-        /// Its certificate is not valid at the time of this device's clock, which is the cause.
+        /// The broker's certificate is not valid at the time of this device's clock. The cause contains that time.
         case clockWrong
-        /// Nothing that it should deliver arrives; the topic is the cause.
+        /// The broker delivers nothing on a topic. The cause contains the topic.
         case silent
     }
 
-    /// What has to be done about it.
+    /// The kind, which decides what a person must do.
     public var kind: Kind
     /// The end of a sentence, in the system's words.
     public var cause: String
 
-    /// It may be over with the next try.
+    /// Whether the next attempt may succeed.
     var isPassing = false
 
     init(_ kind: Kind, _ cause: String, isPassing: Bool = false) {
         (self.kind, self.cause, self.isPassing) = (kind, cause, isPassing)
     }
 
-    /// What libmosquitto has returned, and the broker's own answer (MQTT 3.1.1, 3.2.2.3).
+    /// Creates a fault from libmosquitto's return code and the broker's answer (MQTT 3.1.1, 3.2.2.3).
     init(code: Int32, refusal: Int32) {
         if refusal != 0 {
-            // 3 is a server that has no time; everything else wants something to be changed.
+            // Answer 3 means that the server is unavailable. All other answers require a change.
             self.init(refusal == 3 ? .unreachable : .refused, Self.text(mosquitto_connack_string(refusal)))
             return
         }
@@ -45,21 +45,21 @@ public struct BrokerFault: Error, Hashable, Sendable {
         }
     }
 
-    /// libmosquitto writes whole sentences; these are the ends of ours.
+    /// libmosquitto writes full sentences. This returns the end of a sentence.
     private static func text(_ sentence: UnsafePointer<CChar>?) -> String {
         var text = sentence.map { String(cString: $0) } ?? ""
         while text.hasSuffix(".") { text.removeLast() }
         return text.prefix(1).lowercased() + text.dropFirst()
     }
 
-    /// With what was said of it before, where that says more.
+    /// Uses an earlier complaint as the cause where it explains more.
     func explained(by complaint: String?) -> BrokerFault {
         guard let complaint, kind == .unreachable || kind == .untrusted else { return self }
         return BrokerFault(kind, complaint.replacing("\n", with: " "))
     }
 }
 
-/// Bytes to a broker and from it, with the headers of TLS, TCP and IP.
+/// Bytes sent to a broker and received from it, with the headers of TLS, TCP and IP.
 struct BrokerTraffic: Hashable, Sendable {
     var sent: UInt64 = 0
     var received: UInt64 = 0
@@ -78,7 +78,7 @@ struct BrokerTraffic: Hashable, Sendable {
         return rest
     }
 
-    /// What the kernel says of a connection; it grows.
+    /// Records the kernel's counts for a connection. The counts only grow.
     mutating func note(_ descriptor: Int32) {
         var (sent, received): (UInt64, UInt64) = (0, 0)
         guard descriptor >= 0, cmosquitto_carried(descriptor, &sent, &received) == 0 else { return }

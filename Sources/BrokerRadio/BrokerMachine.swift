@@ -3,72 +3,74 @@
 import BLETransport
 import MeshProtocol
 
-/// Decides what a node says to a broker, and what becomes of what it hears there: who is in range, who calls, which channels are open
+/// Decides what a node sends to a broker and how it handles what arrives: nodes in range, calls and open channels
 /// (`docs/protocol.md`, "Broker").
 ///
-/// Anybody at the broker, and the broker itself, may say anything here. What is inside a channel is for who reads it.
+/// Any client of the broker, and the broker itself, can send anything here. The reader of a channel must validate its
+/// content.
 struct BrokerMachine: Sendable {
-    /// What happens.
+    /// The events of the machine.
     enum Event: Sendable {
-        /// The broker has taken this node in; `run` stands for that connection.
+        /// The broker has accepted this node. `run` identifies the connection.
         case connected(run: [UInt8])
-        /// It sends what this filter lets through from now on.
+        /// The broker now delivers the messages that match this filter.
         case granted(String)
-        /// The connection is over.
+        /// The connection has ended.
         case ended
         case arrived(topic: String, [UInt8])
-        /// This is to be found from now on, or nothing is.
+        /// Advertise this from now on; nil: nothing.
         case advertise(Advertisement?)
-        /// Nodes of this service are told of from now on, or none are.
+        /// Report nodes of this service from now on; nil: none.
         case scan(ServiceUUID?)
-        /// A channel to a node is wanted; it is `opened`, or waited for until `giveUp`.
+        /// Open a channel to a node. The result is `opened`, or the machine tries until `giveUp`.
         case dial(Int, BrokerID)
         case giveUp(Int)
         /// This side has closed a channel.
         case closed(BrokerID)
-        /// Time has passed: a second, about.
+        /// About a second has passed.
         case tick
     }
 
-    /// What is to be done.
+    /// The actions of the machine.
     enum Action: Hashable, Sendable {
         case subscribe(String)
         case publish(String, [UInt8], isRetained: Bool)
         case heard(BrokerID, Advertisement)
         case lost(BrokerID)
-        /// What is for this node arrives: it can call, and be called.
+        /// Messages to this node arrive, so it can call and be called.
         case ready
-        /// The broker has granted the subscription, and a message of this node's own on this topic has not come back.
+        /// The broker has granted the subscription to this topic, but a message of this node on it has not come back.
         case silent(String)
-        /// Somebody at this address has called.
+        /// The node at this address has called.
         case accept(BrokerID, from: BrokerID)
-        /// The dial has led to this channel.
+        /// The dial has opened this channel.
         case opened(Int, BrokerID, to: BrokerID)
         case deliver([UInt8], in: BrokerID)
-        /// The other end of a channel is gone.
+        /// The other side has closed the channel.
         case end(BrokerID)
-        /// Nothing arrives at this connection any more. Where nothing ever did, the filter that lets nothing through.
+        /// The connection delivers nothing any more. If it never did, `silent` is the filter that delivers nothing.
         case reconnect(silent: String?)
     }
 
     private struct Place: Sendable {
         var presence: BrokerPresence
-        /// When it was told of; nil where it was not.
+        /// When it was reported last; nil if it was not.
         var told: MeshInstant?
-        /// Heard last, for a table that is full.
+        /// Grows with each advertisement. A full table drops the lowest.
         var order: Int
-        /// It was there at a former connection, and the present one has not told of it.
+        /// It was present during an earlier connection, and the present connection has not reported it yet.
         var isRecalled = false
     }
 
     private struct Channel: Sendable {
         var other: BrokerID
-        /// The dial that has no answer yet.
+        /// The dial that awaits an answer.
         var dial: Int?
         var isDialled = false
-        /// The called node's run at the time of the call: its advertisement may be gone for a while before it has another.
+        /// The called node's run at the time of the call. Its advertisement may be missing for a while before it has
+        /// another.
         var run: [UInt8] = []
-        /// Since when a caller has not said anything after its call; nil for one that has.
+        /// The time since which a caller has sent nothing after its call; nil once it has sent something.
         var answered: MeshInstant?
 
         var isOpen: Bool { dial == nil && answered == nil }
@@ -76,34 +78,35 @@ struct BrokerMachine: Sendable {
 
     private struct Dial: Sendable {
         var other: BrokerID
-        /// The channel that it has called with, and when.
+        /// The channel of the last call, and the time of the call.
         var channel: BrokerID?
         var called: MeshInstant?
     }
 
     let own: BrokerID
     let topics: BrokerTopics
-    /// The connection works, and the broker has granted what is for this node.
+    /// The node is connected, and the broker has granted its inbox.
     private(set) var isReady = false
-    /// Whether what this node publishes for itself comes back.
+    /// Checks whether the node's messages to itself come back.
     private var echo = BrokerEcho()
-    /// When something arrived last, and when this node has sent something to itself after that.
+    /// When a message arrived last, and when this node has sent a message to itself since.
     private var heard = MeshInstant.zero
     private var probed: MeshInstant?
     private var isConnected = false
     private var run: [UInt8] = []
     private var advertisement: Advertisement?
-    /// When that was published last.
+    /// When the advertisement was published last.
     private var published: MeshInstant?
-    /// When it is published for the broker to keep; nil where it was.
+    /// When to publish the advertisement as a retained message; nil if it is retained.
     private var keptFrom: MeshInstant?
     private let isCluster: Bool
-    /// Who was there when a connection to a cluster ended, until the next one has had time to tell.
+    /// The nodes that were present when a connection to a cluster ended, until the next connection has had time to
+    /// report them.
     private var remembered: [BrokerID: BrokerPresence] = [:]
-    /// Since when what is for this node arrives.
+    /// The time since which messages to this node arrive.
     private var readyAt = MeshInstant.zero
     private var scanned: ServiceUUID?
-    /// What is listened to: who was looked for once goes on being watched.
+    /// The subscriptions. A node that was once searched for stays watched.
     private var filters: Set<String> = []
     private var places: [BrokerID: Place] = [:]
     private var lastOrder = 0
@@ -114,17 +117,17 @@ struct BrokerMachine: Sendable {
     private var restores = RateLimit(
         perSecond: BrokerLimits.restoresPerSecond, burst: BrokerLimits.restoreBurst, now: .zero)
 
-    /// A machine of the node at this address. `isCluster`: the broker has several servers.
+    /// Creates the machine of the node at this address. `isCluster` means that the broker has several servers.
     init(own: BrokerID, topics: BrokerTopics, isCluster: Bool = false) {
         (self.own, self.topics, self.isCluster) = (own, topics, isCluster)
     }
 
-    /// Channels that are open, or called for.
+    /// Channels that are open or being called.
     var channelCount: Int { channels.count }
-    /// Nodes that are remembered.
+    /// Remembered nodes.
     var placeCount: Int { places.count }
 
-    /// Takes an event. `random` is a number that was never given before.
+    /// Handles an event. `random` must be a new number for each call.
     mutating func handle(_ event: Event, random: UInt64, now: MeshInstant) -> [Action] {
         switch event {
         case .connected(let run):
@@ -159,14 +162,15 @@ struct BrokerMachine: Sendable {
         guard filter == topics.inbox(own), isConnected, !isReady else { return [] }
         (isReady, readyAt, heard, probed) = (true, now, now, nil)
         echo = BrokerEcho(from: now, patience: BrokerLimits.echo + (isCluster ? BrokerLimits.election : .zero))
-        // A cluster that has lost a server keeps nothing before it has a leader, and passes on nothing that is said after that: who is
-        // linked to this node has to hear of its new run at once.
+        // A cluster that has lost a server retains nothing until it has a leader, and delays everything sent after a
+        // retained message. Nodes that are linked to this one must learn of its new run at once, so this message is not
+        // retained.
         if isCluster, published != nil { keptFrom = now + BrokerLimits.election }
         let watched = filters.sorted().map { Action.subscribe($0) }
         return watched + publish(now) + callAll(random, now) + [probe(random)]
     }
 
-    /// A value in a channel that nobody knows: it comes back if what is for this node arrives.
+    /// Publishes a value in an unknown channel. It comes back if messages to this node arrive.
     private func probe(_ random: UInt64) -> Action {
         .publish(topics.value(own, BrokerID(channel: random)), BrokerValue.answer, isRetained: false)
     }
@@ -183,7 +187,7 @@ struct BrokerMachine: Sendable {
         return gone + unheard
     }
 
-    /// What there is to be found, where it is not what others were told last.
+    /// Publishes the advertisement.
     private mutating func publish(_ now: MeshInstant) -> [Action] {
         guard isReady, let advertisement else { return [] }
         published = now
@@ -202,7 +206,7 @@ struct BrokerMachine: Sendable {
         if let old, old.service != new?.service, isReady {
             actions.append(.publish(topics.presence(old.service, own), [], isRetained: true))
         }
-        // That it is gone although it was not taken back is told by the broker itself.
+        // The broker itself reports that the advertisement was removed although this node has not withdrawn it.
         if let new { actions += watch(topics.presence(new.service, own)) }
         return old == new ? actions : actions + publish(now)
     }
@@ -253,7 +257,8 @@ struct BrokerMachine: Sendable {
         return actions
     }
 
-    /// This node's own advertisement, as others see it. Where it is not what this node says, it is said again.
+    /// Handles this node's own advertisement as other nodes see it. Republishes it if it differs from what this node
+    /// advertises.
     private mutating func restore(_ service: ServiceUUID, _ payload: [UInt8], _ now: MeshInstant) -> [Action] {
         guard isReady, let advertisement, advertisement.service == service,
             payload != BrokerPresence(run: run, advertisement).payload, restores.allows(now: now)
@@ -267,7 +272,7 @@ struct BrokerMachine: Sendable {
         return place.told == nil ? [] : [.lost(address)]
     }
 
-    /// The connection of a node that was called is another one: nothing of the former goes on.
+    /// Handles a called node that has a new connection: the channels of the former connection have ended.
     private mutating func restarted(_ address: BrokerID, run: [UInt8]) -> [Action] {
         let gone = channels.filter { $0.value.isDialled && $0.value.other == address && $0.value.run != run }
         for (id, channel) in gone {
@@ -277,9 +282,9 @@ struct BrokerMachine: Sendable {
         return gone.filter { $0.value.isOpen }.keys.sorted().map { .end($0) }
     }
 
-    /// Who was there at the last connection to a cluster is taken to be there still, where the present one has not told: a cluster
-    /// keeps what is retained from who subscribes at the wrong moment, and the other side says it again once a minute. Who has not done
-    /// so by then is gone.
+    /// Assumes that the nodes of the last connection to a cluster are still present, although the present connection
+    /// has not reported them. A cluster withholds retained messages from a node that subscribes at the wrong moment,
+    /// and the other side repeats its advertisement once a minute. Nodes that have not repeated it by then are gone.
     private mutating func recall(_ now: MeshInstant) -> [Action] {
         guard isReady, now - readyAt >= BrokerLimits.retained else { return [] }
         for (address, presence) in remembered.sorted(by: { $0.key < $1.key }) where places[address] == nil {
@@ -304,7 +309,7 @@ struct BrokerMachine: Sendable {
         dials.keys.sorted().flatMap { call($0, random &+ UInt64($0), now) }
     }
 
-    /// Calls, where the other side is known to be there, or nobody has looked.
+    /// Calls a node that is present.
     private mutating func call(_ number: Int, _ random: UInt64, _ now: MeshInstant) -> [Action] {
         guard isReady, let dial = dials[number], dial.channel == nil else { return [] }
         let service = places[dial.other]?.presence.advertisement.service ?? scanned
@@ -332,7 +337,7 @@ struct BrokerMachine: Sendable {
         var actions = recall(now) + tell(now) + listen(random, now)
         let isDue = keptFrom.map { now >= $0 } ?? published.map { now - $0 >= BrokerLimits.published } ?? false
         if isDue { actions += publish(now) }
-        // Callers that were never there, or are there no more.
+        // Drops callers that never existed or have gone.
         channels = channels.filter { $0.value.answered.map { now - $0 < BrokerLimits.answer } ?? true }
         for (number, dial) in dials.sorted(by: { $0.key < $1.key }) {
             if let called = dial.called, now - called < BrokerLimits.answer { continue }
@@ -343,7 +348,7 @@ struct BrokerMachine: Sendable {
         return actions
     }
 
-    /// Whether what is for this node still arrives. The answer is a value in a channel that nobody knows.
+    /// Checks whether messages to this node still arrive. The test message is a value in an unknown channel.
     private mutating func listen(_ random: UInt64, _ now: MeshInstant) -> [Action] {
         guard isReady else { return [] }
         if echo.lacksInbox(now: now) { return [.reconnect(silent: topics.inbox(own))] }
@@ -382,8 +387,8 @@ struct BrokerMachine: Sendable {
         return [.publish(answer, BrokerValue.answer, isRetained: false)]
     }
 
-    /// Whether a node may open one more channel. Calls without a value do not count, since anybody can make them in the node's
-    /// name: the rate of calls bounds their number.
+    /// Whether a node may open one more channel. Calls without a value do not count, since any node can make them under
+    /// this node's address. The rate of calls bounds their number.
     private func hasRoom(for caller: BrokerID) -> Bool {
         let open = channels.values.filter { !$0.isDialled && $0.isOpen }
         return open.count < BrokerLimits.accepted
@@ -394,7 +399,7 @@ struct BrokerMachine: Sendable {
         guard let channel = channels[id], value.count <= BrokerLimits.valueBytes else { return [] }
         if channel.isOpen { return [.deliver(value, in: id)] }
         guard !BrokerValue.isEnd(value) else {
-            // No room there: it is called again when an answer would be late.
+            // The other side has no room. It is called again when an answer would be late.
             channels[id] = nil
             if let number = channel.dial { dials[number]?.channel = nil }
             return []
@@ -405,7 +410,7 @@ struct BrokerMachine: Sendable {
         }
         channels[id]?.dial = nil
         channels[id]?.answered = nil
-        // Whoever has called reads what is sent to its address: that much is sure now.
+        // A caller that sends a value reads the topic of its address, so its address is now proven.
         guard let number = channel.dial else { return [.accept(id, from: channel.other), .deliver(value, in: id)] }
         dials[number] = nil
         let heard = topics.value(channel.other, id)

@@ -5,18 +5,18 @@ import Logging
 import MeshProtocol
 import NIOConcurrencyHelpers
 
-/// An MQTT broker as a radio: whoever uses the same one is in range (`docs/protocol.md`, "Broker").
+/// An MQTT broker as a radio: all nodes that use the same broker are in range (`docs/protocol.md`, "Broker").
 ///
-/// It is a help and no condition. What it says of itself is told as `RadioEvent.broker`, and it is tried again for as long as this
-/// runs.
+/// The node also works without the broker. The radio reports the broker's condition as `RadioEvent.broker`, and retries
+/// the connection as long as it is open.
 public actor BrokerRadio: Radio {
-    /// `broker`.
+    /// Always `broker`.
     public nonisolated let name = "broker"
-    /// What happens, for one listener.
+    /// All events, for one listener.
     public nonisolated let events: AsyncStream<RadioEvent>
     /// Channels are independent of one another.
     public nonisolated let dialsWhileDialled: Bool? = true
-    /// What every advertisement of this radio has.
+    /// The flags in every advertisement of this radio.
     public nonisolated let advertisedFlags: AdvertisedFlags
 
     private let options: MQTTConnection.Options
@@ -32,14 +32,15 @@ public actor BrokerRadio: Radio {
     private var telling: Task<Void, Never>?
     private var account: BrokerAccount
     private let origin = ContinuousClock.now
-    /// Has rung when this is closed: a pause is over.
+    /// Rings when the radio closes, and ends a pause.
     private let closing = Doorbell()
 
     private struct Open {
         weak var channel: BrokerChannel?
     }
 
-    /// A radio of the node of this identifier at a broker. `demands` is what this node asks of who dials; `service` is what it speaks.
+    /// Creates the radio of a node at a broker. `demands` is what this node requires of dialling peers; `service` is
+    /// its service type.
     public init(
         _ broker: BrokerAddress, files: BrokerFiles = BrokerFiles(), peer: Peer, service: ServiceUUID,
         demands: AdvertisedFlags.Critical = [], logger: Logger = Logger(label: "roadmesh.broker")
@@ -58,7 +59,7 @@ public actor BrokerRadio: Radio {
 
     private var now: MeshInstant { ContinuousClock.now - origin }
 
-    /// Begins to connect, and goes on with that until `close`.
+    /// Connects, and reconnects until `close`.
     public func open() async throws(RadioError) {
         guard running == nil, !isClosed else { return }
         running = Task { await self.run() }
@@ -70,7 +71,7 @@ public actor BrokerRadio: Radio {
         }
     }
 
-    /// Gives everything back, after what was said.
+    /// Closes the connection after sending what was queued.
     public func close() async {
         guard !isClosed else { return }
         await stopAdvertising()
@@ -87,7 +88,7 @@ public actor BrokerRadio: Radio {
         eventSink.finish()
     }
 
-    /// Bytes that have gone over the network, both ways, with all headers, since this was opened.
+    /// Bytes sent and received over the network since `open`, with all headers.
     package var carried: UInt64 {
         let traffic = account.all(with: connection?.traffic ?? BrokerTraffic())
         return traffic.sent + traffic.received
@@ -184,7 +185,7 @@ public actor BrokerRadio: Radio {
 
     // MARK: Being found, and finding
 
-    /// Has this told to all who use the broker, as long as there is a connection to it, and takes callers.
+    /// Advertises to all nodes at the broker while a connection is up, and accepts callers.
     public func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(RadioError) {
         guard !isClosed else { throw RadioError(.closed) }
         var advertisement = advertisement
@@ -192,21 +193,21 @@ public actor BrokerRadio: Radio {
         handle(.advertise(advertisement))
     }
 
-    /// Takes that back. Links stay.
+    /// Withdraws the advertisement. Links stay.
     public func stopAdvertising() async { handle(.advertise(nil)) }
 
-    /// Tells of others at the broker.
+    /// Reports other nodes at the broker.
     public func scan(for service: ServiceUUID) async throws(RadioError) {
         guard !isClosed else { throw RadioError(.closed) }
         handle(.scan(service))
     }
 
-    /// Tells of nobody. Whether those who were found are still there goes on being watched.
+    /// Stops reporting nodes. The presence of known nodes stays watched.
     public func stopScanning() async { handle(.scan(nil)) }
 
     // MARK: Dialling
 
-    /// Calls a node that was found, again and again until it answers, or until `RadioLimits.dialLimit`.
+    /// Calls a found node repeatedly until it answers, for at most `RadioLimits.dialLimit`.
     public func dial(_ endpoint: RadioEndpoint) async throws(RadioError) -> any RadioChannel {
         guard !isClosed else { throw RadioError(.closed) }
         guard let other = BrokerID(endpoint.address) else { throw RadioError(.dialFailed, "no address of a broker's") }

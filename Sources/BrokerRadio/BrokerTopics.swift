@@ -20,10 +20,10 @@ struct BrokerID: Hashable, Sendable, Comparable {
         text = Hex.text(Array(bytes))
     }
 
-    /// The address of the node of this identifier.
+    /// The address of a peer.
     init?(of peer: Peer) { self.init(peer.id.prefix(2 * Self.bytes)) }
 
-    /// A channel's name, from a random number.
+    /// Creates a channel's name from a random number.
     init(channel number: UInt64) { text = Hex.text((0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }) }
 
     static func < (one: Self, other: Self) -> Bool { one.text < other.text }
@@ -33,27 +33,27 @@ struct BrokerID: Hashable, Sendable, Comparable {
 struct BrokerTopics: Hashable, Sendable {
     let prefix: String
 
-    /// What a topic is about.
+    /// The kinds of topics.
     enum Subject: Hashable, Sendable {
-        /// The advertisement of a node in this service.
+        /// The advertisement of a node for this service.
         case presence(ServiceUUID, BrokerID)
         /// A call to this node.
         case call(BrokerID)
-        /// A value in this channel, to this node.
+        /// A value in this channel to this node.
         case value(BrokerID, channel: BrokerID)
     }
 
     func presence(_ service: ServiceUUID, _ address: BrokerID) -> String {
         "\(prefix)/here/\(Hex.text(service.bytes))/\(address.text)"
     }
-    /// All nodes of a service.
+    /// The topics of all nodes of a service.
     func presences(_ service: ServiceUUID) -> String { "\(prefix)/here/\(Hex.text(service.bytes))/+" }
     func call(_ address: BrokerID) -> String { "\(prefix)/to/\(address.text)/call" }
     func value(_ address: BrokerID, _ channel: BrokerID) -> String { "\(prefix)/to/\(address.text)/\(channel.text)" }
-    /// Everything that is for a node.
+    /// All topics to a node.
     func inbox(_ address: BrokerID) -> String { "\(prefix)/to/\(address.text)/+" }
 
-    /// What a topic is about; nil where it is none of these.
+    /// Parses a topic. Nil for any other topic.
     func subject(of topic: String) -> Subject? {
         guard topic.hasPrefix(prefix + "/") else { return nil }
         let parts = topic.dropFirst(prefix.count + 1).split(separator: "/", omittingEmptySubsequences: false)
@@ -69,14 +69,14 @@ struct BrokerTopics: Hashable, Sendable {
     }
 }
 
-/// What a node publishes of itself while it accepts links.
+/// What a node publishes about itself while it accepts links.
 struct BrokerPresence: Hashable, Sendable {
-    /// Stands for the node's connection to the broker.
+    /// Identifies the node's connection to the broker.
     var run: [UInt8]
     var advertisement: Advertisement
 
     static let runBytes = 4
-    /// What stands in the place of a PSM.
+    /// The value of the PSM field.
     static let psm: UInt8 = 0x80
 
     init(run: [UInt8], _ advertisement: Advertisement) { (self.run, self.advertisement) = (run, advertisement) }
@@ -86,7 +86,8 @@ struct BrokerPresence: Hashable, Sendable {
         return run + [UInt8(fields.count)] + fields + Array(advertisement.localName.utf8)
     }
 
-    /// Reads one, of a node at this address. Nil where it is none of ours, or of a node that has another address.
+    /// Parses the presence of a node at this address. Nil for an invalid payload, and for that of a node with another
+    /// address.
     init?(_ payload: [UInt8], service: ServiceUUID, address: BrokerID) {
         guard payload.count <= BrokerLimits.advertisementBytes, payload.count > Self.runBytes else { return nil }
         let length = Int(payload[Self.runBytes])
@@ -100,7 +101,7 @@ struct BrokerPresence: Hashable, Sendable {
     }
 }
 
-/// What who wants a link says first.
+/// The first message of a node that wants a link.
 struct BrokerCall: Hashable, Sendable {
     var service: ServiceUUID
     var caller: BrokerID
@@ -125,11 +126,11 @@ struct BrokerCall: Hashable, Sendable {
     }
 }
 
-/// Values that say something about a channel, and carry nothing (`docs/protocol.md`, "Chunks").
+/// Values that control a channel and carry no data (`docs/protocol.md`, "Chunks").
 enum BrokerValue {
-    /// An acknowledgement of nothing: the answer to a call.
+    /// An acknowledgement of no chunk: the answer to a call.
     static let answer: [UInt8] = [0x7F]
-    /// The end.
+    /// The end of the channel.
     static let end: [UInt8] = [0x00]
 
     static func isEnd(_ value: [UInt8]) -> Bool { value.count == 1 && value[0] & 0xC0 == 0 }

@@ -7,68 +7,70 @@ import FoundationEssentials
 import MeshProtocol
 import NIOConcurrencyHelpers
 
-/// What happens on a connection to a broker.
+/// The events of a connection to a broker.
 enum MQTTEvent: Sendable {
     case connected
     case granted(String)
     case arrived(topic: String, [UInt8])
-    /// It is over, and this was the last.
+    /// The connection has ended. This is the last event.
     case ended(BrokerFault)
 }
 
-/// One connection to a broker, from its beginning to its end, by libmosquitto on a thread of its own.
+/// One connection to a broker from start to end. libmosquitto runs it on its own thread.
 ///
-/// Nothing is carried over into the next one: what libmosquitto and the broker still have of this one goes with it.
+/// No state is carried over to the next connection. Pending data of libmosquitto and the broker is lost with this one.
 final class MQTTConnection: Sendable {
-    /// What it is made of.
+    /// The settings of a connection.
     struct Options: Sendable {
         var broker: BrokerAddress
-        /// Which of the broker's servers it goes to.
+        /// The index of the broker's server to connect to.
         var server = 0
         var files: BrokerFiles
         var client: String
-        /// Retained, and empty: what the broker publishes when this connection is gone.
+        /// A topic that the broker empties, retained, when this connection is lost.
         var lastWill: String?
-        /// Longer messages are dropped.
+        /// The connection drops longer messages.
         var messageBytes = BrokerLimits.messageBytes
         var quality = Quality.acknowledged
-        /// How long the broker may take to take it, and to grant a subscription.
+        /// Time for the broker to accept the connection, and to grant a subscription.
         var patience = BrokerLimits.connect
     }
 
-    /// What is published and subscribed to with (MQTT 3.1.1, 4.3).
+    /// The quality of service for publishing and subscribing (MQTT 3.1.1, 4.3).
     enum Quality: Int32, Sendable {
-        /// For who finds out by itself what is missing. A cluster passes it on without asking its leader.
+        /// For users that detect missing messages themselves. A cluster forwards such messages without asking its
+        /// leader.
         case unacknowledged = 0
         case acknowledged = 1
     }
 
-    /// What happens, for one listener.
+    /// All events, for one listener.
     let events: AsyncStream<MQTTEvent>
 
     private struct State: Sendable {
         var isClosing = false
         var isConnected = false
         var hasSaidGoodbye = false
-        /// Calls of `subscribe` and `publish` that libmosquitto has not returned from.
+        /// Calls of `subscribe` and `publish` that have not returned from libmosquitto.
         var calls = 0
-        /// Answers to calls that libmosquitto has not returned from: whether the broker grants them.
+        /// Answers that arrived before their call returned: whether the broker grants the subscription.
         var early: [Int32: Bool] = [:]
-        /// Subscriptions that the broker has not acknowledged, and messages that it has not, or that have not left where it does not do that.
+        /// Subscriptions that the broker has not acknowledged, and published messages that it has not acknowledged.
+        /// Without acknowledgements: messages that have not been sent.
         var asked: [Int32: String] = [:]
         var underWay: [Int32: @Sendable () -> Void] = [:]
-        /// libmosquitto's last complaint.
+        /// libmosquitto's last error message.
         var complaint: String?
         var refusal: Int32 = 0
-        /// Why the connection is of no use.
+        /// Why the connection must end.
         var fault: BrokerFault?
         var traffic = BrokerTraffic()
-        /// Whether it is there, and the broker owes it nothing.
+        /// Whether the connection is up and no answer of the broker is outstanding.
         var isSettled: Bool { isConnected && !isClosing && calls == 0 && asked.isEmpty && underWay.isEmpty }
-        /// Whether everything has left, and the broker is to hear so.
+        /// Whether everything has been sent and the goodbye is due.
         var mayLeave: Bool { isClosing && isConnected && calls == 0 && underWay.isEmpty && !hasSaidGoodbye }
 
-        /// Ends a call. Returns the answer if it is here already.
+        /// Ends a call. Returns the answer if it has already arrived.
         mutating func returned(_ number: Int32) -> Bool? {
             calls -= 1
             defer { if calls == 0 { early = [:] } }
@@ -76,22 +78,22 @@ final class MQTTConnection: Sendable {
         }
     }
 
-    /// libmosquitto calls back while it holds locks of its own, and `state` is taken then. So no call of libmosquitto is made
-    /// while `state` is held.
+    /// libmosquitto calls back while it holds its own locks, and the callbacks lock `state`. So libmosquitto must never
+    /// be called while `state` is locked.
     private let state = NIOLockedValueBox(State())
-    /// Nil when it is over, or was never there. Held by other threads than the connection's own during a call, so that it is not
-    /// destroyed meanwhile. No callback takes it.
+    /// Nil before the start and after the end. Other threads than the connection's own lock it during a call, so that
+    /// the handle is not destroyed during the call. Callbacks never lock it.
     private let handle = NIOLockedValueBox(Handle())
 
     private struct Handle: Sendable {
-        /// libmosquitto takes calls from any thread.
+        /// libmosquitto accepts calls from any thread.
         nonisolated(unsafe) var pointer: OpaquePointer?
     }
     private let sink: AsyncStream<MQTTEvent>.Continuation
     private let options: Options
     private static let isLibraryLoaded = NIOLockedValueBox(false)
 
-    /// Whether there is a libmosquitto. Where there is none, each try looks again.
+    /// Whether libmosquitto is loaded. If it is missing, each attempt looks for it again.
     private static var isLibraryReady: Bool {
         isLibraryLoaded.withLockedValue { isLoaded in
             isLoaded = isLoaded || cmosquitto_load()
@@ -99,14 +101,14 @@ final class MQTTConnection: Sendable {
         }
     }
 
-    /// Begins it.
+    /// Starts the connection.
     init(_ options: Options) {
         self.options = options
         (events, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(BrokerLimits.events))
         DispatchQueue(label: "roadmesh.broker").async { self.run() }
     }
 
-    /// Bytes that it has carried.
+    /// The bytes that it has carried.
     var traffic: BrokerTraffic { state.withLockedValue { $0.traffic } }
 
     // MARK: For its owner, on any thread
@@ -123,8 +125,8 @@ final class MQTTConnection: Sendable {
         if let answer { granted(filter, answer) }
     }
 
-    /// Publishes. Whether it will leave; `taken` is called when the broker has acknowledged it, or when it has left where the broker does
-    /// not do that, or the connection is over.
+    /// Publishes a message. Returns whether it will be sent. `taken` is called when the broker has acknowledged it, or
+    /// when it has been sent if the broker does not acknowledge, or when the connection has ended.
     @discardableResult
     func publish(
         _ topic: String, _ payload: [UInt8], isRetained: Bool = false, taken: @escaping @Sendable () -> Void = {}
@@ -135,7 +137,7 @@ final class MQTTConnection: Sendable {
         }
         guard let number else { return false }
         let isTaken = state.withLockedValue { state in
-            // Nobody calls `taken` any more when the connection is over.
+            // Nothing else calls `taken` after the end of the connection.
             let isTaken = state.returned(number) != nil || !state.isConnected
             if !isTaken { state.underWay[number] = taken }
             return isTaken
@@ -145,7 +147,7 @@ final class MQTTConnection: Sendable {
         return true
     }
 
-    /// Calls libmosquitto while it is connected. Returns the number of the message, or nil if it was not taken.
+    /// Calls libmosquitto while it is connected. Returns the number of the message, or nil if libmosquitto refused it.
     private func call(_ body: (OpaquePointer, UnsafeMutablePointer<Int32>) -> Int32) -> Int32? {
         handle.withLockedValue { handle in
             guard let pointer = handle.pointer else { return nil }
@@ -162,17 +164,17 @@ final class MQTTConnection: Sendable {
         }
     }
 
-    /// Ends it, since it is of no use.
+    /// Ends the connection because of a fault.
     func fail(_ fault: BrokerFault) { state.withLockedValue { $0.fault = $0.fault ?? fault } }
 
-    /// Ends it, after what was published.
+    /// Ends the connection after sending what was published.
     func close() {
         state.withLockedValue { $0.isClosing = true }
         leave()
     }
 
-    /// Says goodbye when the broker has everything: once that is said, libmosquitto takes the next packet that arrives for a fault
-    /// and drops what has not left. Not for callbacks.
+    /// Says goodbye when the broker has everything. After the goodbye libmosquitto treats the next packet that arrives
+    /// as an error and drops unsent messages. Callbacks must not call this.
     private func leave() {
         handle.withLockedValue { handle in
             guard let pointer = handle.pointer else { return }
@@ -181,7 +183,7 @@ final class MQTTConnection: Sendable {
                 return state.mayLeave
             }
             guard leaves else { return }
-            // It wakes the thread.
+            // This wakes the thread.
             mosquitto_disconnect(pointer)
         }
     }
@@ -194,7 +196,7 @@ final class MQTTConnection: Sendable {
             defer { (state.isConnected, state.underWay) = (false, [:]) }
             return (Array(state.underWay.values), state.complaint)
         }
-        // Waits for calls of other threads. No callback comes after it.
+        // Waits for calls of other threads. No callback follows.
         let ended = handle.withLockedValue { handle in
             defer { handle.pointer = nil }
             return handle.pointer
@@ -242,7 +244,7 @@ final class MQTTConnection: Sendable {
         }
     }
 
-    /// What has to be said before the connection. Why it cannot be.
+    /// Configures the handle before the connection. Returns a fault if that fails.
     private func prepare(_ handle: OpaquePointer) -> BrokerFault? {
         mosquitto_threaded_set(handle, true)
         mosquitto_int_option(handle, MOSQ_OPT_PROTOCOL_VERSION, Int32(MQTT_PROTOCOL_V311))
@@ -301,7 +303,7 @@ final class MQTTConnection: Sendable {
 
     private func granted(_ filter: String, _ isGranted: Bool) {
         guard !isGranted else { return tell(.granted(filter)) }
-        // A server that is about to change its leader says so too: another connection may be granted it.
+        // A server that is about to change its leader answers the same. Another connection may get the grant.
         state.withLockedValue {
             $0.fault = BrokerFault(.refused, "it does not let this device read \(filter)", isPassing: true)
         }
