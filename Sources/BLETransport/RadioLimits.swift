@@ -222,10 +222,10 @@ public enum RadioLimits {
     /// An adapter that comes back within this time was not unplugged on purpose: a bad contact, or a restarted
     /// bluetoothd.
     public static let adapterGrace: Duration = .seconds(3)
-    /// How often a node looks for an adapter that was missing at its start, and tries a bearer again that could not be opened:
-    /// a person who plugs a dongle in waits no longer. A look is a few calls of the system.
+    /// How often a node looks for an adapter that was missing at its start, and retries a bearer that could not be
+    /// opened. A person who plugs in a dongle waits at most this long. A look is a few system calls.
     public static let adapterLook: Duration = .seconds(2)
-    /// How often the switches are looked at while one keeps the adapter off.
+    /// How often the switches are checked while one keeps the adapter off.
     public static let switchLook: Duration = .milliseconds(500)
     /// Time that bluetoothd has to switch on an adapter that rfkill no longer blocks. It takes some milliseconds.
     public static let unblockedGrace: Duration = .seconds(1)

@@ -9,7 +9,7 @@ public struct BrokerReport: Hashable, Sendable {
     public enum State: String, Hashable, Sendable, Codable, CaseIterable {
         /// The broker accepts the node.
         case connected
-        /// The broker does not answer.
+        /// The broker has not answered for some time.
         case unreachable
         /// The broker refuses the node.
         case refused

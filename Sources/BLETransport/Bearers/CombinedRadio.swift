@@ -7,8 +7,8 @@ import NIOConcurrencyHelpers
 /// Combines Bluetooth with a local network, a broker, or both, into one radio. `BearerAccount` decides which of them
 /// carries a peer.
 ///
-/// A failure of a bearer next to the air is no failure of the node. One that cannot be opened is tried again. They are watched also
-/// when the node looks for nobody, so that a link can go over to them.
+/// The failure of a bearer other than Bluetooth does not stop the node. A bearer that cannot be opened is retried.
+/// These bearers are watched even when the node scans for nothing, so that a link can move to them.
 public actor CombinedRadio: Radio {
     /// The name of the Bluetooth radio, since the network comes and goes.
     public nonisolated let name: String
@@ -103,7 +103,7 @@ public actor CombinedRadio: Radio {
         return true
     }
 
-    /// Opens a bearer as soon as that works, and has it do what was asked for meanwhile.
+    /// Opens a bearer as soon as possible, then starts the advertising and scanning that are wanted by then.
     private func openLater(_ radio: any Radio, _ side: BearerAccount.Side) async {
         repeat {
             guard (try? await pause()) != nil, !isClosed else { return }
@@ -146,7 +146,7 @@ public actor CombinedRadio: Radio {
         }
     }
 
-    /// Has all of them stop it.
+    /// Stops advertising on all radios.
     public func stopAdvertising() async {
         wanted = nil
         for side in opened { await beside[side]?.stopAdvertising() }

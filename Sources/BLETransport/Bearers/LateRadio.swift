@@ -3,21 +3,21 @@
 import Logging
 import MeshProtocol
 
-/// A Bluetooth radio whose adapter may appear later: a node starts with its other bearers and uses the adapter as soon as it
-/// works. Until then a stand-in may take its place.
+/// A Bluetooth radio that may get its adapter later. The node starts with its other bearers, and uses the adapter as
+/// soon as it works. A stand-in can replace the radio until then.
 public actor LateRadio: Radio {
-    /// Makes the radio, and throws where there is no adapter for it.
+    /// Makes the radio. Throws if its adapter is missing.
     public typealias Make = @Sendable () throws(RadioError) -> any Radio
-    /// Waits before the adapter is looked for again.
+    /// Waits before the next search for the adapter.
     typealias Pause = @Sendable () async throws -> Void
 
     /// The name of the bearers that work at the start.
     public nonisolated let name: String
-    /// What happens on the radio and its stand-in, for one listener.
+    /// The events of the radio and its stand-in, for one listener.
     public nonisolated let events: AsyncStream<RadioEvent>
-    /// What this node asks of nodes that dial.
+    /// The flags of this node's advertisements.
     public nonisolated let advertisedFlags: AdvertisedFlags
-    /// As the adapter says; nil until it works.
+    /// The value of the adapter; nil until it works.
     public nonisolated var dialsWhileDialled: Bool? { get async { await radio?.dialsWhileDialled } }
 
     private let make: Make
@@ -27,7 +27,7 @@ public actor LateRadio: Radio {
     private let eventSink: AsyncStream<RadioEvent>.Continuation
     private var first: (any Radio)?
     private var radio: (any Radio)?
-    /// The cause that was reported last.
+    /// The error that was reported last.
     private var missing: RadioError?
     private var advertised: (Advertisement, AdvertisingPace)?
     private var scanned: ServiceUUID?
@@ -35,7 +35,8 @@ public actor LateRadio: Radio {
     private var listening: [Task<Void, Never>] = []
     private var isClosed = false
 
-    /// A radio that `make` makes; `first` was made already. `flags` is what it advertises.
+    /// Creates a radio that `make` makes later. `first` is a radio that is already made. `flags` are the advertised
+    /// flags.
     public init(
         name: String, flags: AdvertisedFlags, standIn: (any Radio)? = nil, first: (any Radio)? = nil,
         logger: Logger = Logger(label: "roadmesh.late"), make: @escaping Make
@@ -55,7 +56,8 @@ public actor LateRadio: Radio {
         (events, eventSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(RadioLimits.radioEvents))
     }
 
-    /// Opens the stand-in and, if it works, the adapter. Throws where that can never work, as without permission.
+    /// Opens the stand-in and, if possible, the adapter. Throws an error that a person cannot end while the node runs,
+    /// such as a missing permission.
     public func open() async throws(RadioError) {
         if let standIn {
             try await standIn.open()
@@ -84,7 +86,7 @@ public actor LateRadio: Radio {
         listen(to: made)
     }
 
-    /// With a stand-in the node works, and the cause is only logged.
+    /// With a stand-in the node works, so the error is only logged.
     private func report(_ error: RadioError) {
         guard error.code != missing?.code else { return }
         missing = error
@@ -104,7 +106,7 @@ public actor LateRadio: Radio {
         }
     }
 
-    /// The adapter works: it gets the last advertisement and scan.
+    /// Starts the last advertisement and scan on the adapter, which works now.
     private func begin() async {
         guard let radio else { return }
         missing = nil
@@ -126,37 +128,37 @@ public actor LateRadio: Radio {
 
     // MARK: Being found, and finding
 
-    /// Has what is there do it, and the adapter when it comes.
+    /// Advertises on the radios that are open, and later on the adapter.
     public func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(RadioError) {
         advertised = (advertisement, pace)
         for radio in present { try await radio.advertise(advertisement, pace: pace) }
     }
 
-    /// Has what is there stop it.
+    /// Stops advertising.
     public func stopAdvertising() async {
         advertised = nil
         for radio in present { await radio.stopAdvertising() }
     }
 
-    /// Has what is there do it, and the adapter when it comes.
+    /// Scans on the radios that are open, and later on the adapter.
     public func scan(for service: ServiceUUID) async throws(RadioError) {
         scanned = service
         for radio in present { try await radio.scan(for: service) }
     }
 
-    /// Has what is there stop it.
+    /// Stops scanning.
     public func stopScanning() async {
         scanned = nil
         for radio in present { await radio.stopScanning() }
     }
 
-    /// Dials with the radio that the endpoint is of.
+    /// Dials with the radio to which the endpoint belongs.
     public func dial(_ endpoint: RadioEndpoint) async throws(RadioError) -> any RadioChannel {
         guard let dialled = endpoint.bearer == .virtual ? standIn : radio else { throw RadioError(.dialFailed) }
         return try await dialled.dial(endpoint)
     }
 
-    /// Closes what is there.
+    /// Closes all radios.
     public func close() async {
         isClosed = true
         looking?.cancel()
@@ -167,7 +169,8 @@ public actor LateRadio: Radio {
 }
 
 extension RadioError {
-    /// Whether a person can end it while the node runs, by plugging an adapter in, switching it on or starting bluetoothd.
+    /// Whether a person can end the error while the node runs: by plugging in an adapter, switching it on, or starting
+    /// bluetoothd.
     public var mayPass: Bool {
         switch code {
         case .noAdapter, .radioOff, .blocked, .blockedBySwitch, .adapterSilent, .adapterDead, .serviceNotRunning: true

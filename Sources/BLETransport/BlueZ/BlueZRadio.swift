@@ -96,7 +96,7 @@ public actor BlueZRadio: Radio {
     var lettingGo: Task<Void, Never>?
     var endedLinks: [(address: String, waiter: CheckedContinuation<Void, Never>)] = []
 
-    /// A radio on an adapter (`hci0`), or with nil on the first that is up. Throws if there is none. A radio that
+    /// A radio on an adapter (`hci0`), or with nil on the first that is up. Throws without an adapter. A radio that
     /// demands a bond accepts channels from bonded devices only.
     public init(
         adapter: String? = nil, demands: AdvertisedFlags.Critical = [], settings: AdapterSettingsPolicy = .leave,

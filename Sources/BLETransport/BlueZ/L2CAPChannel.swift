@@ -126,8 +126,8 @@ final class L2CAPChannel: RadioChannel {
 
 /// The encryption of a channel's link, as the kernel reports it (BT_SECURITY of the socket).
 struct LinkSecurity: Hashable, Sendable {
-    /// 1: not encrypted. 2: with a key that a man in the middle could have. 3: with a key from legacy pairing that was
-    /// compared or typed. 4: with such a key from LE Secure Connections.
+    /// 1: not encrypted. 2: the key does not protect against a man in the middle. 3: legacy pairing has compared or
+    /// typed the key. 4: LE Secure Connections has compared or typed it.
     var level: UInt8
     /// Length of the key in bytes. 0 if the link is not encrypted.
     var keyBytes: Int

@@ -61,7 +61,8 @@ public struct DaemonVersion: Hashable, Comparable, Sendable, CustomStringConvert
     public static func < (one: Self, other: Self) -> Bool { (one.major, one.minor) < (other.major, other.minor) }
 }
 
-/// D-Bus tells which process bluetoothd is, but no version of it (5.66), nor how it was started: the process itself does.
+/// D-Bus shows the process of bluetoothd, but not its version (5.66), nor how it was started. These facts come from the
+/// process.
 extension DaemonFacts {
     /// The paths that distributions use.
     private static let usualPaths = [
@@ -76,7 +77,8 @@ extension DaemonFacts {
         return await of(process)
     }
 
-    /// What a process was started with. Files and programs that others than root can replace are not looked at.
+    /// The facts in the command line of a process. It ignores files and programs that a user other than root can
+    /// replace.
     static func of(_ number: Int32, in processes: String = "/proc", trusting isTrusted: (String) -> Bool = isRootsAlone)
         async -> Self?
     {
@@ -92,7 +94,7 @@ extension DaemonFacts {
 
     private static func isRootsAlone(_ path: String) -> Bool { TrustedPath.refusal(of: path) == nil }
 
-    /// The bluetoothd that is installed, for a process that does not see which one runs. Nil where it is in no usual place.
+    /// The installed bluetoothd, for a process that cannot see the running one. Nil if it is not in a usual folder.
     static func installed() async -> Self? {
         guard let path = usualPaths.first(where: { access($0, X_OK) == 0 }) else { return nil }
         var facts = Self(arguments: []) { SystemFile.text($0) }

@@ -23,7 +23,7 @@ public struct RadioFacts: Hashable, Sendable {
         case isMissing
         /// It refuses this user, or the bus blocks the call. Carries the system's message.
         case denies(String)
-        /// There is no message bus.
+        /// The message bus does not exist.
         case hasNoBus(String)
         /// Another error.
         case fails(String)

@@ -14,7 +14,7 @@ public struct ReceptionTest: Sendable {
         case heard(after: Duration, every: Duration?, rssi: Int?)
         /// Nothing was heard in this time.
         case silence(Duration)
-        /// The adapter advertises, but there is no second radio to listen.
+        /// The adapter advertises, but a second radio to listen is missing.
         case advertised
         /// The adapter advertises, without a second radio. The guests of the node that hosts on it dialled it in this
         /// time at best. So its advertising interval is at most this time, and at least half of it.

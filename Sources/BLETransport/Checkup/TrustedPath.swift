@@ -2,13 +2,13 @@
 
 import Glibc
 
-/// Decides whether only root can change what a path leads to: the file itself and every folder and link on the way.
+/// Decides whether only root can change the target of a path: the file itself and every folder and link on the way.
 package enum TrustedPath {
-    /// As many symbolic links as the kernel follows (path_resolution(7)).
+    /// The most symbolic links that the kernel follows (path_resolution(7)).
     private static let mostLinks = 40
 
-    /// Why a path is not trusted, as the rest of a sentence that begins with the path; nil if only root can change it. A file
-    /// that is not there is trusted if its folder is. `owner` is root and `start` is the root folder, except in tests.
+    /// Why a path is not trusted, as the rest of a sentence that begins with the path; nil if only root can change it.
+    /// A missing file is trusted if its folder is. `owner` is root and `start` is the root folder, except in tests.
     package static func refusal(of path: String, owner: uid_t = 0, below start: String = "/") -> String? {
         guard path.hasPrefix(start) else { return "is no absolute path" }
         var rest = parts(of: String(path.dropFirst(start.count)))
@@ -37,7 +37,7 @@ package enum TrustedPath {
         return nil
     }
 
-    /// What speaks against an entry, where it leads if it is a link, and whether it is there.
+    /// Why an entry is not trusted, its target if it is a link, and whether it exists.
     private static func refusal(ofEntry path: String, owner: uid_t) -> (refusal: String?, target: String?, Bool) {
         var status = stat()
         guard lstat(path, &status) == 0 else {

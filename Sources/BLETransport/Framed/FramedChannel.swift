@@ -154,7 +154,8 @@ package final class FramedChannel<Framing: PieceFraming>: RadioChannel {
     package func heed(_ note: AirNote) async { await below.heed(note) }
 
     package func close() {
-        // Where nothing is under way: a piece of an SDU that does not come says as much. On a closed channel it throws.
+        // Send the end only if no SDU is being sent, since the missing pieces of an SDU also show the end. A closed
+        // channel throws.
         let end = outgoing.withLockedValue { outgoing -> [UInt8]? in
             guard !outgoing.isClosed else { return nil }
             outgoing.isClosed = true

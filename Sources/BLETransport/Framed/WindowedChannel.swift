@@ -24,7 +24,7 @@ final class WindowedChannel: RadioChannel {
     private let arrival = Doorbell()
     private let room = Doorbell()
 
-    /// Takes ownership of a channel whose packets are chunks.
+    /// Takes ownership of a channel. Its packets must be chunks.
     init(_ below: any RadioChannel) {
         self.below = below
         let state = NIOLockedValueBox(State())

@@ -89,7 +89,7 @@ package struct IntervalPlan: Sendable {
         }
     }
 
-    /// Random intervals, for a link whose host advises none.
+    /// Random intervals, for a link to a host that advises none.
     static func chance(_ number: Int) -> LinkIntervals {
         RadioLimits.manyIntervals[number % RadioLimits.manyIntervals.count]
     }

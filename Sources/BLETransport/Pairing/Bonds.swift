@@ -20,7 +20,7 @@ public actor Bonds {
     private let adapter: Adapter
     private let poller: Poller
 
-    /// The bonds of an adapter, or with nil of the first that is up. Throws if there is none.
+    /// The bonds of an adapter, or with nil of the first that is up. Throws without an adapter.
     public init(adapter: String?) throws(RadioError) {
         self.adapter = try Adapter.find(adapter)
         poller = try Poller()

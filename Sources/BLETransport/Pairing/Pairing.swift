@@ -250,7 +250,7 @@ public struct Pairing: Sendable {
         guard heard[device.id] != nil || heard.count < RadioLimits.scanResults else { return [] }
         let isNew = heard[device.id]?.name != device.name && !device.name.isEmpty && !ignored.contains(device.id)
         heard[device.id] = device
-        // With a named device there is no need to wait for others.
+        // With a named device, do not wait for others.
         if gatherEnds == nil, !candidates.isEmpty {
             gatherEnds = wanted == nil ? now + RadioLimits.pairingGather : now
         }

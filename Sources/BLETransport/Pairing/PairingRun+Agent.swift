@@ -21,7 +21,7 @@ extension PairingRun {
         await bus?.close()
     }
 
-    /// What bluetoothd has reported of an address on this adapter.
+    /// The properties that bluetoothd has reported for an address on this adapter.
     func device(at address: String) -> KnownDevice? {
         path(of: address).flatMap { devices[$0] }
     }
@@ -107,7 +107,7 @@ extension PairingRun {
         await bus?.answer(request, isYes: isYes)
     }
 
-    /// Keeps the bond and ends the link, which is no longer used.
+    /// Keeps the bond, and ends the link because it is unused from now on.
     func keep(_ device: PairingDevice) async {
         guard let bus, let path = partner ?? path(of: device.id) else { return }
         try? await bus.rename(path, device.name)

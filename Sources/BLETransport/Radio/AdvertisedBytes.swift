@@ -2,18 +2,18 @@
 
 import CBlueZ
 
-/// An advertisement as it is on the air, for a kernel that is asked without bluetoothd.
+/// An advertisement in the bytes that are sent, for the kernel's own advertising without bluetoothd.
 struct AdvertisedBytes: Hashable, Sendable {
     /// Flags, service UUID and manufacturer data, which fill the 31 bytes.
     let advertisement: [UInt8]
-    /// The name, as much as there is room for.
+    /// The name, cut to the available space.
     let scanResponse: [UInt8]
 
     private enum Kind {
         static let (flags, services, name, manufacturer): (UInt8, UInt8, UInt8, UInt8) = (0x01, 0x07, 0x09, 0xFF)
     }
 
-    /// General discoverable, no BR/EDR: what bluetoothd writes (Core Specification Supplement, Part A, 1.3).
+    /// General discoverable, no BR/EDR, as bluetoothd sends them (Core Specification Supplement, Part A, 1.3).
     private static let flags: UInt8 = 0x06
 
     init(_ advertisement: Advertisement, psm: UInt8) {
@@ -31,7 +31,7 @@ struct AdvertisedBytes: Hashable, Sendable {
 
     private static func field(_ kind: UInt8, _ bytes: [UInt8]) -> [UInt8] { [UInt8(bytes.count + 1), kind] + bytes }
 
-    /// As the shim takes it.
+    /// The form of the shim.
     var forKernel: cbluez_advertised {
         var contents = cbluez_advertised()
         contents.count = UInt8(advertisement.count)

@@ -157,11 +157,12 @@ public enum BrokerCondition: Hashable, Sendable {
     case refused(String)
     /// Its certificate does not prove that it is the right broker.
     case untrusted(String)
-    /// Its certificate is not valid at the time of this device's clock, which may be wrong; that time.
+    /// Its certificate is not valid at the time of this device's clock, which may be wrong. Carries that time.
     case clockWrong(String)
-    /// It takes this node in and accepts its subscriptions, and messages do not come back; the topic.
+    /// It accepts this node and its subscriptions, but the node's messages do not come back. Carries the topic.
     case silent(String)
-    /// Bytes that have gone over the network to it and from it, with all headers, since the last hour ended; `isHour` when this hour does.
+    /// Bytes sent to it and received from it over the network, with all headers, since the last full hour. `isHour`
+    /// ends the hour.
     case carried(sent: UInt64, received: UInt64, isHour: Bool)
 }
 

@@ -4,7 +4,7 @@
 public struct RadioError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of error.
     public enum Code: Hashable, Sendable {
-        /// There is no such adapter, or no adapter, or the current one was unplugged.
+        /// The named adapter does not exist, or no adapter exists, or the current one was unplugged.
         case noAdapter
         /// The adapter is switched off.
         case radioOff
@@ -47,7 +47,7 @@ public struct RadioError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The kind of error.
     public let code: Code
-    /// The system's own text, for logs and for the end of a sentence. If there is no text, the code.
+    /// The system's own text, for logs and for the end of a sentence. Without a text, the code.
     public let cause: String
 
     /// An error.

@@ -26,7 +26,7 @@ enum AirSocket {
     static func channel(to path: String, as name: String, sendBuffer: Int32) -> Int {
         open(SOCK_SEQPACKET) { descriptor in
             setSendBuffer(descriptor, sendBuffer)
-            // A leading NUL puts the name into the abstract namespace, so there is no file to remove.
+            // A leading NUL puts the name into the abstract namespace, so no file must be removed.
             let bound = withAddress("\0" + name) { Glibc.bind(descriptor, $0, $1) }
             return bound == 0 ? withAddress(path) { connect(descriptor, $0, $1) } : bound
         }

@@ -6,29 +6,29 @@ import MeshProtocol
 
 /// The GATT service of a radio.
 struct GattState: Sendable {
-    /// The application that bluetoothd was told of last, and where: to be taken back before the next one.
+    /// The application that was registered last, and its adapter. It must be unregistered before the next one.
     var registered: (path: String, adapter: String)?
-    /// Whether bluetoothd has it, as far as is known.
+    /// Whether bluetoothd has the application, as far as this node knows.
     var isServed = false
-    /// Why it could not be registered the last time.
+    /// Why the last registration failed.
     var failure = ""
     var characteristics: [GattCharacteristic] = []
     var places = GattPlaces()
-    /// By place: what is notified to who has subscribed, until a channel takes it over.
+    /// By slot: the socket for notifications to the subscribed device, until a channel takes it over.
     var subscriptions: [Int: PacketSocket] = [:]
-    /// By place: the channel that it carries.
+    /// By slot: the channel that it carries.
     var channels: [Int: WeakChannel] = [:]
 
-    /// Whether devices can be linked in chunks.
+    /// Whether devices can link over chunks.
     var hasPlaces: Bool { isServed && characteristics.contains(.place) }
 }
 
-/// A GATT service through which phones find the PSM for their streams, and through which those are linked that have nothing but
-/// GATT (`docs/protocol.md`, "GATT").
+/// A GATT service. Phones read the PSM of their streams from it. Devices that have only GATT link over it
+/// (`docs/protocol.md`, "GATT").
 extension BlueZRadio {
     private static let application = "/org/roadmesh/gatt"
 
-    /// Registers the service, unless bluetoothd has it. It is not what a host needs most: without it others find it by L2CAP.
+    /// Registers the service, unless bluetoothd has it. The host works without it, since other nodes find it by L2CAP.
     func serveGatt(of service: ServiceUUID) async {
         guard let bus, !gatt.isServed else { return }
         if let (path, adapter) = gatt.registered { try? await bus.unregister(application: path, on: adapter) }
@@ -40,13 +40,13 @@ extension BlueZRadio {
                 application: Self.application, with: characteristics, of: service, on: adapter.path)
             gatt.isServed = true
         } catch {
-            // It is tried again with each registration of the advertisement.
+            // It is retried with each registration of the advertisement.
             if gatt.failure != error.name { logger.warning("no GATT service: \(error.name) \(error.text)") }
             gatt.failure = error.name
         }
     }
 
-    /// Takes the service back.
+    /// Unregisters the service.
     func stopServingGatt() async {
         for subscription in gatt.subscriptions.values { subscription.close() }
         gatt.isServed = false
@@ -55,7 +55,7 @@ extension BlueZRadio {
         try? await bus?.unregister(application: path, on: adapter)
     }
 
-    /// A device is not connected any more: neither are its GATT links, of which nothing else may tell.
+    /// A device has disconnected. Its GATT links have ended as well, and no other event may report this.
     func gattLinkLost(_ address: String) {
         for place in gatt.places.lost(devicePath(address)) {
             gatt.subscriptions.removeValue(forKey: place)?.close()
@@ -65,7 +65,7 @@ extension BlueZRadio {
 
     // MARK: Questions
 
-    /// Answers what bluetoothd asks for a device.
+    /// Answers a request of a device, which bluetoothd passes on.
     func answer(_ question: GattQuestion) async {
         guard let bus, let (advertisement, _) = wantedAdvertisement,
             gatt.characteristics.indices.contains(question.characteristic),
@@ -87,7 +87,7 @@ extension BlueZRadio {
 
     private func keepPlace(for device: String) -> UInt8 {
         guard let place = gatt.places.ask(device, now: now) else { return .max }
-        // Somebody's who has not gone on in time, or of this device's last attempt.
+        // Close the subscription of a device that did not continue in time, or of this device's last attempt.
         gatt.subscriptions.removeValue(forKey: place)?.close()
         return UInt8(place)
     }
@@ -130,7 +130,8 @@ extension BlueZRadio {
         channelClosed(address, handle, isDialled: false)
     }
 
-    /// A connected pair of sockets, of which bluetoothd gets the other. None of them blocks, or it would hold up bluetoothd.
+    /// A connected pair of sockets. bluetoothd gets `theirs`. Both are non-blocking, since a blocking socket would
+    /// stall bluetoothd.
     private func pair() -> (ours: PacketSocket, theirs: Int32)? {
         var ends: [Int32] = [-1, -1]
         let type = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
@@ -148,7 +149,7 @@ extension BlueZRadio {
     }
 }
 
-/// The application, and the answers to what is asked of it.
+/// Registers the application, and answers its requests.
 extension BlueZBus {
     func register(
         application path: String, with characteristics: [GattCharacteristic], of service: ServiceUUID,
@@ -175,18 +176,18 @@ extension BlueZBus {
         _ = now { cbluez_bus_answer_read($0, question.request, value, value.count) }
     }
 
-    /// Answers with a descriptor, which is closed here.
+    /// Answers with a descriptor, and closes it.
     func answer(_ question: GattQuestion, handingOver descriptor: Int32) {
         _ = now { cbluez_bus_answer_acquire($0, question.request, descriptor, UInt16(clamping: question.mtu)) }
         Glibc.close(descriptor)
     }
 
-    /// The socket with the values that the device writes. Nil if the question is void.
+    /// Takes the socket with the values that the device writes. Nil if the request is void.
     func takeWrites(_ question: GattQuestion) -> Int32? {
         now { cbluez_bus_take_writes($0, question.request) }.flatMap { $0 >= 0 ? $0 : nil }
     }
 
-    /// The device may not.
+    /// Refuses the request of the device.
     func refuse(_ question: GattQuestion) {
         _ = now { cbluez_bus_refuse_gatt($0, question.request) }
     }

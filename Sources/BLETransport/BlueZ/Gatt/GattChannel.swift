@@ -4,8 +4,9 @@ import Glibc
 import MeshProtocol
 import NIOConcurrencyHelpers
 
-/// A GATT link of a guest's: what it writes arrives at one descriptor, what is written to another is notified to it. A packet is a
-/// GATT value. bluetoothd is at the other ends, so that no value is a D-Bus message.
+/// A GATT link of a guest. One descriptor delivers the values that the guest writes. The other takes values that
+/// bluetoothd sends as notifications. A packet is a GATT value. bluetoothd holds the other ends, so values need no
+/// D-Bus messages.
 final class GattChannel: RadioChannel {
     let endpoint: RadioEndpoint
     let sendMTU: Int
@@ -18,7 +19,7 @@ final class GattChannel: RadioChannel {
     private let whenClosed: NIOLockedValueBox<(@Sendable () -> Void)?>
     private let watch = NIOLockedValueBox<Task<Void, Never>?>(nil)
 
-    /// Takes over both descriptors. `whenClosed` is called once, when what was sent has had its time to leave.
+    /// Takes ownership of both descriptors. `whenClosed` is called once, when sent data has had its time to leave.
     init(
         incoming: PacketSocket, outgoing: PacketSocket, endpoint: RadioEndpoint, mtu: Int, handle: UInt16,
         link: ChannelLink, whenClosed: @escaping @Sendable () -> Void
@@ -29,8 +30,8 @@ final class GattChannel: RadioChannel {
         self.whenClosed = NIOLockedValueBox(whenClosed)
         watch.withLockedValue { watch in
             watch = Task { [weak self, outgoing] in
-                // Nothing is ever read there: it is ready when bluetoothd has closed its end, since the guest has ended its subscription
-                // or is gone.
+                // Nothing ever arrives on this descriptor. It becomes readable when bluetoothd closes its end: the
+                // guest has ended its subscription or has gone.
                 try? await outgoing.wait(for: .readable)
                 if !Task.isCancelled { self?.lose() }
             }
@@ -39,7 +40,7 @@ final class GattChannel: RadioChannel {
 
     deinit { close() }
 
-    /// What a chunk that is a whole SDU has in front of it.
+    /// The bytes in front of an SDU that fits one chunk.
     private static let overheadBytes = 1 + StreamFraming.lengthBytes
 
     /// The largest value of a link with this ATT MTU (Core specification, Vol 3, Part F, 3.2.8 and 3.4.7.1).
@@ -77,7 +78,7 @@ final class GattChannel: RadioChannel {
     func receive() async throws(RadioError) -> [UInt8]? {
         let (result, value) = try await incoming.receive(atMost: RadioLimits.gattValueBytes)
         guard result >= 0 else { throw SystemError.channelError(Int32(-result)) }
-        // Larger than any value is: not from bluetoothd.
+        // No value is this large, so it does not come from bluetoothd.
         guard result <= RadioLimits.gattValueBytes else { throw SystemError.channelError(EPROTO) }
         tellUse(result, idle: link.idleBytesReceived)
         return value.isEmpty ? nil : value
@@ -87,7 +88,7 @@ final class GattChannel: RadioChannel {
         if bytes > idle + Self.overheadBytes, toldUse.isDue() { link.whenUsed(handle) }
     }
 
-    /// The guest has ended it, or is gone. What has arrived before is still read.
+    /// The guest has ended the link or has gone. Data that arrived before can still be read.
     func lose() {
         outgoing.close()
         _ = try? incoming.attempt { Int(shutdown($0, Int32(SHUT_RDWR))) }
@@ -105,7 +106,7 @@ final class GattChannel: RadioChannel {
         }
         guard let whenClosed else { return }
         watch.withLockedValue { $0?.cancel() }
-        // bluetoothd drops what it has not read yet of a descriptor that is closed: that the link has ended, most of all.
+        // bluetoothd drops unread data of a closed descriptor, most importantly the message that the link has ended.
         Task { [outgoing] in
             try? await Task.sleep(for: Limits.goodbyeTimeout)
             outgoing.close()

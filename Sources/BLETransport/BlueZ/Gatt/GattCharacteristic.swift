@@ -2,24 +2,25 @@
 
 import CBlueZ
 
-/// The characteristics of the service that phones find a host by (`docs/protocol.md`, "GATT").
+/// The characteristics of the service by which phones find a host (`docs/protocol.md`, "GATT").
 enum GattCharacteristic: Hashable, Sendable {
     /// The PSM on which phones open streams.
     case psm
-    /// What the host advertises.
+    /// The host's advertisement.
     case payload
-    /// The place that is kept for who reads it.
+    /// The slot that is reserved for the device that reads this.
     case place
-    /// Chunks of the guest that has a place, and those for it.
+    /// Chunks from the guest in this slot, and chunks to it.
     case toHost(Int)
     case toGuest(Int)
 
-    /// All that a service has, in the order in which bluetoothd is told of them. One for bonded devices only has no places.
+    /// All characteristics of a service, in the order of their registration. A service for bonded devices only has no
+    /// slots.
     static func all(withPlaces hasPlaces: Bool) -> [Self] {
         [.psm, .payload] + (hasPlaces ? [.place] + placeUUIDs.indices.flatMap { [.toHost($0), .toGuest($0)] } : [])
     }
 
-    /// Its UUID, as bluetoothd writes it.
+    /// The UUID in the form of bluetoothd.
     var uuid: String {
         switch self {
         case .psm: "abdd3056-28fa-441d-a470-55a75a52553a"
@@ -37,7 +38,7 @@ enum GattCharacteristic: Hashable, Sendable {
         ("6918ff41-e047-58f7-be8c-ef37a4d668bf", "f7317e7e-8895-595a-bfbd-5b9967049c33"),
     ]
 
-    /// What can be done with it, in the shim's numbers.
+    /// The operation that it allows, in the shim's numbers.
     var kind: Int32 {
         switch self {
         case .psm, .payload, .place: Int32(CBLUEZ_CHARACTERISTIC_READ)
@@ -46,18 +47,18 @@ enum GattCharacteristic: Hashable, Sendable {
         }
     }
 
-    /// The bytes of values that may wait until this node reads them.
+    /// Limit of the bytes of values that this node has not read yet.
     var buffer: Int32 { Int32(RadioLimits.gattBufferBytes) }
 }
 
-/// What bluetoothd asks of a characteristic of ours: for its value, or for a descriptor.
+/// A request of bluetoothd about a characteristic: for its value, or for a descriptor.
 struct GattQuestion: Hashable, Sendable {
     /// The device that reads, writes or has subscribed.
     var device: String
-    /// The characteristic's place in the service.
+    /// The characteristic's index in the service.
     var characteristic: Int
-    /// The ATT MTU of its link.
+    /// The ATT MTU of the device's link.
     var mtu: Int
-    /// The number that answers it.
+    /// The number for the answer.
     var request: UInt32
 }

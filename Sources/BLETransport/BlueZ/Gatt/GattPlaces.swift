@@ -2,22 +2,22 @@
 
 import MeshProtocol
 
-/// Decides which device has which place of those that are linked in chunks: an event goes in, what it may comes out
-/// (`docs/protocol.md`, "GATT"). Devices are known by bluetoothd's paths.
+/// Decides which device gets which slot for a link over chunks: an event goes in, a permission comes out
+/// (`docs/protocol.md`, "GATT"). Devices are identified by bluetoothd's paths.
 struct GattPlaces: Sendable {
     private enum Place: Sendable {
         case free
-        /// A device has asked for it, or has subscribed as well: it has until then to go on.
+        /// A device has requested it, and may have subscribed. It must take the next step before `until`.
         case kept(device: String, until: MeshInstant, isSubscribed: Bool)
-        /// It carries a link, of this number.
+        /// It carries the link with this number.
         case taken(device: String, link: Int)
     }
 
     private var places = [Place](repeating: .free, count: RadioLimits.gattGuests)
     private var links = 0
 
-    /// A device asks for a place. That which it has not used yet, or else a free one; nil where there is none. What was left of it,
-    /// such as an older subscription, has to go.
+    /// A device requests a slot. Returns the slot that it has not used yet, or a free one; nil if all are in use. The
+    /// caller must remove what an earlier use has left, such as a subscription.
     mutating func ask(_ device: String, now: MeshInstant) -> Int? {
         let place =
             places.firstIndex { if case .kept(device, _, _) = $0 { true } else { false } }
@@ -28,14 +28,15 @@ struct GattPlaces: Sendable {
         return place
     }
 
-    /// A device wants to hear what is sent to a place. Whether it may.
+    /// A device subscribes to a slot. Returns whether it may.
     mutating func subscribe(_ device: String, to place: Int, now: MeshInstant) -> Bool {
         guard case .kept(device, let end, _) = places[place], now < end else { return false }
         places[place] = .kept(device: device, until: now + RadioLimits.gattPlace, isSubscribed: true)
         return true
     }
 
-    /// A device writes to a place for the first time. The number of the link that begins with it, if it may.
+    /// A device writes to a slot for the first time. Returns the number of the new link; nil if the device may not
+    /// write.
     mutating func write(_ device: String, to place: Int, now: MeshInstant) -> Int? {
         guard case .kept(device, let end, isSubscribed: true) = places[place], now < end else { return nil }
         links += 1
@@ -50,7 +51,7 @@ struct GattPlaces: Sendable {
         }
     }
 
-    /// A device is not connected any more. The places that it had.
+    /// A device has disconnected. Returns the slots that it had.
     mutating func lost(_ device: String) -> [Int] {
         let had = places.indices.filter { place in
             switch places[place] {
