@@ -3,7 +3,7 @@
 
 import PackageDescription
 
-/// Every target of ours is Swift 6, and a warning fails the build.
+/// The settings of all targets: Swift 6, and warnings are errors.
 let strict: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .treatAllWarnings(as: .error),
@@ -13,7 +13,7 @@ let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto"
 let asyncAlgorithms: Target.Dependency = .product(name: "AsyncAlgorithms", package: "swift-async-algorithms")
 let collections: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 let database: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
-/// What SQLite has been told by the system.
+/// SQLite's C interface, for the system's error number behind an error of SQLite.
 let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
 let differences: Target.Dependency = .product(name: "CustomDump", package: "swift-custom-dump")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
@@ -22,14 +22,14 @@ let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hum
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let subprocess: Target.Dependency = .product(name: "Subprocess", package: "swift-subprocess")
 let networking: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
-/// A lock that the thread sanitizer knows.
+/// A lock that the thread sanitizer supports.
 let locks: Target.Dependency = .product(name: "NIOConcurrencyHelpers", package: "swift-nio")
 let networkTypes: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 
 let package = Package(
     name: "RoadMesh",
-    // An app for phones is built on MeshProtocol, MeshSession and DemocracyDJ (docs/phones.md); the rest is for Linux.
+    // Phone apps use MeshProtocol, MeshSession and DemocracyDJ (docs/phones.md). All other products are for Linux.
     platforms: [.iOS(.v18), .macOS(.v15)],
     products: [
         .library(name: "MeshProtocol", targets: ["MeshProtocol"]),
@@ -67,17 +67,18 @@ let package = Package(
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.0", traits: []),
     ],
     targets: [
-        // One connection to a message bus, for all C that speaks D-Bus; no Swift imports it.
+        // One connection to a message bus, for all C code that uses D-Bus. Swift code does not import it.
         .systemLibrary(name: "CLibDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
         .target(name: "CDBus", dependencies: ["CLibDBus"]),
-        // The headers of libbluetooth. No function of it is used, so there is no pkgConfig, which would link it.
+        // The headers of libbluetooth. The program calls none of its functions. pkgConfig would link the library, so it
+        // is left out.
         .systemLibrary(
             name: "CLibBluetooth", path: "CBlueZ/libbluetooth", providers: [.apt(["libbluetooth-dev"])]),
-        // The C shim. It is imported by BLETransport alone.
+        // The C shim. Only BLETransport imports it.
         .target(name: "CBlueZ", dependencies: ["CDBus", "CLibBluetooth", "CLibDBus"], path: "CBlueZ/shim"),
 
-        // From the bottom up: an import points up this list, never down it.
-        // A group of prime order, for what is proved with a PIN.
+        // The targets from the bottom up: a target imports only targets above it in this list.
+        // The prime-order group for proofs of a PIN.
         .target(name: "CSodium", linkerSettings: [.linkedLibrary("sodium")]),
         .target(name: "MeshProtocol", dependencies: ["CSodium", crypto, collections], swiftSettings: strict),
         .target(
@@ -87,13 +88,13 @@ let package = Package(
                 subprocess,
             ],
             swiftSettings: strict),
-        // Wi-Fi and Ethernet as one more radio. Who is there, avahi-daemon tells.
+        // Wi-Fi and Ethernet as another radio. avahi-daemon discovers the other nodes.
         .target(name: "CAvahi", dependencies: ["CDBus", "CLibDBus"]),
         .target(
             name: "LANRadio",
             dependencies: ["CAvahi", "BLETransport", "MeshProtocol", locks, logging, networking, networkTypes],
             swiftSettings: strict),
-        // Cars out of each other's reach, through an MQTT broker, as one more radio.
+        // An MQTT broker as another radio, for cars out of each other's radio range.
         .target(name: "CMosquitto"),
         .target(
             name: "BrokerRadio", dependencies: ["CMosquitto", "BLETransport", "MeshProtocol", locks, logging],
@@ -108,7 +109,7 @@ let package = Package(
         .target(
             name: "NodeStore", dependencies: ["MeshProtocol", crypto, database, sqlite, locks, logging],
             swiftSettings: strict),
-        // Covers of songs, from the web and on the disk. What is in C has neither state nor decisions.
+        // Cover art from the web and on the disk. The C code contains no state and no decisions.
         .target(name: "CLibCurl"),
         .target(
             name: "CoverArt",
@@ -116,7 +117,7 @@ let package = Package(
                 "CLibCurl", "DemocracyDJ", "MeshProtocol", crypto, locks, logging, networking, subprocess,
             ],
             swiftSettings: strict),
-        // Whether the clock is set.
+        // Detects that the clock was set.
         .target(name: "CClockWatch"),
         .target(
             name: "MeshNode",
@@ -126,7 +127,7 @@ let package = Package(
                 lifecycle, locks, logging,
             ],
             swiftSettings: strict),
-        // Around a host, each a room of its own, with the C that it alone needs. No decisions in the C.
+        // The parts around a host, each a module with the C code that only it needs. The C code makes no decisions.
         .target(name: "CTagLib", linkerSettings: [.linkedLibrary("tag"), .linkedLibrary("uchardet")]),
         .target(
             name: "MusicLibrary",
@@ -134,7 +135,7 @@ let package = Package(
                 "CTagLib", "CoverArt", "MeshNode", "DemocracyDJ", "MeshProtocol", crypto, database, locks, logging,
             ],
             swiftSettings: strict,
-            // Foundation's copy of ICU, which is in the program in any case: GRDB imports Foundation.
+            // Foundation's copy of ICU. GRDB imports Foundation, so the program contains it anyway.
             linkerSettings: [.linkedLibrary("_FoundationICU")]),
         .target(
             name: "MusicPlayer",
@@ -163,13 +164,13 @@ let package = Package(
                 locks, logging,
             ],
             swiftSettings: strict),
-        // The kernel's word on the clock.
+        // The kernel's state of the clock.
         .target(name: "CClock"),
-        // The capabilities of a program's file.
+        // The capabilities of a program file.
         .target(name: "CCapability"),
-        // Rights that the programs that this one starts do without.
+        // Takes rights from the programs that this one starts.
         .target(name: "CConfine"),
-        // What is good about a box, what is worth knowing and what is broken, and the changes that repair it.
+        // Checks of a device: what works, what is notable, what is broken, and the changes that repair it.
         .target(
             name: "Diagnostics",
             dependencies: [
@@ -177,7 +178,7 @@ let package = Package(
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             swiftSettings: strict),
-        // A drive recorded, reported, and driven again in the simulator.
+        // Records a drive, reports on it, and replays it in the simulator.
         .target(
             name: "FieldTest",
             dependencies: [
@@ -186,7 +187,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(name: "CEditLine", linkerSettings: [.linkedLibrary("edit")]),
-        // What a person at a terminal sees and types, and what a program reads and writes in its place.
+        // The terminal's input and output for people, and the equivalent for programs.
         .target(
             name: "TerminalUI",
             dependencies: [
@@ -208,7 +209,7 @@ let package = Package(
             ],
             swiftSettings: strict),
 
-        // A car full of nodes in virtual time, for tests.
+        // Simulated nodes in virtual time, for tests.
         .target(
             name: "MeshSimulator",
             dependencies: ["BLETransport", "DemocracyDJ", "MeshNode", "MeshProtocol", "NodeStore"],
@@ -229,14 +230,14 @@ let package = Package(
             ],
             swiftSettings: strict),
 
-        // For tests of features: a store that holds a test to every change and every effect.
+        // For tests of features: a store that makes a test list every change and every effect.
         .target(name: "DemocracyDJTesting", dependencies: ["DemocracyDJ", differences], swiftSettings: strict),
 
-        // What tests of several modules have in common.
+        // Shared code of the tests of several modules.
         .target(
             name: "TestSupport", dependencies: ["BrokerRadio", "DemocracyDJ", "MeshProtocol"], path: "Tests/Support",
             swiftSettings: strict),
-        // Rules that the sources keep, read as text.
+        // Checks the source text against architecture rules.
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),
         .testTarget(
             name: "MeshProtocolTests", dependencies: ["MeshProtocol", "MeshSimulator"], swiftSettings: strict),
@@ -285,7 +286,7 @@ let package = Package(
             name: "DiagnosticsTests",
             dependencies: ["Diagnostics", "BLETransport", "NodeStore", "MeshNode", "MeshProtocol", locks],
             swiftSettings: strict),
-        // What is fuzzed, on what was found: Fuzz is a package of its own, for libFuzzer.
+        // Runs the fuzz targets on inputs that were found before. For libFuzzer, Fuzz is a package of its own.
         .testTarget(
             name: "FuzzTests",
             dependencies: ["MeshProtocol", "DemocracyDJ"],
@@ -301,7 +302,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "TerminalUITests", dependencies: ["TerminalUI", "BLETransport", "MeshNode"], swiftSettings: strict),
-        // The documents, and what the program itself has.
+        // Compares the documents with the program.
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
@@ -315,7 +316,7 @@ let package = Package(
     cxxLanguageStandard: .cxx17
 )
 
-/// What a build need not have, by name: with a sanitizer, scripts/test builds what it runs with it.
+/// Targets and products that a build omits, by name. With a sanitizer, scripts/test builds only what it runs with it.
 let leftOut = Set((Context.environment["ROADMESH_LEAVE_OUT"] ?? "").split(separator: " ").map(String.init))
 package.targets.removeAll { leftOut.contains($0.name) }
 package.products.removeAll { leftOut.contains($0.name) }

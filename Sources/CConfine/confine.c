@@ -71,14 +71,14 @@ static const uint64_t folder_rights =
 static const uint64_t reading_rights =
     LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
 
-// Rules, and the rights that they give.
+// A Landlock ruleset, and the rights that its rules grant.
 struct rules {
     int descriptor;
     uint64_t rights;
 };
 
-// Allows what is at `place`, below the folder `parent`. A link is left out: what it leads to is allowed where it is. What the
-// kernel cannot allow stays denied.
+// Allows `place` in the folder `parent`. Skips a symbolic link, since its target is allowed in its own place. If the
+// kernel cannot allow something, it stays denied.
 static void allow(struct rules rules, int parent, const char *place)
 {
     int target = openat(parent, place, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -95,7 +95,7 @@ static void allow(struct rules rules, int parent, const char *place)
     close(target);
 }
 
-// Allows everything in the folder `parent` but `left_out`.
+// Allows everything in the folder `parent` except `left_out`.
 static int allow_others(struct rules rules, const char *parent, const char *left_out)
 {
     DIR *folder = opendir(parent);
@@ -108,7 +108,7 @@ static int allow_others(struct rules rules, const char *parent, const char *left
     return 0;
 }
 
-// Landlock allows folders and cannot deny one. So everything is allowed that is beside `folder` and beside its parents.
+// Landlock can allow folders but cannot deny one. So this allows everything next to `folder` and next to its parents.
 static int allow_around(struct rules rules, const char *folder)
 {
     char parent[PATH_MAX];
@@ -187,7 +187,7 @@ int cconfine_deny_sockets(bool keeps_local)
     return -EOPNOTSUPP;
 #else
     // Filters socket(2) by its first argument, and denies io_uring, which can create sockets too. System calls of other
-    // architectures have other numbers, so all of them are denied; so are those of x32, whose numbers have bit 30 set.
+    // architectures have other numbers, so all of them are denied; so are those of x32, which have bit 30 set.
     enum { denied = SECCOMP_RET_ERRNO | EPERM, unknown = SECCOMP_RET_ERRNO | ENOSYS, family = SECCOMP_RET_ERRNO | EAFNOSUPPORT };
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),

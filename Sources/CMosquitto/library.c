@@ -4,7 +4,7 @@
 
 #include <dlfcn.h>
 
-// The functions of libmosquitto that are used: result type, name, parameters, arguments.
+// The functions of libmosquitto that this program uses: result type, name, parameters, arguments.
 #define FUNCTIONS(EACH)                                                                                                \
     EACH(int, lib_init, (void), ())                                                                                    \
     EACH(struct mosquitto *, new, (const char *id, bool clean, void *owner), (id, clean, owner))                       \
@@ -47,7 +47,7 @@
     EACH(const char *, strerror, (int code), (code))                                                                   \
     EACH(const char *, connack_string, (int code), (code))
 
-/// OpenSSL's result of a check of a certificate (SSL_get_verify_result(3)). libmosquitto brings the library.
+/// OpenSSL's result of a certificate check (SSL_get_verify_result(3)). libmosquitto loads this library.
 typedef long verify_result(const void *connection);
 
 static void *(*ssl_of)(struct mosquitto *m);
@@ -65,7 +65,7 @@ bool cmosquitto_load(void) {
     lib.name = (__typeof__(&mosquitto_##name))dlsym(library, "mosquitto_" #name); \
     if (!lib.name) return false;
     FUNCTIONS(LOOK_UP)
-    // Without these two a fault is told less exactly.
+    // Without these two functions, errors are reported less precisely.
     ssl_of = (__typeof__(ssl_of))dlsym(library, "mosquitto_ssl_get");
     result_of = (verify_result *)dlsym(library, "SSL_get_verify_result");
     return lib.lib_init() == MOSQ_ERR_SUCCESS;

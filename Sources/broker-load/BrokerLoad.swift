@@ -10,28 +10,29 @@ import MeshNode
 import MeshProtocol
 import NodeStore
 
-/// Hosts and guests in one process that know one another through a broker alone, for `scripts/bench broker`:
+/// Runs hosts and guests in one process that reach each other only through a broker, for `scripts/bench broker`:
 ///
 ///     broker-load mqtt://127.0.0.1:1883/group HOSTS GUESTS SECONDS FOLDER
 ///
-/// It prints `joined` when all are in. On its standard input, `idle` has it say nothing for so many seconds and print what that has cost,
-/// and `vote` has a guest of each host vote, one after the other, and print how long that took.
+/// It prints `joined` when all guests have joined. It then reads commands from its standard input. `idle` sends nothing
+/// for SECONDS and prints the cost. `vote` makes one guest of each host vote, one after another, and prints the times.
 @main
 struct BrokerLoad {
-    /// What is printed, one object a line.
+    /// The output, one object per line.
     struct Report: Encodable {
         var event: String
         var sessions: Int
-        /// Since the start, in seconds.
+        /// Seconds since the start.
         var joined: Double?
-        /// Of a vote until every guest of its host has shown it, in seconds.
+        /// Seconds from a vote until every guest of its host has shown it, per host.
         var votes: [Double]?
-        /// Bytes of all nodes over the network, both ways, with all headers, while nobody said anything; and for how many seconds.
+        /// Bytes of all nodes over the network in both directions, with all headers, while no node sent anything, and
+        /// the seconds of that time.
         var idleBytes: UInt64?
         var idleSeconds: Double?
         /// How often guests have lost their host since the start.
         var lost = 0
-        /// Of this process, in bytes.
+        /// Resident memory of this process, in bytes.
         var resident: Int
         /// Processor time of this process since the start, in seconds.
         var processor: Double
@@ -124,7 +125,7 @@ struct Party: Sendable {
     private let host: Member
     private let guests: [Member]
 
-    /// Returns when all guests see the queue.
+    /// Creates the nodes. Returns when all guests see the queue.
     init(_ broker: BrokerAddress, guests: Int, in folder: String) async throws {
         let songs = (1...50).map { Song(id: "s\($0)", title: "Song \($0)", artist: "A", duration: 3_600) }
         let host = try Member(
@@ -136,7 +137,7 @@ struct Party: Sendable {
         for guest in self.guests { try await guest.shows { !$0.queue.isEmpty && $0.connectedPeers.count == guests } }
     }
 
-    /// Has a guest vote, and waits until all show it. How long that took, in seconds.
+    /// Makes a guest vote, and waits until all guests show the vote. Returns the seconds that this took.
     func vote(_ round: Int) async throws -> Double {
         let voter = guests[round % guests.count]
         let song = "s\(round + 2)"
@@ -148,7 +149,7 @@ struct Party: Sendable {
         return (ContinuousClock.now - started) / .seconds(1)
     }
 
-    /// How often its guests have lost it.
+    /// How often its guests have lost the host.
     func lost() async -> Int {
         var lost = 0
         for guest in guests { lost += await guest.lost }
@@ -162,7 +163,7 @@ struct Party: Sendable {
     }
 }
 
-/// A node of a party, and what it shows.
+/// A node of a party, and the state it shows.
 struct Member: Sendable {
     let node: Node
     let peer: Peer
@@ -205,12 +206,12 @@ struct Member: Sendable {
     }
 }
 
-/// What a node shows, for those who wait for something on it.
+/// The state that a node shows. Callers can wait for a condition on it.
 actor Screen {
     private var snapshot: HostSnapshot?
     private var waiting: [(condition: @Sendable (HostSnapshot) -> Bool, waiter: CheckedContinuation<Void, Never>)] = []
 
-    /// How often its link was lost.
+    /// How often the node has lost a link.
     private(set) var lost = 0
 
     func lose() { lost += 1 }

@@ -4,7 +4,7 @@ import ArgumentParser
 import Foundation
 import MeshSimulator
 
-/// Runs fields: up to a thousand nodes on the ground, and prints what was measured there.
+/// Runs fields of up to a thousand nodes on the ground, and prints the measurements.
 struct FieldCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "field",
@@ -81,7 +81,7 @@ struct FieldCommand: AsyncParsableCommand {
 
 extension FieldLayout: ExpressibleByArgument {}
 
-/// How many nodes, as it is written on the command line.
+/// A range of node counts on the command line.
 struct NodeRange: ExpressibleByArgument, Sendable {
     let all: ClosedRange<Int>
 
@@ -95,7 +95,7 @@ struct NodeRange: ExpressibleByArgument, Sendable {
         all = first...last
     }
 
-    /// 10, 20, 50, 100 and so on, as far as they are in the range; the number itself where it is one.
+    /// 10, 20, 50, 100 and so on within the range; a single number stays as it is.
     var steps: [Int] {
         guard all.count > 1 else { return [all.lowerBound] }
         return [1, 10, 100, 1_000].flatMap { [$0, 2 * $0, 5 * $0] }.filter { all.contains($0) }

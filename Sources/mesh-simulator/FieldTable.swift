@@ -2,7 +2,7 @@
 
 import MeshSimulator
 
-/// What was measured in fields, a line for each.
+/// Formats the measurements of fields, one line each.
 struct FieldTable {
     let isHour: Bool
     private(set) var failures = 0
@@ -55,7 +55,7 @@ struct FieldTable {
         }.joined(separator: "\n")
     }
 
-    /// A line for each moment, and one for each level of the tree.
+    /// Returns one line per moment, and one per level of the tree.
     func timeline(_ timeline: FieldTimeline) -> String {
         let moments = timeline.moments.map { moment in
             let levels = moment.levels.map { "\($0.guests):\($0.relays):\($0.current)" }.joined(separator: " ")

@@ -14,7 +14,7 @@ struct MeshSimulatorCommand: AsyncParsableCommand {
         subcommands: [WorldsCommand.self, FieldCommand.self], defaultSubcommand: WorldsCommand.self)
 }
 
-/// Runs small worlds, and says how to run the one again in which something went wrong.
+/// Runs small worlds, and prints the command that repeats a failed one.
 struct WorldsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "worlds",
@@ -74,7 +74,7 @@ struct WorldsCommand: AsyncParsableCommand {
         if report.failures > 0 { throw ExitCode(1) }
     }
 
-    /// Runs several worlds at a time, and reports on them in the order of their seeds.
+    /// Runs several worlds in parallel, and reports on them in the order of their seeds.
     private func runSideBySide(in report: inout RunReport) async {
         let width = jobs ?? max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
         let report_ = await withTaskGroup(of: Outcome.self) { [report] group in
@@ -107,14 +107,14 @@ struct WorldsCommand: AsyncParsableCommand {
 }
 
 extension Scenario.Fault: ExpressibleByArgument {
-    /// A fault by its name.
+    /// Parses the name of a fault.
     public init?(argument: String) {
         guard let fault = Self.allCases.first(where: { "\($0)" == argument }) else { return nil }
         self = fault
     }
 }
 
-/// A range of seeds, as it is written on the command line.
+/// A range of seeds on the command line.
 struct SeedRange: ExpressibleByArgument, Sendable {
     let all: ClosedRange<UInt64>
 

@@ -3,11 +3,11 @@
 import MeshProtocol
 import MeshSimulator
 
-/// Says in sentences what came of many worlds.
+/// Reports the results of many worlds in sentences.
 struct RunReport {
-    /// How many failures are told in full; of the others only the seed and the command.
+    /// How many failures are reported in full. The report shows only the seed and the command of the others.
     private static let toldInFull = 5
-    /// How many of its last lines are shown of a world that has failed.
+    /// How many of the last lines of a failed world are shown.
     private static let lastLines = 25
 
     let nodes: Int?
@@ -56,7 +56,8 @@ struct RunReport {
         print("  Run it again: \(command)")
     }
 
-    /// The command that runs one seed again. With the number of nodes, which makes it independent of how many it draws.
+    /// Returns the command that repeats one seed. It names the number of nodes, since a seed alone may draw another
+    /// number.
     private func command(_ scenario: Scenario) -> String {
         let isDrawn = Scenario(seed: scenario.seed).faults == scenario.faults
         let all = scenario.faults == Scenario.Fault.allCases
@@ -105,7 +106,7 @@ struct RunReport {
 }
 
 extension Int {
-    /// With a comma between thousands.
+    /// The number with commas between thousands.
     fileprivate var grouped: String {
         let digits = String(self)
         return String(
@@ -116,7 +117,7 @@ extension Int {
 }
 
 extension Duration {
-    /// In seconds, with so many digits after the point.
+    /// The duration in seconds, with this many digits after the point.
     fileprivate func inSeconds(_ digits: Int) -> String {
         guard digits > 0 else { return "\(Int(components.seconds).grouped) s" }
         let fraction = String(components.attoseconds / 1_000_000_000_000)

@@ -4,37 +4,38 @@ import CConfine
 import Glibc
 import TerminalUI
 
-/// Starts programs that read files of strangers (mpv, and the reader of tags) with fewer rights than this program: without
+/// Starts programs that read untrusted files (mpv, and the reader of tags) with fewer rights than this program: without
 /// capabilities, without the state folder with the node's key, and without network sockets.
 ///
-/// Such a program is started through this one (`roadmesh confined … -- PROGRAM`), which gives up the rights and then becomes it.
-/// docs/threat-model.md, "Files of strangers".
+/// This program starts such a program through itself (`roadmesh confined … -- PROGRAM`): it gives up the rights, then
+/// replaces itself with the program. See docs/threat-model.md, "Files of strangers".
 enum Confinement {
-    /// The first argument of a run that only starts another program. It is no command for people.
+    /// The first argument of a run that only starts another program. People do not use it.
     static let argument = "confined"
 
-    /// What to put before a program and its arguments. `allowed` are folders in the state folder that the program needs.
+    /// The words in front of a program and its arguments. `allowed` are folders in the state folder that the program
+    /// needs.
     static func launcher(stateFolder: String, allowed: [String], hasNetwork: Bool = false) -> [String] {
         ["/proc/self/exe", argument, "--without", stateFolder] + allowed.flatMap { ["--with", $0] }
             + (hasNetwork ? [] : ["--no-network"]) + ["--"]
     }
 
-    /// What to put before a program that only reads files in `folder`, and answers over a socket that it is given: it can write
-    /// nowhere, and has no sockets of its own.
+    /// The words in front of a program that only reads files in `folder` and answers over a socket that it gets. It can
+    /// write nowhere and cannot create sockets.
     static func readingLauncher(stateFolder: String, folder: String) -> [String] {
         ["/proc/self/exe", argument, "--without", stateFolder, "--with", folder, "--read-only", "--no-sockets", "--"]
     }
 
-    /// Whether the sound goes to a server on the network, as PulseAudio's environment says.
+    /// Whether PulseAudio's environment sends the sound to a server on the network.
     static func playsOverNetwork(_ environment: [String: String]) -> Bool {
         environment["PULSE_SERVER"]?.contains("tcp") == true
     }
 
-    /// Keeps this process's capabilities from the programs that it starts.
+    /// Keeps the programs that this process starts from getting its capabilities.
     static func keepCapabilitiesHere() { _ = cconfine_keep_capabilities_here() }
 
-    /// Gives up the rights, and becomes the program. Returns only by ending this process: with 64 for wrong arguments, 71 if the
-    /// system does not take the rights, and 127 if the program cannot be started.
+    /// Gives up the rights and replaces this process with the program. On failure it ends the process: with 64 for
+    /// wrong arguments, 71 if the rights cannot be given up, and 127 if the program cannot be started.
     static func run(_ arguments: [String]) -> Never {
         var options = arguments.prefix { $0 != "--" }[...]
         let program = Array(arguments.dropFirst(options.count + 1))
@@ -64,7 +65,7 @@ enum Confinement {
 
     private static let flags: Set = ["--no-network", "--no-sockets", "--read-only"]
 
-    /// A kernel that has no such protection is no error: the program runs without it.
+    /// If the kernel lacks such a protection, the program runs without it.
     private static func require(_ result: Int32, _ what: String) {
         guard result != 0, result != -EOPNOTSUPP else { return }
         end(71, "\(what): \(String(cString: strerror(-result)))")

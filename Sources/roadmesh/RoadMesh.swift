@@ -26,7 +26,8 @@ struct RoadMesh: AsyncParsableCommand {
     /// The commands that run a node.
     private static let nodes: Set = ["host", "guest"]
 
-    /// Parses a command line. What is wrong with it is a `SetupProblem`; help and the version come as the parser's errors.
+    /// Parses a command line. Throws a `SetupProblem` if the line is wrong. Help and the version are errors of the
+    /// parser.
     static func parsed(_ arguments: [String]) throws -> any ParsableCommand {
         if arguments.first == "help", let problem = unknownTopic(Array(arguments.dropFirst())) { throw problem }
         do {
@@ -42,14 +43,14 @@ struct RoadMesh: AsyncParsableCommand {
         }
     }
 
-    /// That help is asked for on a command that does not exist: the parser would print the help of the one above.
+    /// The problem if help is requested for an unknown command. The parser would print the help of the parent command.
     private static func unknownTopic(_ words: [String]) -> SetupProblem? {
         let words = words.filter { !$0.hasPrefix("-") }
         let (above, path) = command(in: words)
         return noCommand(Array(words.dropFirst(path.count)), above, path).map { SetupProblem(.usage, $0) }
     }
 
-    /// What people often type, told by what they meant: a command that is none.
+    /// A sentence for an unknown command, with the command that the person most likely meant.
     private static func noCommand(
         _ words: [String], _ command: any ParsableCommand.Type, _ path: [String]
     ) -> String? {
@@ -61,14 +62,14 @@ struct RoadMesh: AsyncParsableCommand {
             + (meant ?? "There are \(commands.joined(separator: ", ")).")
     }
 
-    /// A name without its quotation marks.
+    /// A sentence for a name without quotation marks.
     private static func noQuotes(_ words: [String], _ path: [String]) -> String? {
         guard let command = path.last, nodes.contains(command), words.count > 1 else { return nil }
         return "A name of more than one word stands in quotation marks: "
             + "roadmesh \(path.joined(separator: " ")) \"\(words.joined(separator: " "))\""
     }
 
-    /// The command that a line names, as far as it names one, and the words that name it.
+    /// The deepest command that a line names, and the words that name it.
     private static func command(in arguments: [String]) -> (any ParsableCommand.Type, path: [String]) {
         var named: any ParsableCommand.Type = self
         var path: [String] = []
@@ -81,8 +82,8 @@ struct RoadMesh: AsyncParsableCommand {
         return (named, path)
     }
 
-    /// What is said of a line that is right: an option that is given again counts as it is given last, so that what a unit
-    /// or an alias gives can be given otherwise.
+    /// Remarks on a valid line. If an option is repeated, the last value counts, so that a person can override the
+    /// options of a unit or alias.
     static func remarks(_ arguments: [String]) -> [String] {
         let options = arguments.prefix { $0 != "--" }.filter { $0.hasPrefix("--") }.map { $0.prefix { $0 != "=" } }
         let counts = Dictionary(options.map { ($0, 1) }, uniquingKeysWith: +)
@@ -91,7 +92,7 @@ struct RoadMesh: AsyncParsableCommand {
         }
     }
 
-    /// Runs the command, and ends with the contract's exit codes.
+    /// Runs the command, and exits with the contract's exit codes.
     static func main() async {
         let arguments = Array(CommandLine.arguments.dropFirst())
         if arguments.first == Confinement.argument { Confinement.run(Array(arguments.dropFirst())) }
@@ -100,7 +101,7 @@ struct RoadMesh: AsyncParsableCommand {
         // A reader that closes its pipe must not end the music.
         signal(SIGPIPE, SIG_IGN)
         OpenFiles.demandLeast()
-        // Before anything that takes time. `fieldtest record host` is a node as well.
+        // These come before anything that takes time. `fieldtest record host` is a node as well.
         if !nodes.isDisjoint(with: arguments.prefix(3)) {
             EndingSignals.endAtOnce()
             Terminal.speakUTF8()
@@ -117,10 +118,10 @@ struct RoadMesh: AsyncParsableCommand {
             StandardError.write("roadmesh: \(problem.sentence)")
             Glibc.exit(problem.exitCode.rawValue)
         } catch is CancellationError {
-            // Ctrl-C: who typed it knows.
+            // Ctrl-C needs no message.
             Glibc.exit(SetupProblem.ExitCode.interrupted.rawValue)
         } catch {
-            // Help and a version are no errors, and what throws an exit code has said why.
+            // Help and the version are not errors. An `ExitCode` has already been explained.
             guard !exitCode(for: error).isSuccess, !(error is ExitCode) else { exit(withError: error) }
             StandardError.write("roadmesh: \(ParserMessage(error).sentence)")
             Glibc.exit(exitCode(for: error).rawValue)

@@ -16,17 +16,17 @@ int cconfine_keep_capabilities_here(void);
 /// Drops all capabilities, including those that root gets when it starts a program.
 int cconfine_drop_capabilities(void);
 
-/// Denies access to `folder` and everything in it, except to the folders `allowed`, for this process and its children. Folders
-/// that are made beside `folder` or its parents later are denied as well. With `reads_only`, nothing can be written or made
-/// anywhere. Returns -EOPNOTSUPP if the kernel has no Landlock.
+/// Denies access to `folder` and everything in it, except to the folders `allowed`, for this process and its children.
+/// Folders that are created later next to `folder` or its parents are denied as well. With `reads_only`, this process
+/// can write and create nothing anywhere. Returns -EOPNOTSUPP if the kernel has no Landlock.
 int cconfine_deny_folder(const char *folder, const char *const *allowed, size_t count, bool reads_only);
 
-/// Closes all files but standard input, output and error. Returns -EOPNOTSUPP if the kernel cannot (before Linux 5.9), or
-/// a unit denies it.
+/// Closes all files except standard input, output and error. Returns -EOPNOTSUPP if the kernel lacks the call (before
+/// Linux 5.9) or a unit denies it.
 int cconfine_close_files(void);
 
-/// Denies new sockets. With `keeps_local`, those of Unix and netlink stay. Returns -EOPNOTSUPP if the kernel or this
-/// architecture has no filter.
+/// Denies new sockets. With `keeps_local`, Unix and netlink sockets stay allowed. Returns -EOPNOTSUPP if the kernel or
+/// this architecture has no filter.
 int cconfine_deny_sockets(bool keeps_local);
 
 #endif

@@ -15,12 +15,12 @@
 // has no libmosquitto 1.
 bool cmosquitto_load(void);
 
-// Whether TLS has failed because a certificate of the broker is not valid at the time of this device's clock. For a log callback, which
-// is called while libmosquitto still has the connection. False where that is not known.
+// Whether TLS has failed because a certificate of the broker is not valid at the time of this device's clock. Call it
+// in a log callback, while libmosquitto still has the connection. Returns false if the cause is unknown.
 bool cmosquitto_is_out_of_time(struct mosquitto *m);
 
-// Bytes that a TCP connection has carried, each way, with those of TCP and IP: what somebody is billed for. Returns 0, or -1 with
-// errno where the kernel does not tell.
+// Bytes that a TCP connection has carried in each direction, including the headers of TCP and IP, as a network provider
+// bills them. Returns 0, or -1 with errno if the kernel does not report them.
 int cmosquitto_carried(int descriptor, uint64_t *sent, uint64_t *received);
 
 #endif

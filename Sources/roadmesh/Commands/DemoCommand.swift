@@ -39,14 +39,14 @@ struct DemoCommand: AsyncParsableCommand {
                 for await _ in await UnixSignalsSequence(trapping: .sigterm, .sigint) { throw CancellationError() }
             }
             group.addTask { try await story.tell() }
-            // The three programs and the story end by themselves; the alarm and the signals do not.
+            // The three programs and the story end on their own. The alarm and the signals do not.
             for _ in 0..<4 { try await group.next() }
             group.cancelAll()
         }
     }
 }
 
-/// What happens in the demo.
+/// The story of the demo.
 struct DemoStory: Sendable {
     let air: VirtualAir
     let car: DemoNode
@@ -56,7 +56,7 @@ struct DemoStory: Sendable {
     /// Length of the dead zone.
     private static let deadZone: Duration = .seconds(10)
 
-    /// Tells it. Every line is said when it has happened.
+    /// Runs the story. Each line is printed after the event has happened.
     func tell() async throws {
         let stage = DemoStage()
         StandardOutput.write(

@@ -60,13 +60,14 @@ struct DoctorCommand: AsyncParsableCommand {
     }
 }
 
-/// A look at the device.
+/// A check of the device.
 struct DoctorCheck {
     let options: NodeOptions
     let radio: RadioFacts?
     let doctor: Doctor
 
-    /// Looks. `isForUsers`: root asks what a user may do who starts this program, since root may do everything itself.
+    /// Collects the facts. With `isForUsers`, root checks the permissions of a user who starts this program, since root
+    /// has all of them.
     init(options: NodeOptions, isForUsers: Bool, environment: [String: String] = ProcessInfo.processInfo.environment)
         async throws
     {
@@ -93,7 +94,7 @@ struct DoctorCheck {
         self.doctor = doctor
     }
 
-    /// Tells all that there is to find, and tries the radios. Returns the exit code, nil where nothing is broken.
+    /// Reports all findings and tests the radios. Returns the exit code; nil if nothing is broken.
     func tell(_ report: DoctorReport) async -> SetupProblem.ExitCode? {
         var diagnosis = Diagnosis()
         func tell(_ findings: [Finding]) {

@@ -8,7 +8,8 @@ import Glibc
 import MeshNode
 import TerminalUI
 
-/// `roadmesh doctor --fix`: what is found, what can be changed, one question, the changes, and a second look.
+/// `roadmesh doctor --fix`: shows the findings and the possible changes, asks once, makes the changes, and checks
+/// again.
 struct DoctorFix {
     let report: DoctorReport
     let options: NodeOptions
@@ -50,13 +51,14 @@ struct DoctorFix {
         return failures > 0 ? code ?? .cannotCreate : code
     }
 
-    /// Whether something has come to light that was hidden before: an adapter's pace while bluetoothd did not run.
+    /// Whether a finding appeared that was hidden before, such as an adapter's advertising interval while bluetoothd
+    /// was not running.
     private func hasMore(_ check: DoctorCheck) async throws -> Bool {
         let facts = await FixFacts.collect(check.radio, environment: ProcessInfo.processInfo.environment)
         return !FixPlanner(radio: check.radio, facts: facts).plan(for: check.doctor.findings).changes.isEmpty
     }
 
-    /// Makes the changes. Returns how many could not be made.
+    /// Makes the changes. Returns the number of failures.
     private func make(_ plan: FixPlan) async throws -> Int {
         var run = FixRun(try FixJournal.forChanges())
         report.say("")
@@ -73,7 +75,7 @@ struct DoctorFix {
         return failures
     }
 
-    /// Waits until bluetoothd and an adapter are there, as they are some moments after a restart.
+    /// Waits until bluetoothd and an adapter are available, which takes some time after a restart.
     private func settle() async {
         let deadline = ContinuousClock.now + FixLimits.settling
         while ContinuousClock.now < deadline {
@@ -135,13 +137,13 @@ struct DoctorUndo {
     }
 }
 
-/// What changes to a device take of a person.
+/// The conditions for changing a device: root, and a person's consent.
 private enum Consent {
     static func needsRoot(_ option: String) -> SetupProblem {
         SetupProblem(.notPermitted, "Nothing was changed: that takes root. Type: sudo roadmesh doctor \(option)")
     }
 
-    /// Asks the person at the terminal. Without one nothing is changed.
+    /// Asks the person at the terminal. Throws without a terminal.
     static func ask(_ question: String, option: String) throws(SetupProblem) -> Bool {
         guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 else {
             throw SetupProblem(
@@ -154,10 +156,10 @@ private enum Consent {
 }
 
 extension FixJournal {
-    /// The journal of this device, to be read.
+    /// The journal of this device, for reading.
     fileprivate static func stored() throws(SetupProblem) -> Self { try standard(forChanges: false) }
 
-    /// The journal of this device, which this process then has.
+    /// The journal of this device, owned by this process.
     fileprivate static func forChanges() throws(SetupProblem) -> Self { try standard(forChanges: true) }
 
     private static func standard(forChanges: Bool) throws(SetupProblem) -> Self {

@@ -6,11 +6,11 @@ import MeshNode
 import MeshProtocol
 import TerminalUI
 
-/// Shows findings and changes as they come.
+/// Shows findings and changes as they arrive.
 struct DoctorReport {
     let isJSON: Bool
 
-    /// Columns of a paragraph, beside the margin.
+    /// Columns of a paragraph without the margin.
     private static let columns = 88
 
     func show(_ finding: Finding) {
@@ -23,7 +23,7 @@ struct DoctorReport {
         say("\n\(diagnosis.sentence)")
     }
 
-    /// What could be done, before anybody is asked.
+    /// Shows the possible changes before the question.
     func show(_ plan: FixPlan) {
         if !plan.changes.isEmpty { say("\nWhat can be changed:\n") }
         for (index, change) in plan.changes.enumerated() {
@@ -44,7 +44,7 @@ struct DoctorReport {
         }
     }
 
-    /// What was done before, and can be taken back.
+    /// Shows the earlier changes that can be undone.
     func show(_ made: [MadeChange]) {
         say("What was changed, the last first:\n")
         for (index, change) in made.enumerated() {
@@ -80,7 +80,8 @@ struct DoctorReport {
         }
     }
 
-    /// Lines for people alone. Paths and causes in them come from other programs, and a terminal obeys nothing in them.
+    /// Writes lines for people only. Paths and causes in them come from other programs, so control characters are
+    /// removed.
     func say(_ lines: String) {
         guard !isJSON else { return }
         for line in lines.split(separator: "\n", omittingEmptySubsequences: false) {

@@ -21,7 +21,7 @@ struct GuestCommand: AsyncParsableCommand {
 
     func run() async throws { try await run(recorded: nil) }
 
-    /// The part that the node plays.
+    /// The guest's part for `NodeCore`.
     private func part(_ invitation: Invitation?) throws(SetupProblem) -> NodeCore.Part {
         let pin = try wanted.pin.map(checkedPIN)
         let secret = invitation?.joiningSecret ?? pin
@@ -29,10 +29,10 @@ struct GuestCommand: AsyncParsableCommand {
             wanted: invitation?.host ?? wanted.host, joinsAny: wanted.joinAny, relays: others.relay, secret: secret)
     }
 
-    /// Runs the guest, and records its drive where that is wanted.
+    /// Runs the guest, and records its drive on request.
     func run(recorded recording: RecordingOptions.Checked?) async throws {
         let name = try checkedName(name)
-        // Digits of an identifier are no name.
+        // Digits of an identifier are not a name.
         if let host = wanted.host, Identity.digits(in: host) == nil { _ = try checkedName(host, of: "--host") }
         let invitation = try wanted.invitation()
         var options = options
@@ -51,7 +51,7 @@ struct GuestCommand: AsyncParsableCommand {
     }
 }
 
-/// What a guest does for others.
+/// The services of a guest for other guests.
 struct OtherGuests: ParsableArguments {
     @Flag(
         help: """
@@ -61,7 +61,7 @@ struct OtherGuests: ParsableArguments {
     var relay = false
 }
 
-/// Whom a guest joins.
+/// The host that a guest joins.
 struct WantedHost: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -89,7 +89,7 @@ struct WantedHost: ParsableArguments {
         throw ValidationError("--join-any goes without a host: --host and --join say which one.")
     }
 
-    /// What `--join` says, checked.
+    /// The invitation of `--join`, checked.
     func invitation() throws(SetupProblem) -> Invitation? {
         guard let join else { return nil }
         guard host == nil, pin == nil else {

@@ -32,7 +32,7 @@ struct HostCommand: AsyncParsableCommand {
 
     func run() async throws { try await run(recorded: nil) }
 
-    /// Runs the host, and records its drive where that is wanted.
+    /// Runs the host, and records its drive on request.
     func run(recorded recording: RecordingOptions.Checked?) async throws {
         let name = try checkedName(name)
         let (fairness, webGuests) = (fairness.policies, joining.webGuests)
@@ -67,7 +67,7 @@ struct HostCommand: AsyncParsableCommand {
     }
 }
 
-/// Whom a host lets in.
+/// Which devices a host admits.
 struct JoiningOptions: ParsableArguments {
     @Flag(help: "Passengers on the head unit's own Wi-Fi join with a browser; the page shows them how.")
     var webGuests = false
@@ -91,14 +91,14 @@ struct JoiningOptions: ParsableArguments {
             valueName: "digits|auto"))
     var pin: String?
 
-    /// What a node that dials has to know before.
+    /// What a dialling node must know in advance.
     var demands: AdvertisedFlags.Critical {
         var demands: AdvertisedFlags.Critical = requireBond ? [.bond] : []
         if pin != nil { demands.insert(.proof) }
         return demands
     }
 
-    /// The Wi-Fi, where it is named.
+    /// The Wi-Fi, if it is named.
     func network() throws(SetupProblem) -> WifiNetwork? {
         guard let wifi else {
             guard wifiPassword == nil else {
@@ -124,7 +124,7 @@ struct JoiningOptions: ParsableArguments {
             .map(String.init) ?? ""
     }
 
-    /// The PIN, where there is one.
+    /// The PIN, if one is wanted.
     func secret() throws(SetupProblem) -> JoiningSecret? {
         switch pin {
         case nil: nil
@@ -134,7 +134,7 @@ struct JoiningOptions: ParsableArguments {
     }
 }
 
-/// A PIN as the value of an option.
+/// Parses a PIN given as an option.
 func checkedPIN(_ digits: String) throws(SetupProblem) -> JoiningSecret {
     guard let secret = JoiningSecret(pin: digits) else {
         throw SetupProblem(.usage, "A PIN has \(Limits.pinDigits) digits, such as --pin 314159.")
@@ -142,9 +142,9 @@ func checkedPIN(_ digits: String) throws(SetupProblem) -> JoiningSecret {
     return secret
 }
 
-/// How a host weighs its guests' wishes.
+/// How a host weights its guests' wishes.
 struct FairnessOptions: ParsableArguments {
-    /// How many songs an option can name; 0 is any number.
+    /// Bounds of an option that counts songs. 0 means any number.
     enum SongBounds: NumberBounds {
         static let range = 0...Int.max
     }
@@ -168,7 +168,7 @@ struct FairnessOptions: ParsableArguments {
     @Flag(help: "Guests vote for what you have queued, and suggest nothing.")
     var voteOnly = false
 
-    /// The policies that are on.
+    /// The enabled policies.
     var policies: Fairness {
         var policies = Fairness(
             openSuggestions: Self.limit(openSuggestions), songsInARow: Self.limit(songsInARow),

@@ -89,7 +89,7 @@ struct PairCommand: AsyncParsableCommand {
 }
 
 extension SetupProblem {
-    /// A name that stands for no bond, or for several.
+    /// The problem of a name that matches no bond, or several.
     fileprivate init(_ device: String, isNotOneOf meant: [Bond]) {
         let shown = UntrustedText.shown(String(device.prefix(Limits.nameCharacters)))
         guard !meant.isEmpty else {
@@ -118,7 +118,7 @@ extension NodeOptions {
     }
 }
 
-/// What this device is called where nobody has said.
+/// This device's default name.
 private func hostName() -> String {
     var buffer = [CChar](repeating: 0, count: 256)
     guard gethostname(&buffer, buffer.count - 1) == 0 else { return "RoadMesh" }

@@ -8,7 +8,7 @@ import TerminalUI
 struct ScanCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "scan", abstract: "List the hosts in range.")
 
-    /// How long it listens.
+    /// The duration of the scan.
     struct Time: ExpressibleByArgument {
         let seconds: Double
 
@@ -19,7 +19,7 @@ struct ScanCommand: AsyncParsableCommand {
             self.seconds = seconds
         }
 
-        /// Without a fraction where it has none.
+        /// The text of the default, without a fraction for a full number of seconds.
         var defaultValueDescription: String {
             seconds == seconds.rounded() ? String(Int(seconds)) : String(seconds)
         }

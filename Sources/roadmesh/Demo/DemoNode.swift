@@ -6,7 +6,7 @@ import MeshNode
 import MeshProtocol
 import Subprocess
 
-/// A line that a program of the demo has printed: what the demo needs of the command line's contract.
+/// A line printed by a program of the demo, with the fields of the command-line contract that the demo needs.
 struct DemoEvent: Decodable, Sendable {
     var event: String
     var at: Double
@@ -19,8 +19,8 @@ struct DemoEvent: Decodable, Sendable {
     var nowPlaying: Song?
 }
 
-/// One program of the demo: this one, started again as a host or guest with `--json`, and driven through its pipes as
-/// any script would drive it.
+/// One program of the demo: this program, started as a host or guest with `--json`. The demo controls it over its
+/// pipes, as a script would.
 struct DemoNode: Sendable {
     let name: String
     private let arguments: [String]
@@ -39,7 +39,7 @@ struct DemoNode: Sendable {
         (commands, commandSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(64))
     }
 
-    /// Runs the program until it ends by itself, or with SIGTERM when the task is cancelled.
+    /// Runs the program until it ends. Cancelling the task ends it with SIGTERM.
     func run() async throws {
         defer { eventSink.finish() }
         var options = PlatformOptions()
@@ -64,12 +64,12 @@ struct DemoNode: Sendable {
         }
     }
 
-    /// Types a command.
+    /// Sends a command.
     func say(_ command: String) {
         commandSink.yield(command)
     }
 
-    /// Waits for the next event that fits; those before it are passed over.
+    /// Waits for the next matching event, and skips the events before it.
     func next(where fits: (DemoEvent) -> Bool) async throws -> DemoEvent {
         for await event in events where fits(event) { return event }
         throw SetupProblem(

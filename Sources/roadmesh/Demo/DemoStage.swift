@@ -4,10 +4,10 @@ import DemocracyDJ
 import MeshNode
 import TerminalUI
 
-/// Where the demo tells its story: a line for each thing that happens, with the time since the start.
+/// Prints the demo's story: a line for each event, with the time since the start.
 struct DemoStage {
     private let start = ContinuousClock.now
-    /// What a pause between two scenes is, so that a person can read along.
+    /// The pause between two scenes, so that a person can read along.
     private let reading: Duration = .milliseconds(1_200)
 
     private var elapsed: String {
@@ -16,23 +16,23 @@ struct DemoStage {
         return String(repeating: " ", count: max(7 - text.count, 0)) + text
     }
 
-    /// A heading between two scenes.
+    /// Prints a heading between two scenes.
     func scene(_ title: String) {
         StandardOutput.write("\n\(title)")
     }
 
-    /// Something that happens to somebody.
+    /// Prints an event of one participant.
     func tell(_ who: String, _ what: String) {
         let name = who + String(repeating: " ", count: max(10 - who.count, 1))
         StandardOutput.write("\(elapsed)  \(name)\(what)")
     }
 
-    /// Time to read.
+    /// Waits, so that a person can read.
     func pause() async throws {
         try await Task.sleep(for: reading)
     }
 
-    /// The queue as everybody sees it.
+    /// Prints the queue that all participants see.
     func show(_ event: DemoEvent) {
         StandardOutput.write("           now playing  \(event.nowPlaying?.title ?? "nothing")")
         for (index, item) in (event.queue ?? []).enumerated().prefix(4) {

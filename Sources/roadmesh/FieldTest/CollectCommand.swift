@@ -70,7 +70,7 @@ struct CollectCommand: AsyncParsableCommand {
     }
 }
 
-/// What is told while drives are collected, for programs and in words.
+/// An event while drives are collected, for programs and in words.
 struct CollectEvent: Encodable {
     struct Car: Encodable {
         var id: String

@@ -8,7 +8,7 @@ import MeshNode
 import NodeStore
 import TerminalUI
 
-/// Where drives are: in a state folder, by number, or in files.
+/// The source of drives: a state folder, by number, or files.
 struct DriveOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -19,7 +19,7 @@ struct DriveOptions: ParsableArguments {
 
     func validate() throws { try refuseEmpty([("--state <dir>", state)]) }
 
-    /// The recorded drives of the folder. Nil where there are none.
+    /// The recorded drives of the folder. Nil if it contains no drives.
     func store() throws(SetupProblem) -> DriveStore? {
         let folder = try NodeOptions.statePath(state)
         do {
@@ -29,7 +29,7 @@ struct DriveOptions: ParsableArguments {
         }
     }
 
-    /// What the folder has.
+    /// All drives of the folder.
     func list() throws(SetupProblem) -> (store: DriveStore?, drives: [StoredDrive]) {
         let store = try store()
         do {
@@ -39,20 +39,20 @@ struct DriveOptions: ParsableArguments {
         }
     }
 
-    /// The drives that are named: numbers or names of the folder's list, `last`, or files.
+    /// The named drives: numbers or names of the folder's list, `last`, or files.
     func drives(_ names: [String]) throws(SetupProblem) -> [Drive] {
         var drives: [Drive] = []
         for name in names { drives.append(try drive(name)) }
         return drives
     }
 
-    /// A drive that is named.
+    /// A named drive.
     func drive(_ name: String) throws(SetupProblem) -> Drive {
-        // A number and "last" are of the list, whatever files there are: so they are to forget.
+        // A number or "last" always refers to the list, even if a file has that name. `forget` treats it the same way.
         let isOfList = name == "last" || Int64(name) != nil
         if !isOfList, NodeOptions.isThere(name), !NodeOptions.isFolder(name) { return try file(name) }
         guard let stored = try listed(name) else {
-            // A path with a slip in it, more likely than a name: what is told is why the file cannot be read.
+            // A mistyped path is more likely than a name, so report why the file cannot be read.
             if name.contains(where: { $0 == "/" || $0 == "." }) { return try file(name) }
             throw Self.nothing(name)
         }
@@ -74,7 +74,7 @@ struct DriveOptions: ParsableArguments {
         return stored
     }
 
-    /// A drive of the folder's list. Nil where none is called so.
+    /// A drive of the folder's list. Nil if none has this name.
     private func listed(
         _ name: String
     ) throws(SetupProblem) -> (store: DriveStore, drive: StoredDrive, isLast: Bool)? {
@@ -93,7 +93,7 @@ struct DriveOptions: ParsableArguments {
         SetupProblem(.data, "There is no drive \"\(name.prefix(40))\"; roadmesh fieldtest list shows what there is.")
     }
 
-    /// The drives that somebody may mean: by number, by name, or by the beginning of a name.
+    /// The drives that a name may mean: by number, by name, or by the beginning of a name.
     private static func meant(_ name: String, among all: [StoredDrive]) -> [StoredDrive] {
         if name == "last" { return all.suffix(1) }
         if let numbered = all.first(where: { String($0.number) == name }) { return [numbered] }
@@ -136,7 +136,7 @@ struct DriveOptions: ParsableArguments {
             "\(what) cannot be read (\(words(cause))); see to the folder and its disk, or name another with --state.")
     }
 
-    /// What a person can use of it: not the statement that it was about.
+    /// The part of the cause that helps a person, without the SQL statement.
     private static func words(_ cause: String) -> String {
         cause.split(separator: " - while executing", maxSplits: 1).first.map(String.init) ?? cause
     }
@@ -152,7 +152,7 @@ extension DriveProblem {
     }
 }
 
-/// Writes a file, or to standard output where it is called "-".
+/// Writes to a file, or to standard output for "-".
 func writeFile(_ text: String, _ name: String) throws(SetupProblem) {
     if name == "-" {
         guard StandardOutput.deliver(text) else {
@@ -163,7 +163,7 @@ func writeFile(_ text: String, _ name: String) throws(SetupProblem) {
     let path = NodeOptions.absolute(name)
     var status = stat()
     let isPlain = lstat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
-    // A device, a pipe or a link is written to: a file of its name would take its place.
+    // Write to a device, a pipe or a link directly. An atomic write would replace it with a file.
     let isWritten = isPlain ? isReplaced(path, by: text) : isOverwritten(path, by: text)
     guard isWritten else {
         throw SetupProblem(.cannotCreate, "Cannot write \(name); name a file in a folder that can be written.")

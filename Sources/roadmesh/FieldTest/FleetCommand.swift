@@ -36,7 +36,7 @@ struct FleetCommand: AsyncParsableCommand {
                     + "--state.")
         }
         var report = FleetReport()
-        // One after the other: a drive may be large, and what it comes to is not.
+        // Load one drive at a time: a drive may be large, but its results are small.
         for stored in all {
             guard let drive = try? options.drive(String(stored.number)) else {
                 StandardError.write("roadmesh: Drive \(stored.number) cannot be read; it is left out.")

@@ -35,7 +35,7 @@ struct ListCommand: AsyncParsableCommand {
     }
 }
 
-/// A drive in the list, as `docs/fieldtest.md` has it.
+/// A drive in the list, in the form of `docs/fieldtest.md`.
 struct ListedDrive: Encodable {
     var drive: Int64
     var name: String
@@ -47,14 +47,14 @@ struct ListedDrive: Encodable {
     var version: String
     /// The node's identifier.
     var node: String
-    /// It comes from another node, and not all of it is here.
+    /// The drive comes from another node and is not complete yet.
     var isArriving: Bool
 
     private enum CodingKeys: String, CodingKey {
         case drive, name, role, began, seconds, ending, car, node, version
     }
 
-    /// Nil where its header is none. `isUnderWay` where it is being recorded, unless it has its end.
+    /// Nil for an invalid header. `isUnderWay` means that it is being recorded, unless it has its end.
     init?(_ stored: StoredDrive, isUnderWay: Bool) {
         let lines = [stored.header] + (stored.lastLine.map { [$0] } ?? [])
         guard let drive = try? Drive(lines: lines) else { return nil }
@@ -68,7 +68,7 @@ struct ListedDrive: Encodable {
         ending = stored.isEnded ? .complete : isUnderWay ? .underWay : .cutOff
     }
 
-    /// `isFleet` where not all drives are of one node.
+    /// `isFleet` means that the drives come from several nodes.
     func sentence(isFleet: Bool) -> String {
         let end =
             switch ending {
@@ -125,7 +125,7 @@ struct ForgetCommand: AsyncParsableCommand {
         if !yes { StandardOutput.write("Deleted.") }
     }
 
-    /// Asks the person at the terminal whether this drive is to go.
+    /// Asks the person at the terminal whether to delete this drive.
     private func isMeant(_ stored: StoredDrive) throws(SetupProblem) -> Bool {
         guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 else {
             throw SetupProblem(

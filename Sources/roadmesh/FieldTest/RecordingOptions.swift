@@ -10,7 +10,7 @@ import NodeStore
 import ServiceLifecycle
 import TerminalUI
 
-/// What is said of a recording when it begins.
+/// The options of a new recording.
 struct RecordingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("What the drive is called; without it, by the day and hour.", valueName: "name"))
     var drive: String?
@@ -31,7 +31,7 @@ struct RecordingOptions: ParsableArguments {
         var name: String
         var marks: [DriveRecording.TimedMark]
         var origin: String?
-        /// Where it is shared; nil where it is not.
+        /// The broker to which the drive is sent; nil if it is not shared.
         var broker: BrokerChoice?
 
         var remark: String {
@@ -74,7 +74,7 @@ struct RecordingOptions: ParsableArguments {
 }
 
 extension NodeOptions.Node {
-    /// Says that its drive is recorded, to programs and to the person.
+    /// Announces to programs and to the person that the drive is recorded.
     mutating func record(_ recording: RecordingOptions.Checked) {
         description.isRecorded = true
         add(remark: recording.remark)
@@ -82,7 +82,7 @@ extension NodeOptions.Node {
 }
 
 extension RecordingOptions.Checked {
-    /// Begins the recording of a node that does not run yet, and what sends it where it is shared.
+    /// Starts the recording of a node before the node runs, and the uplink if the drive is shared.
     func begin(_ node: MeshNode.Node, _ parts: NodeOptions.Node) throws(SetupProblem) -> [any Service] {
         guard let kept = parts.kept else { preconditionFailure("a scan records nothing") }
         let start = ContinuousClock.now

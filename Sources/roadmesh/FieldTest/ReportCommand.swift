@@ -54,7 +54,7 @@ struct ReplayCommand: AsyncParsableCommand {
     @Argument(help: "A number or a name of the list, last, or the file of an exported drive.", completion: .drives)
     var drive: String
 
-    /// How often it can be driven.
+    /// Bounds of the number of runs.
     enum RunBounds: NumberBounds {
         static let range = 1...FieldTestLimits.replaySeeds
     }
@@ -93,7 +93,7 @@ struct ReplayCommand: AsyncParsableCommand {
         if result.violation != nil { throw ExitCode(SetupProblem.ExitCode.brokenInvariant.rawValue) }
     }
 
-    /// Who waits is told about every second that it goes on.
+    /// How often the progress is shown.
     private static let progressInterval: Duration = .seconds(1)
 }
 

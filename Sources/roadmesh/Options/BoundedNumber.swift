@@ -2,12 +2,12 @@
 
 import ArgumentParser
 
-/// What a number on the command line is at least and at most.
+/// The bounds of a number on the command line.
 protocol NumberBounds {
     static var range: ClosedRange<Int> { get }
 }
 
-/// A whole number within bounds. The parser refuses any other, with what the help says of the option.
+/// A whole number within bounds. For any other number, the parser reports the help of the option.
 struct BoundedNumber<Bounds: NumberBounds>: ExpressibleByArgument {
     let value: Int
 

@@ -5,7 +5,7 @@ import FoundationEssentials
 import Glibc
 import MeshNode
 
-/// The options of a broker, for nodes that are out of each other's reach.
+/// The options of a broker, for nodes out of each other's radio range.
 struct BrokerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -38,7 +38,7 @@ struct BrokerOptions: ParsableArguments {
 
     private static let passwordVariable = "ROADMESH_BROKER_PASSWORD"
 
-    /// The broker, where one is named.
+    /// The broker, if one is named.
     func choice(_ environment: [String: String]) throws(SetupProblem) -> BrokerChoice? {
         guard let broker else {
             guard [brokerPassword, brokerCa, brokerCertificate, brokerKey].contains(where: { $0 != nil }) else {
@@ -47,7 +47,7 @@ struct BrokerOptions: ParsableArguments {
             throw SetupProblem(.usage, "The files of a broker are for --broker, which names it.")
         }
         var password = environment[Self.passwordVariable]
-        // Programs that this one starts have no use for it.
+        // Programs that this one starts do not need the password.
         unsetenv(Self.passwordVariable)
         if let brokerPassword { password = try Self.line(of: brokerPassword) }
         let files = [brokerCa, brokerCertificate, brokerKey].map { $0.map(NodeOptions.absolute) }

@@ -8,13 +8,13 @@ import MeshProtocol
 import NodeStore
 import ServiceLifecycle
 
-/// What a shell completes beside commands, options and files. Each is asked of the state folder that the line names.
+/// Further completions of a shell, in addition to commands, options and files. They use the state folder that the line names.
 extension CompletionKind {
-    /// Hosts that were heard here before.
+    /// Hosts that were heard on this device before.
     static let heardHosts = custom { words, _, _ in
         let names = HeardHosts(folder(words))?.names ?? []
-        // These names are of other devices: bash expands what it is given (compgen -W), and zsh takes what follows a colon
-        // for a description (_describe).
+        // These names come from other devices. bash expands them (compgen -W), and zsh treats the text after a colon as
+        // a description (_describe).
         let shell = CompletionShell.requesting
         return shell == .bash ? names.map(quoted) : shell == .zsh ? names.map(escaped) : names
     }
@@ -38,14 +38,14 @@ extension CompletionKind {
         name.replacing("\\", with: "\\\\").replacing(":", with: "\\:")
     }
 
-    /// The state folder of a line whose words are as they were typed.
+    /// The state folder of a line. `words` are unexpanded.
     private static func folder(_ words: [String]) -> String? { try? NodeOptions.statePath(named(words)) }
 
-    /// What the line gives --state, the last time; nil where that is nothing.
+    /// The last value of --state in the line; nil without a value.
     private static func named(_ words: [String]) -> String? {
         let option = "--state"
         guard let place = words.lastIndex(where: { $0 == option || $0.hasPrefix(option + "=") }) else { return nil }
-        // bash splits a word at its "=".
+        // bash splits words at "=".
         let isSplit = words[place...].dropFirst().first == "="
         let value: String? =
             if words[place] != option {
@@ -58,19 +58,19 @@ extension CompletionKind {
         return value == "" ? nil : value
     }
 
-    /// Shells expand "~/" at the beginning of a word, when they run the line.
+    /// Expands a leading "~/", as shells do when they run the line.
     private static func expanded(_ word: String) -> String {
         guard word.hasPrefix("~/"), let home = ProcessInfo.processInfo.environment["HOME"] else { return word }
         return home + String(word.dropFirst())
     }
 }
 
-/// Names of the hosts that were heard here, the last one first: a file of the state folder, a line each. It is for completion
-/// only, so nobody is told where it cannot be written.
+/// The names of the hosts that were heard on this device, latest first: a file of the state folder, one line each. It
+/// is only for completion, so a failed write is not reported.
 struct HeardHosts {
     private let file: URL
 
-    /// Those of a folder; nil where there is none.
+    /// The names in a folder; nil without a folder.
     init?(_ folder: String?) {
         guard let folder, NodeOptions.isFolder(folder) else { return nil }
         file = URL(filePath: folder + "/heard")
@@ -78,7 +78,7 @@ struct HeardHosts {
 
     /// The names.
     var names: [String] {
-        // A pipe that somebody has put there would be waited for.
+        // Reading a pipe in its place would block.
         var status = stat()
         guard stat(file.path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= Self.mostBytes,
             let text = try? String(contentsOf: file, encoding: .utf8)
@@ -86,12 +86,12 @@ struct HeardHosts {
         return text.split(separator: "\n").map(String.init)
     }
 
-    /// As many as a person looks through.
+    /// As many as a person reads through.
     private static let limit = 32
-    /// What they may take, in bytes, with their line ends.
+    /// The maximum size of the names in bytes, including line ends.
     private static let mostBytes = limit * (Limits.nameBytes + 1)
 
-    /// A host was heard.
+    /// Adds a host that was heard.
     func add(_ host: Peer) {
         let name = UntrustedText.shown(host.name)
         let before = names
@@ -101,7 +101,7 @@ struct HeardHosts {
     }
 }
 
-/// Takes down the hosts that a guest hears.
+/// Records the hosts that a guest hears.
 struct Listener: Service {
     let events: AsyncStream<NodeEvent>
     let heard: HeardHosts

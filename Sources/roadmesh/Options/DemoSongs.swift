@@ -2,7 +2,7 @@
 
 import DemocracyDJ
 
-/// The songs of a host that was given none; `docs/songs.json` has the same.
+/// The songs of a host without a library. `docs/songs.json` contains the same songs.
 enum DemoSongs {
     static let songs = [
         Song(id: "s1", title: "Open Road", artist: "The Milestones", duration: 214),

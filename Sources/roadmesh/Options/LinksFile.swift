@@ -6,8 +6,8 @@ import NodeStore
 import ServiceLifecycle
 import TerminalUI
 
-/// Writes the secrets of a running node to the file `links` of its state folder, which only the owner can read. A log gets
-/// the path of this file.
+/// Writes the secrets of a running node to the file `links` of its state folder. Only the owner can read this file.
+/// Logs contain only its path.
 actor LinksFile: Service {
     static let name = "links"
 
@@ -16,19 +16,19 @@ actor LinksFile: Service {
     private let events: AsyncStream<NodeEvent>
     private var links: PrivateLinks
 
-    /// The file of a node that does not run yet.
+    /// Creates the file's writer before the node runs.
     init(_ parts: NodeOptions.Node, folder: StateFolder, events: AsyncStream<NodeEvent>) {
         (self.folder, logger, self.events) = (folder, parts.logger, events)
         links = PrivateLinks(controls: nil, passengers: nil, pin: parts.description.pin)
     }
 
-    /// The page is at this address.
+    /// Stores the addresses of the page.
     func show(_ controls: String?, passengers: String?) {
         (links.controls, links.passengers) = (controls, passengers)
         write()
     }
 
-    /// Follows the invitations as long as the node runs.
+    /// Writes the invitations whenever they change, until the node stops.
     func run() async {
         for await event in events {
             guard case .invitations(let open) = event else { continue }

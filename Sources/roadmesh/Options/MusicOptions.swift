@@ -11,17 +11,17 @@ import MusicLibrary
 import MusicPlayer
 import TerminalUI
 
-/// What plays.
+/// The player of a host.
 enum PlayerChoice: String, CaseIterable, ExpressibleByArgument {
     /// mpv, on this device's loudspeakers.
     case mpv
-    /// Nothing: the host keeps time as if it played.
+    /// No player. The host keeps time as if it played.
     case none
 }
 
 extension Loudness: ExpressibleByArgument {}
 
-/// A host's music, as the command line says it.
+/// The music of a host, from the command line.
 struct MusicOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -62,8 +62,8 @@ struct MusicOptions: ParsableArguments {
 
     func validate() throws { try refuseEmpty([("--library <path>", library), ("--playlist <file>", playlist)]) }
 
-    /// What the options name, looked at: whatever is wrong with them is said before anything is opened. `stateFolder` is the
-    /// folder that the player must not read.
+    /// Checks the options before anything is opened, and returns the music that they name. The player must not read
+    /// `stateFolder`.
     func source(stateFolder: String) throws(SetupProblem) -> MusicSource {
         guard let library else {
             guard playlist == nil else { throw Self.noFolder }
@@ -90,15 +90,15 @@ struct MusicOptions: ParsableArguments {
             loudness: loudness, audioDevice: audioDevice, playlist: wanted.map(NodeOptions.absolute))
     }
 
-    /// Whether a path is that of a folder. A path without a file is a folder on a stick that is not plugged in yet, unless its
-    /// name is that of a list.
+    /// Whether a path is a folder. A missing path counts as a folder on a stick that is not plugged in, unless it has
+    /// the name of a song list.
     private static func isFolder(_ path: String) -> Bool {
         NodeOptions.isFolder(path) || !NodeOptions.isThere(path) && !path.lowercased().hasSuffix(".json")
     }
 
     private static func isReadable(_ file: String) -> Bool { access(file, R_OK) == 0 }
 
-    /// Whether more may be in a folder later: it is not there, or there is nothing in it, as without its stick.
+    /// Whether a folder may get files later: it is missing or empty, for example without its stick.
     private static func mayCome(to folder: String) -> Bool {
         (try? FileManager.default.contentsOfDirectory(atPath: folder))?.isEmpty ?? true
     }
@@ -106,7 +106,7 @@ struct MusicOptions: ParsableArguments {
     private static let noFolder = SetupProblem(
         .usage, "A playlist plays songs of a folder of music; name the folder with --library.")
 
-    /// The folder that a file is in.
+    /// The folder of a file.
     private static func folder(of file: String) -> String {
         file.lastIndex(of: "/").map { $0 == file.startIndex ? "/" : String(file[..<$0]) } ?? "."
     }
@@ -121,7 +121,7 @@ struct MusicOptions: ParsableArguments {
 }
 
 extension MusicSource {
-    /// Opens the music of a node, and says how far it has been read.
+    /// Opens the music of a node, and shows the progress of reading it.
     func open(_ parts: NodeOptions.Node, showsProgress: Bool) async throws(SetupProblem) -> Music {
         guard let kept = parts.kept else { preconditionFailure("a host keeps what it knows") }
         do throws(LibraryProblem) {

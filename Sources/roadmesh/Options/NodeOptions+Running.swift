@@ -8,8 +8,8 @@ import ServiceLifecycle
 import TerminalUI
 
 extension NodeOptions {
-    /// Runs a host or a guest of these parts, and what is around it, to its end (`NodeSession`). `endOfInput` is what the
-    /// end of its input means.
+    /// Runs a host or a guest and the services around it until it ends (`NodeSession`). `endOfInput` is the input for
+    /// the node when its standard input ends.
     func run(
         _ parts: Node, as part: NodeCore.Part, library: [Song] = [], endOfInput: NodeInput?,
         around: (MeshNode.Node) async throws -> (page: Dashboard, others: [any Service])
@@ -26,19 +26,19 @@ extension NodeOptions {
         } catch {
             throw SetupProblem.from(error)
         }
-        // The folder's lock goes with the last use of it: the node has had it until here.
+        // The folder's lock is released with its last use. The node needs it until here.
         withExtendedLifetime(parts.kept) {}
     }
 }
 
 extension SetupProblem {
-    /// The problem that an error of a starting node is.
+    /// Translates an error of a starting node into a problem.
     static func from(_ error: any Error) -> any Error {
         (error as? RadioError).map { SetupProblem($0) } ?? error
     }
 }
 
-/// What can be typed at a running node, for its help and its manual page.
+/// The commands that can be typed at a running node, for its help and its manual page.
 func typed(_ user: NodeCommand.User, isRecorded: Bool = false) -> String {
     let help = CommandReader(user, isRecorded: isRecorded).help(isComplete: true)
     return (["While it runs, these can be typed:", ""] + help.dropLast() + [""] + help.suffix(1)).joined(

@@ -17,7 +17,7 @@ extension RadioChoice: ExpressibleByArgument {}
 extension LANChoice: ExpressibleByArgument {}
 extension AdapterSettingsChoice: ExpressibleByArgument {}
 
-/// The options that every command has.
+/// The options of all commands.
 struct NodeOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -72,31 +72,31 @@ struct NodeOptions: ParsableArguments {
         try refuseEmpty([("--adapter <hci0>", adapter), ("--air <dir>", air), ("--state <dir>", state)])
     }
 
-    /// A node's parts, made and checked.
+    /// A node's parts, created and checked.
     struct Node {
         var description: NodeDescription
         var identity: Identity
         var radio: any Radio
         var logger: Logger
-        /// What outlives this run, locked as long as the node runs. A scan has none: it is nobody.
+        /// The state that outlives this run, locked while the node runs. A scan stores no state.
         var kept: Kept?
-        /// The covers that the music's files have.
+        /// The covers in the music files.
         var art: (@Sendable (Song.ID) async -> [UInt8]?)?
         var remark: String?
         var files: OpenFiles
-        /// What of the log is to be shown above the prompt of a terminal; nil where there is no prompt.
+        /// The log lines to show above a terminal's prompt; nil without a prompt.
         var logLines: AsyncStream<String>?
 
         mutating func add(remark another: String) {
             remark = remark.map { $0 + "\n" + another } ?? another
         }
 
-        /// The way to hear hosts, for a scan.
+        /// The manager that hears hosts, for a scan.
         var manager: BLEManager {
             BLEManager(radio: radio, local: description.peer, service: description.service, logger: logger)
         }
 
-        /// The node itself, going on where its last run ended.
+        /// Creates the node, which continues where its last run ended.
         func makeNode(_ part: NodeCore.Part) throws(SetupProblem) -> MeshNode.Node {
             guard let kept else { preconditionFailure("a scan is no node") }
             var covers = NodeCovers()
@@ -118,7 +118,8 @@ struct NodeOptions: ParsableArguments {
         }
     }
 
-    /// Makes the parts of a node. `demands` is what a host asks of its guests, and `page` where the node's page is.
+    /// Creates the parts of a node. `demands` is what a host requires of its guests. `page` is the address of the
+    /// node's page.
     func node(
         _ role: NodeDescription.Role, name: NodeName, demands: AdvertisedFlags.Critical = [], page: DashboardAddress
     ) throws(SetupProblem) -> Node {
@@ -132,16 +133,16 @@ struct NodeOptions: ParsableArguments {
         return node
     }
 
-    /// Where the node keeps itself.
+    /// The path of the node's state folder.
     func statePath() throws(SetupProblem) -> String { try Self.statePath(state) }
 
-    /// The state folder that a person has named, or the standard one.
+    /// The state folder that a person has named, or the default.
     static func statePath(_ named: String?) throws(SetupProblem) -> String {
         if let named { return absolute(named) }
         return try StateFolder.defaultPath(environment: ProcessInfo.processInfo.environment)
     }
 
-    /// Makes the parts of a scan, which needs no identity that stays.
+    /// Creates the parts of a scan, which needs no permanent identity.
     func scanNode() throws(SetupProblem) -> Node {
         try node(.scan, .make(), name: "scan", demands: [], ProcessInfo.processInfo.environment)
     }
@@ -158,7 +159,7 @@ struct NodeOptions: ParsableArguments {
         let service = try checkedService()
         let airFolder = air.map(Self.absolute) ?? RadioChoice.defaultAir(environment: environment, userID: getuid())
         let log = role != .scan && !json && Terminal.isLive(environment) ? TerminalLog.make() : nil
-        // Where standard error goes to a file, that is where the log is wanted.
+        // If standard error is a file, the log belongs there.
         let shown = isatty(STDERR_FILENO) == 1 ? log?.handler : nil
         let logger = self.logger(shown ?? StreamLogHandler.standardError(label: "roadmesh"))
         let settings = settingsPolicy(role == .scan ? .leave : adapterSettings, environment)
@@ -171,7 +172,7 @@ struct NodeOptions: ParsableArguments {
             logLines: log?.lines)
     }
 
-    /// How a node of this user treats its adapter's settings.
+    /// The policy for an adapter's settings.
     func settingsPolicy(
         _ choice: AdapterSettingsChoice, _ environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> AdapterSettingsPolicy {
@@ -208,12 +209,11 @@ struct NodeOptions: ParsableArguments {
         return FileManager.default.fileExists(atPath: absolute(path), isDirectory: &isFolder) && isFolder
     }
 
-    /// For a command that is no node.
+    /// The logger of a command that runs no node.
     var errorLogger: Logger { logger(StreamLogHandler.standardError(label: "roadmesh")) }
 
-    /// Never on standard output, which is the program's.
-    /// People are told in sentences what happens. With --verbose there is a line of the log for it, and for each link that
-    /// comes or goes.
+    /// Never logs to standard output, which is for the program's output. People get sentences about events. With
+    /// --verbose the log also has a line for each event, and for each link that comes or goes.
     private func logger(_ handler: any LogHandler) -> Logger {
         var logger = Logger(label: "roadmesh") { _ in handler }
         logger.logLevel = verbose ? .debug : json ? .error : .critical
@@ -221,14 +221,14 @@ struct NodeOptions: ParsableArguments {
     }
 }
 
-/// Refuses options with an empty value, as a script gives them whose variable is empty: it would name this very folder.
+/// Refuses an option with an empty value. A script with an empty variable would otherwise name the current folder.
 func refuseEmpty(_ options: [(name: String, value: String?)]) throws {
     guard let empty = options.first(where: { $0.value == "" }) else { return }
-    // In the parser's words, which `ParserMessage` translates.
+    // Use the parser's words, which `ParserMessage` translates.
     throw ValidationError("Missing value for '\(empty.name)'")
 }
 
-/// A node's name as an argument, or as the value of an option.
+/// Checks a node's name, given as an argument or as the value of an option.
 func checkedName(_ text: String, of option: String = "The name") throws(SetupProblem) -> NodeName {
     do {
         return try NodeName(text)

@@ -6,23 +6,24 @@ import MeshNode
 import MeshProtocol
 import TerminalUI
 
-/// How many files the system lets this program have open (RLIMIT_NOFILE, getrlimit(2)), and for what they are. A link to a
-/// guest is one of them, so browsers must not take the last.
+/// The limit of open files of this program (RLIMIT_NOFILE, getrlimit(2)), and its use. Each link to a guest needs one,
+/// so browsers must not take the last.
 struct OpenFiles {
-    /// How many connections of browsers there is room for.
+    /// The number of browser connections that fit.
     let places: Int
-    /// How many files are allowed, where that is fewer than are wanted.
+    /// The number of allowed files if it is lower than wanted.
     private let allowed: Int?
 
-    /// What a node has open itself: a host at rest 28; the others are for mpv, a folder of music and its index, a recording,
-    /// covers on their way, and adapters.
+    /// Files that a node itself has open. An idle host has 28. The others are for mpv, a music folder and its index, a
+    /// recording, covers that are loading, and adapters.
     private static let node = 64
-    /// Links: guests, half-open ones, and those that are being told that there is no room.
+    /// Links: guests, half-open ones, and those that are being refused because the host is full.
     private static let air = Limits.guests + 2 * Limits.halfOpenLinks
-    /// The fewest with which the program can start at all, and say what is wrong.
+    /// The minimum that the program needs to start and to report a problem.
     private static let least = 24
 
-    /// Ends the program with a message if it may open fewer files than the Swift runtime needs, which crashes otherwise.
+    /// Ends the program with a message if it may open fewer files than the Swift runtime needs. The runtime would
+    /// crash.
     static func demandLeast() {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
@@ -36,10 +37,10 @@ struct OpenFiles {
         }
     }
 
-    /// What is asked for where there is less.
+    /// The number to request if the limit is lower.
     private static let wanted = node + air + DashboardLimits.connections
 
-    /// Asks for as many as are wanted.
+    /// Requests the wanted number of files.
     static func reserve() throws(SetupProblem) -> OpenFiles {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
@@ -58,7 +59,7 @@ struct OpenFiles {
         return OpenFiles(places: allowed - node - air, allowed: allowed)
     }
 
-    /// What is said of a node's page that takes fewer connections than it could; nil where it takes all.
+    /// A remark on a page that accepts fewer connections than usual; nil if it accepts all.
     func remark(_ role: NodeDescription.Role) -> String? {
         allowed.map { allowed in
             "The system lets roadmesh open only \(allowed) files: the page takes \(places) connections at a time"

@@ -5,7 +5,7 @@ import Dashboard
 import DemocracyDJ
 import MeshNode
 
-/// Where a node's page is.
+/// The address of a node's page.
 struct PageOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -17,7 +17,7 @@ struct PageOptions: ParsableArguments {
     @Flag(help: "Ask every browser for a new code: the page's tokens of earlier starts are good no longer.")
     var newTokens = false
 
-    /// The address, checked. Passengers with a browser need one that their phones can reach.
+    /// Returns the checked address. Passengers with a browser need an address that their phones can reach.
     func address(webGuests: Bool = false) throws(SetupProblem) -> DashboardAddress {
         let address: DashboardAddress
         do {
@@ -35,10 +35,10 @@ struct PageOptions: ParsableArguments {
     }
 }
 
-/// A node's page: it listens from here on, and the node says where.
+/// A node's page. It listens from its creation, and the node reports its address.
 struct Page {
     let dashboard: Dashboard
-    /// What keeps the links for the person, where the node has a folder.
+    /// The file with the links for the person; nil without a state folder.
     let links: LinksFile?
 
     init(
@@ -82,7 +82,7 @@ struct Page {
 }
 
 extension NodeOptions.Node {
-    /// The tokens of the page: those of earlier starts, so that browsers that were let in stay in.
+    /// The tokens of the page. It reuses those of earlier starts, so that admitted browsers stay admitted.
     fileprivate func pageTokens(areNew: Bool) -> DashboardTokens {
         guard let kept else { return .make() }
         let file = "page-tokens"
@@ -99,7 +99,7 @@ extension NodeOptions.Node {
 
     private static var portFile: String { "page-port" }
 
-    /// The port that the page had last: where any will do, browsers find it there again.
+    /// The last port of the page. Where any port will do, browsers find the page there again.
     fileprivate var pagePort: Int? {
         (kept?.folder.secret(Self.portFile)).flatMap { Int(String(decoding: $0, as: UTF8.self)) }
     }

@@ -2,11 +2,11 @@
 
 import ArgumentParser
 
-/// What the parser finds wrong with a command line, as a sentence like all others of this program. Its errors are known by
-/// their text alone (swift-argument-parser 1.6, `ErrorMessageGenerator`); one that is not known here is told in its words.
+/// Rewrites an error of the parser in this program's own words. Errors are recognised only by their text
+/// (swift-argument-parser 1.6, `ErrorMessageGenerator`). An unknown error keeps its text.
 struct ParserMessage {
     private let text: Substring
-    /// What the help says of the option or argument that it is about.
+    /// The help text of the option or argument.
     private let help: Substring?
 
     init(_ error: any Error) {
@@ -16,7 +16,7 @@ struct ParserMessage {
         help = line.flatMap { $0.wholeMatch(of: #/Help:  .*?  (.+)/#)?.output.1 }
     }
 
-    /// Names the option, says what is wrong, and what is allowed.
+    /// A sentence that names the option, the error, and the allowed values.
     var sentence: String {
         if let (_, name, meant) = text.wholeMatch(of: #/Unknown option '(.*?)'(?:\. Did you mean '(.*)'\?)?/#)?.output {
             return "There is no option \(name).\(meant.map { " Did you mean \($0)?" } ?? "")"
@@ -47,10 +47,10 @@ struct ParserMessage {
         return text.last.map { ".?!".contains($0) } == true ? String(text) : "\(text)."
     }
 
-    /// What the option or argument is, behind what is wrong with it.
+    /// The help text of the option or argument, for the end of the sentence.
     private var explanation: String {
         guard let help else { return "." }
-        // An abbreviation keeps its letters.
+        // An abbreviation keeps its capital letters.
         let rest = help.dropFirst()
         return ": \(rest.first?.isUppercase == true ? String(help.prefix(1)) : help.prefix(1).lowercased())\(rest)"
     }
