@@ -92,7 +92,7 @@ struct BrokerAccount: Sendable {
         return [condition]
     }
 
-    // MARK: The bill
+    // MARK: Counting bytes
 
     /// Adds the traffic of a connection that has ended.
     mutating func carried(_ traffic: BrokerTraffic) { former = former + traffic }

@@ -70,7 +70,7 @@ public enum BrokerLimits {
     /// second.
     static let answer: Duration = .seconds(4)
 
-    // MARK: Who is there
+    // MARK: Presence
 
     /// Nodes that are remembered: as many hosts at a broker as on the air.
     static let places = RadioLimits.scanResults
@@ -98,7 +98,7 @@ public enum BrokerLimits {
     /// not deliver them to a node that subscribes at the wrong moment. It costs each receiver 12 kilobytes an hour.
     static let published: Duration = .seconds(60)
 
-    // MARK: The bill
+    // MARK: Counting bytes
 
     /// How often the byte counts are reported.
     static let billTold: Duration = .seconds(60)

@@ -216,7 +216,7 @@ struct BrokerMachine: Sendable {
         return [.subscribe(filter)]
     }
 
-    // MARK: Who is there
+    // MARK: Presence
 
     private mutating func scan(_ service: ServiceUUID?, _ now: MeshInstant) -> [Action] {
         scanned = service
@@ -364,7 +364,7 @@ struct BrokerMachine: Sendable {
         return now - probed >= BrokerLimits.echo ? [.reconnect(silent: nil)] : actions
     }
 
-    // MARK: What arrives
+    // MARK: Incoming messages
 
     private mutating func arrived(
         _ subject: BrokerTopics.Subject?, _ payload: [UInt8], _ random: UInt64, _ now: MeshInstant

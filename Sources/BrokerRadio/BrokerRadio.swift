@@ -183,7 +183,7 @@ public actor BrokerRadio: Radio {
         handle(.closed(id))
     }
 
-    // MARK: Being found, and finding
+    // MARK: Advertising and scanning
 
     /// Advertises to all nodes at the broker while a connection is up, and accepts callers.
     public func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(RadioError) {

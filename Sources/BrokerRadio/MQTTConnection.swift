@@ -111,7 +111,7 @@ final class MQTTConnection: Sendable {
     /// The bytes that it has carried.
     var traffic: BrokerTraffic { state.withLockedValue { $0.traffic } }
 
-    // MARK: For its owner, on any thread
+    // MARK: Calls of the owner, on any thread
 
     func subscribe(_ filter: String) {
         let quality = options.quality
@@ -282,7 +282,7 @@ final class MQTTConnection: Sendable {
         return Unmanaged<MQTTConnection>.fromOpaque(owner).takeUnretainedValue()
     }
 
-    // MARK: What libmosquitto tells, on the thread
+    // MARK: Callbacks of libmosquitto, on the thread
 
     private func connected(_ code: Int32) {
         state.withLockedValue { state in

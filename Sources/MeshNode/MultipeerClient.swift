@@ -95,7 +95,7 @@ public actor MultipeerClient {
         for pump in pumps { await pump.value }
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     private func start(_ name: String) throws -> BLEManager {
         guard manager == nil, !isStopped else { throw StartError.used }

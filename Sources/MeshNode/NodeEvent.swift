@@ -9,7 +9,7 @@ public enum NodeEvent: Sendable {
     /// The node runs.
     case ready(NodeDescription)
     /// A host was heard, directly or through a relay. `rssi` is the signal strength in dBm where the radio knows it.
-    /// `hops` counts the relays to the host: 0 where the host was heard directly.
+    /// `hops` is the number of hops to the host: 0 where the host was heard directly.
     case peerDiscovered(Peer, rssi: Int?, hops: Int, via: HeardRelay? = nil, bearer: Bearer? = nil)
     /// The node has stopped hearing a host, directly or through this relay.
     case peerLost(Peer, via: Peer.ID? = nil)

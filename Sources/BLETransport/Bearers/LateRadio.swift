@@ -126,7 +126,7 @@ public actor LateRadio: Radio {
 
     private var present: [any Radio] { [standIn, radio].compactMap(\.self) }
 
-    // MARK: Being found, and finding
+    // MARK: Advertising and scanning
 
     /// Advertises on the radios that are open, and later on the adapter.
     public func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(RadioError) {

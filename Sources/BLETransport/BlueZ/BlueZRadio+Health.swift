@@ -157,7 +157,7 @@ extension BlueZRadio {
         adapter = next
     }
 
-    // MARK: Does the controller answer?
+    // MARK: Asking the controller
 
     func askController() {
         guard asking == nil else { return }

@@ -82,8 +82,8 @@ public actor BlueZRadio: Radio {
     var dialQueue = DialQueue()
     var dialling: PacketSocket?
     var dialClock: DialClock?
-    /// Sockets of the current dial that got no answer, since the answer went to another channel. They keep their channel
-    /// numbers until the dial ends.
+    /// Sockets of the current dial that got no answer, since the answer went to another channel. They keep their
+    /// channel numbers until the dial ends.
     var unansweredDials: [PacketSocket] = []
     /// How long the dials of the existing links took, by handle.
     var dialTimes: [UInt16: DialTime] = [:]

@@ -45,7 +45,7 @@ public actor PairingRun {
     var pairing: Task<Void, Never>?
 
     /// A pairing of this device, named `name`, on an adapter. `wanted` is the name or address of the other device, or
-    /// nil if only one is expected. Throws if there is no adapter.
+    /// nil if only one is expected. Throws without an adapter.
     public init(
         adapter: String?, name: String, wanted: String?, logger: Logger = Logger(label: "roadmesh.pairing")
     ) throws(RadioError) {

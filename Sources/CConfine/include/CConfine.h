@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Takes rights from this process and its children: capabilities (capabilities(7)), folders (landlock(7)) and network sockets
-// (seccomp(2)). Every function returns 0 or a negative errno.
+// Takes rights from this process and its children: capabilities (capabilities(7)), folders (landlock(7)) and network
+// sockets (seccomp(2)). Every function returns 0 or a negative errno.
 
 #ifndef CCONFINE_H
 #define CCONFINE_H

@@ -82,8 +82,8 @@ public struct NodeCommand: Sendable {
     public let title: String?
     /// Whether the command exists only while the drive is recorded.
     public let isForRecording: Bool
-    /// The command that mentions this one in its line of `help`; nil if it has a line of its own. All of `help` fits on a
-    /// screen without scrolling.
+    /// The command that mentions this one in its line of `help`; nil if it has a line of its own. All of `help` fits on
+    /// a screen without scrolling.
     public let explainedBy: String?
     let meaning: @Sendable (String) -> Meaning
 

@@ -75,7 +75,7 @@ public actor Node: Service, LinkCarrying {
         output = sink.listen()
     }
 
-    // MARK: From the start to the end
+    // MARK: Start and end
 
     /// Returns the node's events from now on, as `output` does. Call it before `run()` to get all of them.
     public nonisolated func events() -> AsyncStream<NodeEvent> { sink.listen() }

@@ -8,7 +8,7 @@ import MeshProtocol
 import NodeStore
 import ServiceLifecycle
 
-/// Further completions of a shell, in addition to commands, options and files. They use the state folder that the line names.
+/// Further completions of a shell, in addition to commands, options and files. They use the state folder of the line.
 extension CompletionKind {
     /// Hosts that were heard on this device before.
     static let heardHosts = custom { words, _, _ in

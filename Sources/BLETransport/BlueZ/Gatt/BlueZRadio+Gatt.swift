@@ -63,7 +63,7 @@ extension BlueZRadio {
         }
     }
 
-    // MARK: Questions
+    // MARK: Requests of devices
 
     /// Answers a request of a device, which bluetoothd passes on.
     func answer(_ question: GattQuestion) async {
