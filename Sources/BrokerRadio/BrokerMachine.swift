@@ -187,7 +187,7 @@ struct BrokerMachine: Sendable {
         return gone + unheard
     }
 
-    /// Publishes the advertisement.
+    /// Publishes the advertisement. The broker retains it, unless a cluster may have no leader at this time.
     private mutating func publish(_ now: MeshInstant) -> [Action] {
         guard isReady, let advertisement else { return [] }
         published = now
@@ -388,7 +388,7 @@ struct BrokerMachine: Sendable {
     }
 
     /// Whether a node may open one more channel. Calls without a value do not count, since any node can make them under
-    /// this node's address. The rate of calls bounds their number.
+    /// the caller's address. The rate of calls bounds their number.
     private func hasRoom(for caller: BrokerID) -> Bool {
         let open = channels.values.filter { !$0.isDialled && $0.isOpen }
         return open.count < BrokerLimits.accepted

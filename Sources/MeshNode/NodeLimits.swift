@@ -93,11 +93,11 @@ public enum NodeLimits {
     /// How long a guest that must make room listens for a relay to join. A relay advertises every 20 ms while its links
     /// change, and another node needs the slot.
     static let lookAside: Duration = .milliseconds(1_500)
-    /// How long a guest that was asked to make room has time to leave, before the relay asks another one: `lookAside`,
-    /// a dial and two handshakes.
+    /// How long a guest that was asked to make room may take to leave before another one is asked: `lookAside`, a dial
+    /// and two handshakes.
     static let makingRoom: Duration = .seconds(4)
     /// How long until a guest that did not leave its slot is asked again, doubled each time. It has heard no relay, or
-    /// only one that lost its last slot. While a crowd joins, new relays with room appear every second.
+    /// only one that has given away its last slot. While a crowd joins, new relays with room appear every second.
     static let makeRoomAgain: Duration = .seconds(5)
     /// How often `makeRoomAgain` is doubled: up to 160 s. Scanning takes air time.
     static let makeRoomDoublings = 5
