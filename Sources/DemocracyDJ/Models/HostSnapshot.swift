@@ -2,21 +2,21 @@
 
 import MeshProtocol
 
-/// A song that was asked for, in the queue or playing. The song's own fields can be read from it.
+/// A song that a guest or the driver has asked for, queued or playing. The song's own fields can be read from it.
 @dynamicMemberLookup
 public struct QueueItem: Hashable, Sendable, Identifiable {
     /// The song.
     public var song: Song
-    /// Who put it there.
+    /// The peer that asked for it.
     public var addedBy: Peer.ID
-    /// Who voted for it, in the order of their votes, each once.
+    /// The peers that voted for it, in the order of their votes, each once.
     public var voters: [Peer.ID]
-    /// The driver has given it its place in the queue, and votes do not move it. What plays is not pinned.
+    /// The driver has fixed its position in the queue, and votes do not move it. The playing song is never pinned.
     public var isPinned: Bool
 
-    /// The song's identifier: a song is in the queue once.
+    /// The song's identifier. A song is in the queue at most once.
     public var id: Song.ID { song.id }
-    /// How many voted for it.
+    /// The number of votes.
     public var votes: Int { voters.count }
 
     /// A queued song.
@@ -31,29 +31,29 @@ public struct QueueItem: Hashable, Sendable, Identifiable {
     public subscript<Value>(dynamicMember field: KeyPath<Song, Value>) -> Value { song[keyPath: field] }
 }
 
-/// The host's whole state, as guests see it.
+/// The host's full state, as guests see it.
 public struct HostSnapshot: Hashable, Sendable, Codable {
     /// Distinguishes one run of a host from the next.
     public var epoch: UInt32
     /// Counts the changes in an epoch. A snapshot never overwrites one with a higher revision.
     public var revision: UInt64
-    /// What plays, with who asked and voted for it; or nil.
+    /// What plays, with the peer that asked for it and its voters; nil if nothing plays.
     public var nowPlaying: QueueItem?
-    /// Whether it really plays: not where it pauses, nor without sound.
+    /// Whether it plays. False while it is paused, and while the host waits for an output or for its library.
     public var isPlaying: Bool
-    /// Whether something takes the sound. A host that only keeps time needs nothing that does.
+    /// Whether an output accepts the sound. Always true for a host that only keeps time.
     public var hasSound: Bool
-    /// For how long it had played when this was made, in seconds. A sample, and no part of what the revision counts.
+    /// How long the song had played when this was made, in seconds. It is a sample; `revision` does not count it.
     public var elapsed: Double
     /// What plays next, first to last.
     public var queue: [QueueItem]
-    /// The guests that are linked; in a crowd some of them.
+    /// The linked guests; in a crowd some of them.
     public var connectedPeers: [Peer]
-    /// How many more there are.
+    /// The number of linked guests that `connectedPeers` does not name.
     public var unnamedGuests: Int
-    /// The guests that want the present song skipped, where the host counts that (`Fairness.majoritySkip`).
+    /// The guests that want to skip the present song, if the host counts that (`Fairness.majoritySkip`).
     public var skipVoters: [Peer.ID]
-    /// Those of the linked guests that steer as the driver does.
+    /// The linked guests that are co-hosts.
     public var drivers: [Peer.ID]
 
     /// A snapshot.
@@ -81,7 +81,7 @@ public struct HostSnapshot: Hashable, Sendable, Codable {
         case elapsed, queue, connectedPeers, unnamedGuests, skipVoters, drivers
     }
 
-    /// Writes the form of `docs/using.md`: silence is a null, not a missing field.
+    /// Writes the form of `docs/using.md`: if nothing plays, the field is null and not missing.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(epoch, forKey: .epoch)
@@ -97,46 +97,46 @@ public struct HostSnapshot: Hashable, Sendable, Codable {
         try container.encode(drivers, forKey: .drivers)
     }
 
-    /// How many guests are linked.
+    /// The number of linked guests.
     public var guestCount: Int { connectedPeers.count + unnamedGuests }
 
-    /// What plays, and what plays next.
+    /// The playing song, followed by the queue.
     public var items: [QueueItem] { (nowPlaying.map { [$0] } ?? []) + queue }
 
-    /// The first of these, without a look at the others.
+    /// The first elements of `items`, without a copy of the rest.
     public func items(first count: Int) -> some Sequence<QueueItem> {
         let playing = nowPlaying.map { [$0] } ?? []
         return playing + queue.prefix(max(count - playing.count, 0))
     }
 
-    /// The song of an identifier, in the queue or playing.
+    /// The item of a song that is queued or playing.
     public func item(_ songID: Song.ID) -> QueueItem? {
         nowPlaying?.id == songID ? nowPlaying : queue.first { $0.id == songID }
     }
 
-    /// What plays goes on, for as long as it lasts.
+    /// Advances the playing song by this time, up to the song's end.
     public mutating func elapse(_ time: MeshInstant) {
         guard isPlaying, let nowPlaying else { return }
         elapsed = min(elapsed + time / .seconds(1), max(nowPlaying.song.duration, elapsed))
     }
 
-    /// Whether this snapshot takes the place of another. Epochs of one host grow.
+    /// Whether this snapshot replaces another. Epochs of one host grow.
     public func supersedes(_ other: HostSnapshot) -> Bool {
         (epoch, revision) > (other.epoch, other.revision)
     }
 
-    /// Whether this is an earlier state of the same run of the host. Another run's is neither earlier nor later for sure.
+    /// Whether this is an earlier state of the same run of the host. States of different runs have no certain order.
     public func isBehind(_ other: HostSnapshot) -> Bool { epoch == other.epoch && revision < other.revision }
 }
 
 extension Array<Peer> {
-    /// Those that are meant by an identifier, its first digits or a name. 8 to 32 hexadecimal digits are an identifier and never a
-    /// name, since a peer may call itself anything. A name is meant exactly, or else as people type it
-    /// (`TypedName`). If these are several, the person is asked.
+    /// The peers that an identifier, its first digits or a name refer to. 8 to 32 hexadecimal digits are always an
+    /// identifier and never a name, since a peer may choose any name. An exact name comes first, then the name as
+    /// people type it (`TypedName`). If the result has several peers, the person has to choose.
     package func meant(by text: String) -> [Peer] {
         if let exact = first(where: { $0.id == text }) { return [exact] }
         if let digits = Identity.digits(in: text) {
-            // A host that was only heard has its head as identifier.
+            // A host that has only been discovered has the head of its identifier as identifier.
             return filter { $0.id.utf8.count >= Identity.headDigits && Identity.mayBeSame($0.id, digits) }
         }
         let named = filter { $0.name == text }

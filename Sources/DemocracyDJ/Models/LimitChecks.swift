@@ -2,8 +2,8 @@
 
 import MeshProtocol
 
-// What a peer says is looked at here before it is believed: it may take no more room than an honest one's words, and
-// break no rule that the code above stands on.
+// Checks of everything that a peer sends, before it is used. A message may take no more memory than an honest peer's,
+// and must keep the invariants that the code above relies on.
 
 extension DJLimits {
     /// Whether a text can be a song's identifier.
@@ -63,7 +63,7 @@ extension SongGroup {
 }
 
 extension Song {
-    /// Whether guests can be told of this song. Not a number is outside every range.
+    /// Whether a host can send this song to guests. NaN is outside every range.
     var isWithinLimits: Bool {
         DJLimits.isSongID(id) && title.utf8.count <= DJLimits.songTextBytes
             && artist.utf8.count <= DJLimits.songTextBytes && (0...DJLimits.songSeconds).contains(duration)
@@ -88,8 +88,8 @@ extension HostSnapshot {
             && areWithinLimits(skipVoters) && areWithinLimits(drivers)
     }
 
-    /// The same of one that a change has made of a state that a host can have: what has not changed is not looked at again, since a vote
-    /// changes one song, and a thousand guests stand behind it.
+    /// The same check for a state that a change has made of a valid one. It skips what has not changed: a vote changes
+    /// one song, and the state may hold a thousand guests.
     func isWithinLimits(after before: HostSnapshot, by change: HostChange) -> Bool {
         (change.nowPlaying == nil && change.playingVoters == nil || nowPlaying?.isWithinLimits != false)
             && isQueueWithinLimits(by: change)
@@ -99,7 +99,7 @@ extension HostSnapshot {
             && (change.drivers == nil || areWithinLimits(drivers))
     }
 
-    /// What stays and what moves was in the old queue, each once.
+    /// Songs that stay or move are valid already, since they were in the old queue, each once.
     private func isQueueWithinLimits(by change: HostChange) -> Bool {
         guard queue.count <= DJLimits.queuedSongs, change.voters.allSatisfy({ queue[$0.at].isWithinLimits }) else {
             return false
@@ -129,8 +129,8 @@ extension HostSnapshot {
 
 private func areDistinct(_ texts: [String]) -> Bool { Set(texts).count == texts.count }
 
-/// The same of a list that follows on one in which they are. What stands at the ends of both is distinct, and a little between them is
-/// compared with all: one guest who comes is not worth a set of a thousand.
+/// The same check for a list that follows a list of distinct elements. The common ends of both are distinct. A few
+/// elements between them are compared with all others, since one guest who arrives is not worth a set of a thousand.
 private func areDistinct<Element>(_ new: [Element], after old: [Element], by id: (Element) -> String) -> Bool {
     let (start, end) = old.commonEnds(with: new) { id($0) == id($1) }
     let between = start..<new.count - end

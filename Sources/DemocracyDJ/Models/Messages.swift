@@ -2,20 +2,20 @@
 
 import MeshProtocol
 
-/// What hosts and guests say to one another.
+/// The messages between hosts and guests.
 public enum MeshMessage: Hashable, Sendable {
     /// A guest wants something.
     case intent(GuestIntent)
-    /// The host's state, whole.
+    /// The host's full state.
     case stateUpdate(HostSnapshot)
-    /// What has become of the host's state since an earlier one.
+    /// The difference between the host's state and an earlier one.
     case stateChange(HostChange)
-    /// The host's answer to an intent that it does not follow.
+    /// The host has rejected an intent.
     case rejection(GuestIntent, RejectionReason)
-    /// Which state is the host's present one, for a guest that has missed a change without knowing it; and for how many seconds
-    /// what plays has played, where something does.
+    /// The host's current revision, for a guest that has missed a change without knowing it. `elapsed` is how many
+    /// seconds the present song has played, if there is one.
     case stateHeartbeat(epoch: UInt32, revision: UInt64, elapsed: Double? = nil)
-    /// A guest has missed a change, and asks for the host's whole state.
+    /// A guest has missed a change and asks for the host's full state.
     case stateRequest
     /// A guest looks for songs in the host's library.
     case search(SearchRequest)
@@ -23,17 +23,18 @@ public enum MeshMessage: Hashable, Sendable {
     case searchResults(SearchResults)
     /// A guest that shows pictures asks for a piece of a song's cover.
     case coverRequest(CoverRequest)
-    /// That piece.
+    /// The requested piece of a cover.
     case coverPiece(CoverPiece)
 }
 
 /// A guest's search in the host's library.
 public struct SearchRequest: Hashable, Sendable {
-    /// Tells the answers of a guest's searches apart.
+    /// Matches an answer to one of the guest's searches.
     public var number: UInt32
     /// What to look for.
     public var query: SongQuery
-    /// The guest waits for the host's whole state as well: one request takes the place of another that has not left.
+    /// The guest also waits for the host's full state. A new request replaces an unsent one, so one message asks for
+    /// both.
     public var asksForState: Bool
 
     /// A request.
@@ -49,14 +50,14 @@ public struct SearchRequest: Hashable, Sendable {
     }
 }
 
-/// What a host has found.
+/// The host's answer to a search.
 public struct SearchResults: Hashable, Sendable {
-    /// The request's number.
+    /// The number of the request.
     public var number: UInt32
-    /// What it is.
+    /// The results.
     public var found: FoundSongs
 
-    /// Why the host has not looked; nil where it has.
+    /// Why the host has not searched; nil if it has.
     public var refused: RejectionReason?
 
     /// Results.
@@ -66,43 +67,43 @@ public struct SearchResults: Hashable, Sendable {
         self.refused = refused
     }
 
-    /// The songs of it.
+    /// The songs of the results.
     public var songs: [Song] { found.songs }
 
-    /// Songs, and no more.
+    /// Results that are only songs.
     public init(number: UInt32, songs: [Song], refused: RejectionReason? = nil) {
         self.init(number: number, found: FoundSongs(songs), refused: refused)
     }
 }
 
-/// Why a host does not follow an intent.
+/// Why a host rejects an intent.
 public enum RejectionReason: String, Hashable, Sendable, Codable, CaseIterable {
-    /// No song of this identifier.
+    /// No song has this identifier.
     case unknownSong
     /// The song is in the library, but not in the queue.
     case notQueued
-    /// The song was in the queue, and has been played.
+    /// The song was in the queue and has been played.
     case alreadyPlayed
-    /// This guest's vote for the song is counted already.
+    /// The guest has already voted for the song.
     case alreadyVoted
-    /// This guest has no vote for the song to take back.
+    /// The guest has no vote for the song that it could take back.
     case notVoted
-    /// The queue holds `DJLimits.queuedSongs`, or the song `DJLimits.votes`.
+    /// The queue holds `DJLimits.queuedSongs` songs, or the song has `DJLimits.votes` votes.
     case queueFull
-    /// As many of this guest's suggestions wait as the host allows (`Fairness.openSuggestions`).
+    /// The guest has as many waiting suggestions as the host allows (`Fairness.openSuggestions`).
     case tooManySuggestions
-    /// The song to skip does not play any more.
+    /// The song to skip is not playing any more.
     case notPlaying
-    /// The head unit has tried to play the song, and could not.
+    /// The head unit has tried to play the song and failed.
     case cannotBePlayed
     /// The host does not let guests skip (`Fairness.majoritySkip`).
     case skippingNotAllowed
-    /// The guest wants more than a person taps (`DJLimits.wishesPerSecond`).
+    /// The guest sends wishes faster than a person taps (`DJLimits.wishesPerSecond`).
     case tooFast
-    /// Guests vote for what is queued, and ask for no other song (`Fairness.voteOnly`).
+    /// Guests can only vote for queued songs (`Fairness.voteOnly`).
     case votingOnly
-    /// Only the driver and the driver's devices do that.
+    /// Only the driver and co-hosts can do that.
     case driverOnly
-    /// The guest that it is about is not there.
+    /// The guest that the wish names is not linked.
     case notHere
 }

@@ -2,27 +2,27 @@
 
 import MeshProtocol
 
-/// What is to be heard at the head unit.
+/// What the head unit plays.
 public struct Playback: Hashable, Sendable {
     /// The song, or nil for silence.
     public var song: Song?
-    /// Counts the songs that have begun: one that follows itself has another turn.
+    /// Counts the songs that have begun. A song that follows itself gets another number.
     public var turn: Int
-    /// Whether it really plays, or pauses.
+    /// Whether the song plays. False while it is paused.
     public var isPlaying: Bool
-    /// Whether something takes the sound; where nothing does, the song waits, though it is to play.
+    /// Whether an output accepts the sound. Without one the song waits, even if `isPlaying` is true.
     public var hasSound: Bool
-    /// How loud it is to be, in percent; nil leaves that as it is.
+    /// The volume in percent; nil leaves the volume unchanged.
     public var volume: Int?
-    /// Whether there is a song before it to go back to.
+    /// Whether "previous" has a song to go back to.
     public var canGoBack: Bool
-    /// For how long it has played.
+    /// How long the song has played.
     public var elapsed: MeshInstant
-    /// Counts the jumps to another place of a song.
+    /// Counts the seeks within a song.
     public var seeks: Int
-    /// The playlist that the driver has chosen, empty for all songs; nil where it is the one of the start.
+    /// The playlist that the driver has chosen, empty for all songs; nil for the one that was active at the start.
     public var playlist: String?
-    /// What is to follow it without a gap, as things stand.
+    /// The song that would follow without a gap, as of now.
     public var next: Song?
 
     /// A playback.
@@ -43,7 +43,7 @@ public struct Playback: Hashable, Sendable {
         self.next = next
     }
 
-    /// Whether another one says the same, but for the time that has passed.
+    /// Whether the other playback is equal apart from the elapsed time.
     public func isSame(as other: Playback?) -> Bool {
         guard var other else { return false }
         other.elapsed = elapsed
@@ -51,13 +51,13 @@ public struct Playback: Hashable, Sendable {
     }
 }
 
-/// What a player says of a song that it was given.
+/// A player's report about the song that it was given.
 public enum PlayerReport: Hashable, Sendable {
-    /// For how long it has played. Said when it begins, and now and then.
+    /// How long it has played. Sent at the start and from time to time.
     case elapsed(Song.ID, MeshInstant)
-    /// It cannot be heard now, and waits at this place for something that it can be heard on.
+    /// No output plays it now. It waits at this position for one.
     case waits(Song.ID, at: MeshInstant)
-    /// It has been played to its end.
+    /// It has played to its end.
     case ended(Song.ID)
     /// It cannot be played, or not to its end.
     case failed(Song.ID)

@@ -10,9 +10,9 @@ public struct Song: Hashable, Sendable, Codable, Identifiable {
     public var title: String
     /// Artist, as people know it.
     public var artist: String
-    /// Length in seconds. Guests are told it to the millisecond.
+    /// Length in seconds. Guests receive it in milliseconds.
     public var duration: Double
-    /// Where its cover art is, if anywhere.
+    /// The address of its cover art, if it has any.
     public var albumArtURL: String?
 
     /// A song.

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A list of songs as people write it: a JSON array of objects with `id`, `title`, `artist`, `duration` (seconds) and,
-/// if they like, `albumArtURL`. What is wrong with it is told by song and field.
+/// A list of songs as people write it: a JSON array of objects with `id`, `title`, `artist`, `duration` (seconds) and
+/// optionally `albumArtURL`. An error names the song and the field.
 public struct SongList: Decodable, Sendable {
     /// The songs, in their order.
     public let songs: [Song]
 
-    /// What is wrong with a list. Songs are counted from one, as people do.
+    /// An error in a list. Songs are counted from one, as people do.
     public enum Problem: Error, Hashable, Sendable {
-        /// There is no song in it.
+        /// The list contains no songs.
         case empty
         /// More than `DJLimits.listedSongs`.
         case tooManySongs
         /// A song lacks a field.
         case missing(field: String, song: Int)
-        /// A field has the wrong type or a value that no song has.
+        /// A field has the wrong type or an invalid value.
         case wrong(field: String, song: Int, needs: String)
-        /// A field that songs do not have; most likely a slip of the pen.
+        /// A song has an unknown field, most likely a typing error.
         case unknown(field: String, song: Int)
         /// Two songs have one identifier.
         case duplicate(id: String, song: Int)
-        /// An entry is no object.
+        /// An entry is not an object.
         case notASong(song: Int)
     }
 
@@ -46,7 +46,7 @@ public struct SongList: Decodable, Sendable {
     private static let fields = ["id", "title", "artist", "duration", "albumArtURL"]
 
     private static func song(_ number: Int, _ container: KeyedDecodingContainer<AnyKey>) throws -> Song {
-        // Unknown fields first: "titel" explains a missing "title" better than the other way round.
+        // Unknown fields come first: "titel" explains a missing "title" better than the reverse.
         if let unknown = container.allKeys.map(\.stringValue).sorted().first(where: { !fields.contains($0) }) {
             throw Problem.unknown(field: unknown, song: number)
         }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What somebody looks for in a host's library: words, or a shelf of it.
+/// A search in a host's library: for words, or one of its shelves.
 public struct SongQuery: Hashable, Sendable {
-    /// Where it is looked for.
+    /// The part of the library that is searched.
     public enum Shelf: String, Hashable, Sendable, Codable, CaseIterable {
         /// Songs that have all of the words in title, artist or album.
         case words
@@ -10,21 +10,21 @@ public struct SongQuery: Hashable, Sendable {
         case artists
         /// Albums, by artist.
         case albums
-        /// Songs, the newest files first.
+        /// Songs, newest files first.
         case newest
-        /// Songs that this session has played, the last one first.
+        /// Songs that this session has played, most recent first.
         case heard
-        /// Songs of an artist: that of the song whose identifier the words are.
+        /// Songs of an artist. `words` is the identifier of one of the artist's songs.
         case artist
-        /// Songs of an album: that of the song whose identifier the words are.
+        /// Songs of an album. `words` is the identifier of one of the album's songs.
         case album
     }
 
-    /// Where it is looked for.
+    /// The part of the library that is searched.
     public var shelf: Shelf
-    /// What is looked for there.
+    /// The words to search for, or a song's identifier.
     public var words: String
-    /// The first of what is there that is wanted, counted from 0.
+    /// The index of the first wanted result, counted from 0.
     public var from: Int
 
     /// A query.
@@ -34,14 +34,14 @@ public struct SongQuery: Hashable, Sendable {
         self.from = from
     }
 
-    /// The same, for what comes behind what it may find at most.
+    /// The query for the next page, if this page is full.
     public var next: SongQuery {
         var next = self
         next.from = min(from + DJLimits.searchResults, DJLimits.browsedSongs)
         return next
     }
 
-    /// The same, for what comes behind what was found; nil where that is all.
+    /// The query for the results after these; nil if there are no further ones.
     public func more(after found: FoundSongs) -> SongQuery? {
         let shown = from + max(found.songs.count, found.groups.count)
         guard shown > from, shown < found.total else { return nil }
@@ -52,17 +52,17 @@ public struct SongQuery: Hashable, Sendable {
 }
 
 extension SongQuery: ExpressibleByStringInterpolation {
-    /// Words.
+    /// A query for words.
     public init(stringLiteral words: String) { self.init(words) }
 }
 
 /// An artist, or an album.
 public struct SongGroup: Hashable, Sendable, Codable, Identifiable {
-    /// The identifier of one of its songs: what to ask for it with.
+    /// The identifier of one of its songs. A query for its songs names it.
     public var id: Song.ID
-    /// What it is called.
+    /// Its name.
     public var name: String
-    /// The artist of an album; empty where there are several, and of an artist.
+    /// The artist of an album. Empty for an album of several artists, and for an artist.
     public var artist: String
     /// How many songs it has.
     public var songs: Int
@@ -73,22 +73,24 @@ public struct SongGroup: Hashable, Sendable, Codable, Identifiable {
     }
 }
 
-/// What was found for a query: songs, or on a shelf of artists or albums those.
+/// The results of a query: songs, artists or albums, depending on the shelf.
 public struct FoundSongs: Hashable, Sendable {
-    /// At most `DJLimits.searchResults` songs, the best first.
+    /// At most `DJLimits.searchResults` songs, best match first.
     public var songs: [Song]
-    /// At most as many artists or albums, where those were asked for.
+    /// At most as many artists or albums, if the query asked for those.
     public var groups: [SongGroup]
-    /// The artists that have the words, the best first: at most `DJLimits.foundGroups`. They come with the first songs.
+    /// Artists with the words in their name, best match first: at most `DJLimits.foundGroups`. They come with the first
+    /// page of songs.
     public var artists: [SongGroup]
-    /// The same of albums.
+    /// Albums with the words in their name, in the same order and with the same limit.
     public var albums: [SongGroup]
-    /// How many there are in all.
+    /// The number of all results, of which these are a page.
     public var total: Int
-    /// What was looked for instead of words that nothing has; nil where those were.
+    /// The words that were searched for instead, because the typed ones had no results; nil if the typed ones were
+    /// used.
     public var lookedFor: String?
 
-    /// What was found; `total` counts no more than that where it is nil.
+    /// Creates results. Without a `total` they are all that were found.
     public init(
         _ songs: [Song] = [], groups: [SongGroup] = [], artists: [SongGroup] = [], albums: [SongGroup] = [],
         total: Int? = nil, lookedFor: String? = nil
@@ -101,6 +103,6 @@ public struct FoundSongs: Hashable, Sendable {
 }
 
 extension FoundSongs: ExpressibleByArrayLiteral {
-    /// Songs, and no more.
+    /// Results that are only songs.
     public init(arrayLiteral songs: Song...) { self.init(songs) }
 }
