@@ -5,8 +5,8 @@ import DemocracyDJ
 import MeshProtocol
 import Testing
 
-/// Holds a test to everything that a feature does: each change of its state and each effect has to be told beforehand, and
-/// whatever was not is an issue of the test, shown as a difference.
+/// Tests a feature exhaustively. The test has to state each change of the feature's state and each effect. A difference
+/// is recorded as an issue of the test.
 ///
 /// ```swift
 /// let store = TestStore(HostFeature(local: car, library: library, epoch: 1, now: .zero))
@@ -17,20 +17,20 @@ import Testing
 /// ```
 public actor TestStore<Tested: Feature> {
     private var feature: Tested
-    /// The time that the feature is told.
+    /// The time that the feature receives.
     public private(set) var now: MeshInstant
 
-    /// A store for a feature, at a time.
+    /// Creates a store for a feature, at a time.
     public init(_ feature: Tested, now: MeshInstant = .zero) {
         self.feature = feature
         self.now = now
     }
 
-    /// What the feature knows.
+    /// Everything that the feature knows.
     public var state: Tested.State { feature.state }
 
-    /// Sends an event, and compares what comes of it: the state with what `changes` makes of the earlier one, and the
-    /// effects, in order. What is left out is expected not to be.
+    /// Sends an event and compares the outcome. `changes` turns the earlier state into the expected one. The effects
+    /// have to match in order; by default none are expected.
     public func send(
         _ event: Tested.Event, effects expectedEffects: [Tested.Effect] = [],
         sourceLocation: SourceLocation = #_sourceLocation,
@@ -43,12 +43,12 @@ public actor TestStore<Tested: Feature> {
         expectEqual(expectedEffects, effects, "The effects are not the expected ones.", sourceLocation)
     }
 
-    /// Lets time pass. Nothing happens by itself: send what is due.
+    /// Lets time pass. Nothing is sent automatically: send the due events yourself.
     public func advance(by duration: Duration) {
         now += duration
     }
 
-    // CustomDump's own expectation tells Swift Testing nothing where its package is not linked to the test as well: a
+    // CustomDump's own expectation does not report to Swift Testing unless its package is also linked to the test. A
     // difference would pass. So the issue is recorded here.
     private func expectEqual<Value: Equatable>(
         _ expected: Value, _ actual: Value, _ what: String, _ sourceLocation: SourceLocation

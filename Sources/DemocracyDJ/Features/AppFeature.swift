@@ -2,40 +2,40 @@
 
 import MeshProtocol
 
-/// Decides for the whole application: whether it hosts, joins, or is yet to be told which; the rest is the host's or the
-/// guest's feature.
+/// Decides for the application: whether it hosts, joins or waits for that choice. `HostFeature` and `GuestFeature`
+/// decide the rest.
 public struct AppFeature: Feature {
-    /// What can happen.
+    /// An input of the application.
     public enum Event: Sendable {
-        /// The person hosts.
+        /// The person starts to host.
         case startHosting(HostFeature)
-        /// The person joins.
+        /// The person starts to join.
         case startJoining(GuestFeature)
-        /// The person has enough: the host ends the session for everybody, a guest leaves.
+        /// The person ends it: a host ends the session for all guests, a guest leaves.
         case endSession
-        /// The network says something.
+        /// An event of the network.
         case multipeerEvent(MultipeerEvent)
-        /// Something happens to the host.
+        /// An event for the host.
         case host(HostFeature.Event)
-        /// Something happens to the guest.
+        /// An event for the guest.
         case guest(GuestFeature.Event)
     }
 
-    /// What is to be done.
+    /// An output that the owner performs.
     public enum Effect: Hashable, Sendable {
-        /// The host decides so.
+        /// An effect of the host.
         case host(HostFeature.Effect)
-        /// The guest decides so.
+        /// An effect of the guest.
         case guest(GuestFeature.Effect)
         /// Show an error.
         case show(NetworkError)
-        /// Clear an error: its cause is over.
+        /// Clear an error, since its cause is over.
         case clear(NetworkError)
     }
 
-    /// What the application is doing.
+    /// The role that the application has.
     public enum State: Hashable, Sendable {
-        /// The start: host or join?
+        /// The start: the person has yet to choose between hosting and joining.
         case choosing
         /// It hosts.
         case hosting(HostFeature.State)
@@ -51,10 +51,10 @@ public struct AppFeature: Feature {
 
     private var mode = Mode.choosing
 
-    /// An application that is yet to be told what to do.
+    /// Creates an application without a role.
     public init() {}
 
-    /// What the application is doing.
+    /// The role, with the state of its feature.
     public var state: State {
         switch mode {
         case .choosing: .choosing
@@ -63,46 +63,46 @@ public struct AppFeature: Feature {
         }
     }
 
-    /// The host's decisions, where it hosts.
+    /// The host's feature; nil if the application does not host.
     public var host: HostFeature? { if case .hosting(let host) = mode { host } else { nil } }
 
-    /// The guest's decisions, where it joins.
+    /// The guest's feature; nil if the application does not join.
     public var guest: GuestFeature? { if case .joining(let guest) = mode { guest } else { nil } }
 
-    /// Whether it hosts. Stored, since a look at the whole feature copies it, and this is asked after each event.
+    /// Whether it hosts. Stored, since this is read after each event and reading the feature would copy it.
     public private(set) var isHosting = false
 
     /// Whether it is a guest.
     public private(set) var isJoining = false
 
-    // What is asked with each step, without a copy of all that the features know.
+    // Read with each step, without a copy of the features' state.
 
-    /// Whether a guest shows what its host has said over the present link.
+    /// Whether the guest shows a state that came over its present link.
     package var isCurrent: Bool { if case .joining(let guest) = mode { guest.state.isCurrent } else { false } }
 
-    /// What a guest shows of its host.
+    /// The host's state as the guest shows it.
     package var hostSnapshot: HostSnapshot? {
         if case .joining(let guest) = mode { guest.state.hostSnapshot } else { nil }
     }
 
-    /// What a host must not forget.
+    /// The state that a host keeps across restarts.
     package func savedSession(now: MeshInstant) -> SavedSession? {
         if case .hosting(let host) = mode { host.savedSession(now: now) } else { nil }
     }
 
-    /// What a guest must not forget.
+    /// The state that a guest keeps across restarts.
     package var savedGuest: SavedGuest? { if case .joining(let guest) = mode { guest.saved } else { nil } }
 
     /// When the host's `tick` is due.
     public var deadline: MeshInstant? {
-        // Asked after each event: of a guest nothing is looked at.
+        // Read after each event, so a guest returns without a copy of its feature.
         guard isHosting, case .hosting(let host) = mode else { return nil }
         return host.deadline
     }
 
-    /// Takes an event. What does not fit what the application is doing changes nothing.
+    /// Handles an event. An event that does not fit the role changes nothing.
     public mutating func handle(_ event: Event, now: MeshInstant) -> [Effect] {
-        // Taken out and put back, so that the features' state is not copied.
+        // Swapped out and back in, so that the features' state is not copied.
         var doing = Mode.choosing
         swap(&doing, &mode)
         switch consume doing {
@@ -138,26 +138,26 @@ public struct AppFeature: Feature {
         }
     }
 
-    /// Back to the start.
+    /// Returns to the start.
     private mutating func end() -> [Effect] {
         (mode, isHosting, isJoining) = (.choosing, false, false)
         return []
     }
 
-    /// Whether an event leads back to the start.
+    /// Whether an event returns the application to the start.
     private func isEnd(_ event: Event) -> Bool {
         switch event {
-        // The second is fatal: there is nothing left to come back to.
+        // An invalidated session is fatal: the application has nothing to resume.
         case .endSession, .multipeerEvent(.sessionInvalidated): true
         default: false
         }
     }
 
-    /// What everybody is told, host or guest.
+    /// Effects that hosts and guests share.
     private func banner(_ event: MultipeerEvent) -> [Effect] {
         switch event {
         case .networkUnavailable: [.show(.networkUnavailable)]
-        // A node that is linked has a network.
+        // A linked node has a network.
         case .peerConnected: [.clear(.networkUnavailable)]
         default: []
         }

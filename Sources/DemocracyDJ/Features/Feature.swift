@@ -2,19 +2,19 @@
 
 import MeshProtocol
 
-/// A part of the application that decides: an event goes in, effects come out, as data. It reads no clock, draws no random
-/// number and never waits; its owner performs the effects, in order.
+/// A part of the application that makes decisions: an event goes in, effects come out as data. It reads no clock, draws
+/// no random numbers and never waits. Its owner performs the effects, in order.
 public protocol Feature: Sendable {
-    /// What can happen.
+    /// An input.
     associatedtype Event: Sendable
-    /// What is to be done.
+    /// An output that the owner performs.
     associatedtype Effect: Hashable, Sendable
-    /// What it knows.
+    /// Everything that the feature knows.
     associatedtype State: Hashable, Sendable
 
-    /// What it knows.
+    /// Everything that the feature knows.
     var state: State { get }
 
-    /// Takes an event. `now` is the owner's clock.
+    /// Handles an event. `now` comes from the owner's clock.
     mutating func handle(_ event: Event, now: MeshInstant) -> [Effect]
 }

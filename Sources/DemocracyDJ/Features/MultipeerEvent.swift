@@ -2,11 +2,11 @@
 
 import MeshProtocol
 
-/// What the features hear of the network: peers, messages and events, and nothing of a radio.
+/// The network as the features see it: peers, messages and events, independent of the bearer.
 public enum MultipeerEvent: Hashable, Sendable {
     /// A host is in range.
     case peerDiscovered(Peer)
-    /// A host is not heard any more.
+    /// A host is out of range.
     case peerLost(Peer)
     /// A link to a peer is up.
     case peerConnected(Peer)
@@ -14,35 +14,35 @@ public enum MultipeerEvent: Hashable, Sendable {
     case peerDisconnected(DisconnectedPeer)
     /// A message has arrived.
     case messageReceived(MeshMessage, from: Peer)
-    /// A message is safe with its receiver, for good.
+    /// The receiver has stored a message durably.
     case messageDelivered(MeshMessage, to: Peer.ID)
-    /// A message could not be sent, to whom and why.
+    /// A message could not be sent. The error names the receiver and the cause.
     case sendFailed(MeshMessage, SendError)
-    /// The radio is gone, or everybody was lost at once.
+    /// The radio has failed, or all peers were lost at once.
     case networkUnavailable
     /// The session is over for good.
     case sessionInvalidated
 
-    /// A link to a peer is gone, and why.
+    /// The link to a peer has ended, for this reason.
     public static func peerDisconnected(_ peer: Peer, reason: DisconnectReason = .linkLost) -> Self {
         .peerDisconnected(DisconnectedPeer(peer: peer, reason: reason))
     }
 }
 
-/// A peer whose link is gone, and why. It reads like the peer itself.
+/// A peer after the end of its link, with the reason. The peer's own properties can be read from it.
 @dynamicMemberLookup
 public struct DisconnectedPeer: Hashable, Sendable {
-    /// Who.
+    /// The peer.
     public let peer: Peer
-    /// Why.
+    /// Why the link ended.
     public let reason: DisconnectReason
 
-    /// What the peer is called, and by what.
+    /// The peer's properties.
     public subscript<Value>(dynamicMember member: KeyPath<Peer, Value> & Sendable) -> Value { peer[keyPath: member] }
 }
 
 extension [Peer] {
-    /// Removes the peer with this identifier, where it is there. Returns it.
+    /// Removes the peer with this identifier and returns it, if the array contains it.
     @discardableResult
     public mutating func remove(id: Peer.ID) -> Peer? {
         firstIndex { $0.id == id }.map { remove(at: $0) }
@@ -51,45 +51,45 @@ extension [Peer] {
 
 /// Why a message could not be sent.
 public struct SendError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What stood in the way.
+    /// The cause of a failure.
     public enum Cause: String, Hashable, Sendable {
-        /// There is no link, and the message does not wait for one.
+        /// No link is up, and the message does not wait for one.
         case noLink
-        /// As much waits for this peer as its conversation takes.
+        /// The conversation with this peer has reached its limit of waiting messages.
         case full
-        /// The disk does not take it.
+        /// The disk rejects it.
         case notStored
     }
 
-    /// Who does not get it.
+    /// The receiver.
     public let peer: Peer
-    /// What stood in the way.
+    /// The cause.
     public let cause: Cause
 
-    /// A failure.
+    /// Creates an error.
     public init(_ cause: Cause, to peer: Peer) {
         self.cause = cause
         self.peer = peer
     }
 
-    /// The cause, and for whom.
+    /// The cause and the receiver.
     public var description: String { "\(cause.rawValue): \(peer)" }
 }
 
-/// Why a link is gone, in `docs/using.md`'s terms.
+/// Why a link has ended, in the terms of `docs/using.md`.
 public enum DisconnectReason: String, Hashable, Sendable, Codable, CaseIterable {
-    /// The peer left and said so, or we did.
+    /// The peer left and announced it, or this node did.
     case goodbye
     /// The link broke: a tunnel, or the other program died.
     case linkLost
-    /// The host does not want this guest.
+    /// The host has rejected this guest.
     case refused
-    /// The same peer came back by a newer link.
+    /// The same peer returned over a newer link.
     case replaced
 }
 
 extension DisconnectReason {
-    /// What the end of a link means to people.
+    /// Maps the end of a link to what it means to people.
     public init(_ end: LinkEnd) {
         switch end {
         case .left, .goodbye: self = .goodbye

@@ -87,7 +87,8 @@ public enum DJLimits {
     public static let coverRest: MeshInstant = .milliseconds(500)
     /// Covers that a host keeps ready: those of the present song, the next ones and the previous ones.
     public static let readyCovers = 12
-    /// Songs whose covers guests receive, starting with the present one: what a page shows without scrolling.
+    /// Number of songs for which guests receive covers, starting with the present one: what a page shows without
+    /// scrolling.
     public static let coveredSongs = 6
     /// Most covers that a guest keeps: some screens' worth, at most 400 KB on its disk.
     public static let keptCovers = 32
@@ -107,10 +108,10 @@ public enum DJLimits {
     /// Wishes that may arrive at once before that limit applies: what a person taps in a few seconds, plus all votes
     /// that a guest may have pending. Those arrive together when a link is back.
     public static let wishBurst = 50 + pendingVotes
-    /// Guests whose wishes are counted: as many as can be linked at a time. Beyond that the host forgets guests that
-    /// have left.
+    /// Number of guests for which wishes are counted: as many as can be linked at a time. Beyond that the host forgets
+    /// guests that have left.
     public static let countedGuests = connectedPeers
-    /// Most banned guests of a session: more than any session bans.
+    /// Most removed guests that a session remembers: more than any session removes.
     public static let bannedPeers = 256
     /// With at most this many new or moved elements, each is compared with every element of the list to find
     /// duplicates. With more, a set of all elements is cheaper.

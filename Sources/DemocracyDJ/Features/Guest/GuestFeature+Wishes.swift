@@ -2,23 +2,23 @@
 
 import MeshProtocol
 
-// What a guest wants, from the person's tap until a snapshot shows it or the host says no.
+// A guest's wishes, from the person's tap until a snapshot shows the wish or the host rejects it.
 
 extension GuestFeature {
     mutating func cast(_ kind: Wish.Kind, _ songID: Song.ID) -> [Effect] {
-        // What no host can have is not worth the way to it.
+        // No host can have such a song, so nothing is sent.
         guard DJLimits.isSongID(songID) else {
             let told = Effect.wishChanged(songID: songID, kind, .rejected(.unknownSong))
             return kind == .suggest ? [told, .notice(Notice(.cannotAdd(songID, .unknownSong)))] : [told]
         }
-        // What is queued already needs a vote.
+        // A suggestion of a queued song is a vote.
         if kind == .suggest, state.isCurrent, state.hostSnapshot?.item(songID) != nil { return cast(.vote, songID) }
         var wish = Wish(kind, songID)
         if let place = state.wishes.firstIndex(where: { $0.isAbout(wish.intent) }) {
             let earlier = state.wishes[place]
-            // A second tap does no harm; where the transport had no room, it is tried again.
+            // A second tap does no harm. If the transport had no room, it is a retry.
             if earlier.kind == kind { return earlier.progress == .waiting ? handOver(place) : [] }
-            // A suggestion that no host was told of yet asks for all that a vote asks for: it is one where the song is queued.
+            // A suggestion that was not sent yet includes the vote: the host counts it as one if the song is queued.
             if earlier.kind == .suggest, kind == .vote, earlier.progress == .waiting {
                 return [.wishChanged(songID: songID, .suggest, .queued)] + handOver(place)
             }
@@ -30,7 +30,7 @@ extension GuestFeature {
             wish.needsDelivery = overtaken.undoes(kind)
         }
         if let snapshot = state.hostSnapshot, wish.isShown(by: snapshot, to: local.id), !wish.needsDelivery {
-            // What is on view from before a gap may not be so any more.
+            // A state from before the link was lost may be out of date.
             if state.isCurrent { return [.wishChanged(songID: songID, kind, wish.answerAtOnce)] }
             wish.needsDelivery = true
         }
@@ -46,7 +46,7 @@ extension GuestFeature {
         return [.wishChanged(songID: wish.songID, wish.kind, .queued)] + handOver(state.wishes.count - 1)
     }
 
-    /// Gives a wish to the transport, where a host is known.
+    /// Passes a wish to the transport, if a host is known.
     private mutating func handOver(_ index: Int) -> [Effect] {
         guard let known = state.known else { return [] }
         let isLinked = state.host != nil
@@ -82,7 +82,7 @@ extension GuestFeature {
 
     mutating func delivered(_ intent: GuestIntent, to peer: Peer.ID) {
         guard state.known?.id == peer else { return }
-        // The host takes what it is told in order.
+        // The host handles messages in order.
         state.overtaken = state.overtaken.filter { $0.value.count > 0 }
         guard let index = state.wishes.firstIndex(where: { $0.isAbout(intent) }) else { return hasCome(intent) }
         guard state.wishes[index].undelivered > 0 else { return }
@@ -90,27 +90,28 @@ extension GuestFeature {
         state.wishes[index].statesSinceDelivery = 0
     }
 
-    /// A message about a song that nothing is wanted of any more.
+    /// Counts an acknowledged message about a song for which the guest wants nothing any more.
     private mutating func hasCome(_ intent: GuestIntent) {
         guard let songID = intent.songID, let overtaken = state.overtaken[songID] else { return }
         state.overtaken[songID]?.count -= 1
         if overtaken.count == 1 { state.overtaken[songID] = nil }
     }
 
-    /// A message about a song that nothing is wanted of any more, which nobody will acknowledge.
+    /// Counts a failed message about such a song, for which no acknowledgement will come.
     private mutating func mayHaveCome(_ intent: GuestIntent) {
         guard let songID = intent.songID, var overtaken = state.overtaken[songID] else { return }
         overtaken.count = max(0, overtaken.count - 1)
         state.overtaken[songID] = overtaken
     }
 
-    /// Its wish is over, and messages about it may still be on their way: a later wish of the song comes behind them.
+    /// The wish is over, but messages about it may still be under way. A later wish for the song follows them.
     private mutating func overtake(_ wish: Wish) {
         guard wish.undelivered > 0 else { return }
         state.overtaken[wish.songID] = Overtaken(wish)
     }
 
-    /// What the same person's next guest comes behind, which has nothing on its way itself.
+    /// Messages of this guest that may still be under way when the same person's next guest starts. The next guest gets
+    /// no acknowledgement for them.
     public var stillComing: [Song.ID: Overtaken] {
         let wishes = state.wishes.map { ($0.songID, Overtaken($0)) }
         return state.overtaken.merging(wishes) { $1 }.mapValues { overtaken in
@@ -118,14 +119,14 @@ extension GuestFeature {
         }
     }
 
-    /// The next guest of a person, at the same host.
+    /// Creates the next guest of a person, at the same host.
     public init(local: Peer, of host: Peer.ID, behind stillComing: [Song.ID: Overtaken]) {
         self.init(local: local)
         state.known = KnownHost(id: host)
         state.overtaken = stillComing
     }
 
-    /// What the transport had no room for goes as soon as there is some, not with the next link.
+    /// Retries a wish as soon as the transport has room, without waiting for the next link.
     mutating func handOverWaiting() -> [Effect] {
         guard state.host != nil, let index = state.wishes.firstIndex(where: { $0.progress == .waiting }) else {
             return []
@@ -137,12 +138,12 @@ extension GuestFeature {
         guard let index = state.wishes.firstIndex(where: { $0.intent == intent }) else {
             let name = intent.songID.flatMap { title(of: $0) }
             if intent.isOfTheMoment { return [.notice(Notice(.cannotAdd(name ?? intent.songID ?? "", reason)))] }
-            // It was followed, and its song's turn has come.
+            // The suggestion was accepted, and the host has now tried to play its song.
             if reason == .cannotBePlayed { return [.notice(Notice(.songFailed(title: name)))] }
             return []
         }
-        // The host acknowledges each message before it answers it, so this may be the answer to an earlier one of that kind:
-        // `settleUnshown` asks for one that counts.
+        // The host acknowledges each message before it answers it, so this may answer an earlier message of that kind.
+        // `settleUnshown` then asks again.
         guard !state.wishes[index].needsDelivery, state.wishes[index].undelivered == 0 else {
             state.wishes[index].isPerhapsRejected = true
             return []
@@ -159,7 +160,7 @@ extension GuestFeature {
         state.hostSnapshot?.item(songID)?.title ?? state.search?.found.first { $0.id == songID }?.title
     }
 
-    /// The host's state is known again. A vote is cleared by a snapshot that shows it, never by just any snapshot.
+    /// The host's current state is known. A snapshot clears a vote only if it shows the vote.
     mutating func settleWishes(by snapshot: HostSnapshot) -> [Effect] {
         for index in state.wishes.indices where state.wishes[index].undelivered == 0 {
             state.wishes[index].statesSinceDelivery += 1
@@ -176,9 +177,9 @@ extension GuestFeature {
         return shown.map { .wishChanged(songID: $0.songID, $0.kind, .confirmed) }
     }
 
-    /// The host has a wish, says nothing against it, and does not show it: its song has left the queue meanwhile. A vote is
-    /// asked for once more, since only the host can say what became of it. A suggestion was followed, where no rejection
-    /// has come that may be its own.
+    /// Settles wishes that the host has handled and does not show: their songs have left the queue. A vote is sent once
+    /// more, since only the host knows what became of it. A suggestion counts as accepted, unless a rejection has come
+    /// that may be its own.
     private mutating func settleUnshown() -> [Effect] {
         guard let host = state.host else { return [] }
         var effects: [Effect] = []
@@ -196,8 +197,9 @@ extension GuestFeature {
         return effects.reversed()
     }
 
-    /// A host that was started again may have lost what it had: votes that were delivered and that it does not show are sent
-    /// once more. Those that were not are in the outbox. A suggestion was followed most likely, and would be so twice.
+    /// A restarted host may have lost what it had. Delivered votes that it does not show are sent once more, and the
+    /// outbox still has the undelivered ones. A suggestion is not repeated: it was most likely accepted, and would
+    /// count twice.
     mutating func repeatWishes(by snapshot: HostSnapshot) -> [Effect] {
         let confirmed = clearShown(by: snapshot)
         guard let host = state.host else { return confirmed }

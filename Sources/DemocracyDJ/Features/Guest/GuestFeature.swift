@@ -4,9 +4,9 @@ import MeshProtocol
 
 /// Decides everything about a guest's view and wishes: an event goes in, effects come out.
 public struct GuestFeature: Feature {
-    /// What happens to a guest.
+    /// An input of a guest.
     public enum Event: Hashable, Sendable {
-        /// The network says something.
+        /// An event of the network.
         case multipeerEvent(MultipeerEvent)
         /// The person votes.
         case vote(Song.ID)
@@ -14,60 +14,64 @@ public struct GuestFeature: Feature {
         case takeBackVote(Song.ID)
         /// The person suggests a song.
         case suggest(Song.ID)
-        /// The person wants another song than the one that plays.
+        /// The person wants to skip the present song.
         case skip
-        /// The person at a device of the driver's steers. A guest to send away is meant by identifier, its head or name.
+        /// The person at a co-host uses one of the driver's controls. A guest to remove is named by its identifier, the
+        /// head of that, or its name.
         case steer(SteeringWish)
-        /// The person looks for songs in the host's library.
+        /// The person searches the host's library.
         case search(SongQuery)
-        /// Look for what comes behind what was found last.
+        /// The person asks for the next page of the last search.
         case more
-        /// The host that was lost is not waited for any longer.
+        /// The guest has stopped waiting for the host that it lost.
         case gaveUp
-        /// Over the link that has just come up a relay brings the state, and that may be behind; or, where it continues what came over
-        /// earlier links, what follows on that.
+        /// A relay brings the state over the link that has just come up. The state may be old. With `continues` the
+        /// relay sends what follows the states that came over earlier links.
         case isServedByRelay(continues: Bool = false)
-        /// On the link that has just come up the host was told which state this guest has, and may send what follows on that.
+        /// The guest has named its state to the host on the link that has just come up, and the host may send what
+        /// follows it.
         case mayGoOn
-        /// The key of the host that was joined, which begins like this, is forgotten: another one may be the same host's.
+        /// The node has forgotten the key of a host; the argument is the head of its identifier. The same host may
+        /// return with another key.
         case forgotHost(Peer.ID)
     }
 
-    /// What is to be done.
+    /// An output that the owner performs.
     public enum Effect: Hashable, Sendable {
-        /// Give a wish for the host to the transport, which keeps it until the host has it, across links.
+        /// Pass a wish to the transport, which keeps it across links until the host has it.
         case send(GuestIntent, to: Peer.ID)
-        /// Ask the host on this link only: `MeshMessage.stateRequest` or `.search`.
+        /// Ask the host on this link only, with `MeshMessage.stateRequest` or `.search`.
         case request(MeshMessage, from: Peer.ID)
-        /// Show where a wish has got to.
+        /// Show the progress of a wish.
         case wishChanged(songID: Song.ID, Wish.Kind, WishState)
         /// Show the host's state.
         case show(HostSnapshot)
-        /// Show what the host has found for these words.
+        /// Show the results of a search.
         case showResults(FoundSongs, for: SongQuery)
-        /// The link to the host broke: find the way back to it.
+        /// The link to the host broke: reconnect.
         case reconnect(to: Peer)
-        /// The host has ended its session, or does not want this guest: back to the start, where a host is chosen.
+        /// The host has ended its session or has rejected this guest: return to the start, where the person chooses a
+        /// host.
         case returnToStart(Peer, DisconnectReason)
-        /// Tell the person something.
+        /// Show a notice.
         case notice(Notice)
     }
 
-    /// Where a guest stands with its host.
+    /// A guest's connection to its host.
     public enum ConnectionStatus: String, Hashable, Sendable {
-        /// A host is to be chosen.
+        /// The person has yet to choose a host.
         case choosing
-        /// There is a link to the host.
+        /// A link to the host is up.
         case connected
-        /// The link broke, and the way back is looked for. What is on view is the last that is known.
+        /// The link broke, and the guest tries to reconnect. It shows the last known state.
         case reconnecting
     }
 
     /// A host that was joined.
     public struct KnownHost: Hashable, Sendable {
-        /// Who it is.
+        /// Its identifier.
         public var id: Peer.ID
-        /// The run of it that its last state told of; nil before the first.
+        /// The run of the host that sent its last state; nil before the first state.
         public var epoch: UInt32?
 
         /// A host.
@@ -77,11 +81,11 @@ public struct GuestFeature: Feature {
         }
     }
 
-    /// What is known of the host's present state where a relay brings it.
+    /// What a guest behind a relay knows of the host's present state.
     public enum Present: Hashable, Sendable {
-        /// The host says it with its first heartbeat on the link.
+        /// The host reports it with its first heartbeat on the link.
         case awaited
-        /// It was this one then.
+        /// The last heartbeat reported this revision.
         case told(epoch: UInt32, revision: UInt64)
 
         /// Whether a state is at least as new. A state of another run is not comparable.
@@ -90,69 +94,72 @@ public struct GuestFeature: Feature {
             return update.epoch == epoch && update.revision >= revision
         }
 
-        /// Whether a state is of another run than the host's present one: a relay can keep what an earlier run has signed.
+        /// Whether a state belongs to another run than the host's present one. A relay can still have what an earlier
+        /// run has signed.
         func isOtherRun(_ update: HostSnapshot) -> Bool {
             if case .told(let epoch, _) = self { update.epoch != epoch } else { false }
         }
     }
 
-    /// What a guest knows.
+    /// Everything that a guest knows.
     public struct State: Hashable, Sendable {
-        /// What is still on its way about songs that nothing is wanted of any more: the next wish comes behind it.
+        /// Messages still under way about songs for which the guest wants nothing any more. The next wish for such a
+        /// song follows them.
         public var overtaken: [Song.ID: Overtaken] = [:]
         /// Where it stands with its host.
         public var connectionStatus = ConnectionStatus.choosing
         /// The host that this guest is linked to.
         public var host: Peer?
-        /// The host that was joined last: the transport keeps what is for it while it is out of reach.
+        /// The host that was joined last. The transport keeps messages for it while it is out of reach.
         public var known: KnownHost?
-        /// The host's last known state; it stays on view through a gap.
+        /// The host's last known state. It stays visible while the link is down.
         public var hostSnapshot: HostSnapshot?
-        /// That state came over the present link.
+        /// Whether that state came over the present link.
         public var isCurrent = false
-        /// What came first over the present link where that is older than what is on view, or than the host says: a relay is
-        /// behind. What follows builds on it, and it is not shown before it has caught up. Nil beside a present state.
+        /// The first state of the present link, if it is older than the shown state or than the host reports: the relay
+        /// is behind. Changes build on it, and it is not shown until it has caught up. Nil if the shown state is
+        /// current.
         public var base: HostSnapshot?
-        /// What the last link had brought when it ended, where that was not shown.
+        /// The state that the last link had reached when it ended, if it was not shown.
         public var left: HostSnapshot?
-        /// Nothing older is shown. Nil where the host itself brings the state.
+        /// The host's present state. Older states are not shown. Nil if the host itself sends the state.
         public var present: Present?
-        /// When its `elapsed` was right.
+        /// The time at which the snapshot's `elapsed` was right.
         public var sampledAt = MeshInstant.zero
-        /// What this guest wants and no snapshot has shown yet, the oldest first.
+        /// The wishes that no snapshot has shown yet, oldest first.
         public var wishes: [Wish] = []
-        /// What it wants of other hosts than the one that was joined last, the oldest first.
+        /// Wishes for other hosts than the one that was joined last, oldest first.
         public var elsewhere: [Wish] = []
-        /// The host was asked for its whole state.
+        /// The guest has asked the host for its full state.
         public var isWaitingForWhole = false
-        /// The host has told of a state that is not here since it was asked for the whole.
+        /// While the guest waits for the full state, a heartbeat has reported a revision that the guest does not have.
         public var isToldInVain = false
-        /// What has come since it was asked.
+        /// Changes that have arrived since that request.
         public var held = HeldChanges()
-        /// The words that were looked for last, and the number of that search.
+        /// The last search.
         public var search: Search?
 
-        /// Nobody is known yet.
+        /// Creates the state of a guest that knows no host.
         public init() {}
     }
 
     /// A search.
     public struct Search: Hashable, Sendable {
-        /// Grows with each.
+        /// Grows with each search.
         public var number: UInt32
-        /// What was looked for.
+        /// The words or shelf of the search.
         public var query: SongQuery
         /// The host has not answered it.
         public var isOpen: Bool
-        /// What the host has found.
+        /// The songs that the host has found.
         public var found: [Song] = []
     }
 
-    /// Who votes.
+    /// The peer that votes.
     public let local: Peer
-    /// What the guest knows.
+    /// Everything that the guest knows.
     public internal(set) var state: State
-    /// What has come of late: what another relay brings may build on it.
+    /// Recent states. The changes from another relay may build on one of them.
     private var recent = RecentStates()
 
     /// A guest without a host.
@@ -164,10 +171,10 @@ public struct GuestFeature: Feature {
     /// The votes that no snapshot has shown yet, oldest first.
     public var pendingVotes: [Song.ID] { state.wishes.filter { $0.kind == .vote }.map(\.songID) }
 
-    /// Whether the state on view may be out of date.
+    /// Whether the shown state may be out of date.
     public var isStale: Bool { !state.isCurrent }
 
-    /// Takes an event. Only elapsed time depends on `now`.
+    /// Handles an event. Only the elapsed time depends on `now`.
     public mutating func handle(_ event: Event, now: MeshInstant = .zero) -> [Effect] {
         goOn(until: now)
         return switch event {
@@ -186,7 +193,7 @@ public struct GuestFeature: Feature {
         }
     }
 
-    /// What was wanted of a host that is forgotten is for the one that is joined next.
+    /// Wishes for a forgotten host go to the next host that the guest joins.
     private mutating func forgotHost(_ head: Peer.ID) -> [Effect] {
         let freed = state.elsewhere.filter { $0.host?.hasPrefix(head) == true }
         state.elsewhere.removeAll { freed.contains($0) }
@@ -201,9 +208,9 @@ public struct GuestFeature: Feature {
         return []
     }
 
-    /// What the transport has for another host does not reach this one, and what that one played says nothing of it: what was
-    /// wanted of that one waits for it. But a host whose key was to be forgotten may be back with it, and have an earlier wish of
-    /// the same song.
+    /// Changes the known host. Messages for another host never reach this one, and the other host's state says nothing
+    /// about it. Wishes for another host stay queued for that host. A forgotten host may return with its old key and
+    /// still have an earlier wish for the same song, so `needsDelivery` is carried over.
     private mutating func meet(_ host: KnownHost?) {
         let id = host?.id
         let (left, old) = (state.wishes.filter { $0.host != nil && $0.host != id }, state.wishes)
@@ -221,7 +228,7 @@ public struct GuestFeature: Feature {
         state.wishes = back.filter { wish in !new.contains { $0.songID == wish.songID } } + new
     }
 
-    /// What is kept for the host stays with it.
+    /// What the transport keeps for the host stays queued.
     private mutating func gaveUp() -> [Effect] {
         if state.connectionStatus == .reconnecting { state.connectionStatus = .choosing }
         return []
@@ -239,7 +246,7 @@ public struct GuestFeature: Feature {
         return []
     }
 
-    /// What plays has gone on; while the host is out of reach nobody knows.
+    /// Advances the shown song. While the host is out of reach its position is unknown.
     private mutating func goOn(until now: MeshInstant) {
         if state.isCurrent { state.hostSnapshot?.elapse(now - state.sampledAt) }
         state.base?.elapse(now - state.sampledAt)
@@ -252,10 +259,10 @@ public struct GuestFeature: Feature {
         return [.send(isDriver ? .steer(.skip(songID: song.id)) : .skip(songID: song.id), to: host.id)]
     }
 
-    /// Whether the host lets this device steer.
+    /// Whether this device is a co-host.
     public var isDriver: Bool { state.hostSnapshot?.drivers.contains(local.id) == true }
 
-    /// What the host would not follow is told at once.
+    /// Wishes that the host would reject are rejected here at once.
     private mutating func steer(_ wish: SteeringWish) -> [Effect] {
         guard let host = state.host, let snapshot = state.hostSnapshot else { return [.notice(Notice(.notConnected))] }
         guard isDriver else { return [.notice(Notice(.cannotAdd("", .driverOnly)))] }
@@ -302,8 +309,8 @@ public struct GuestFeature: Feature {
         if state.known?.id != peer.id { meet(KnownHost(id: peer.id)) }
         state.host = peer
         state.connectionStatus = .connected
-        // The first snapshot on a link counts whatever its epoch is: another host's epochs, or those of a device whose clock was
-        // set back, say nothing.
+        // The first snapshot on a link counts whatever its epoch is. The epochs of another host, or of a device whose
+        // clock was set back, do not compare.
         forgetStream()
         (state.isWaitingForWhole, state.held) = (false, HeldChanges())
         state.search?.isOpen = false
@@ -316,17 +323,17 @@ public struct GuestFeature: Feature {
         }
     }
 
-    /// The last states that are here of the host that was joined last, the newest first.
+    /// The names of the recent states of the known host, newest first.
     public var stateNames: [StateName] { recent.names }
 
-    /// Another link begins from nothing, unless a relay has what follows.
+    /// A new link starts without a state, unless a relay continues the earlier one.
     private mutating func forgetStream() {
         state.left = state.isCurrent ? nil : state.base ?? state.left
         (state.isCurrent, state.base, state.present) = (false, nil, nil)
     }
 
     private mutating func disconnected(from peer: Peer, _ reason: DisconnectReason) -> [Effect] {
-        // Another guest left: the next snapshot shows it.
+        // Another guest left. The next snapshot shows that.
         guard state.host?.id == peer.id else { return [] }
         state.host = nil
         forgetStream()
@@ -359,15 +366,15 @@ public struct GuestFeature: Feature {
             if let reason = results.refused { return [.notice(Notice(.searchRefused(search.query.words, reason)))] }
             state.search?.found = results.found.songs
             return [.showResults(results.found, for: search.query)]
-        // A guest's own kinds of message, sent by a host, mean nothing here.
+        // Messages that only guests send mean nothing here.
         case .intent, .stateRequest, .search, .coverRequest, .coverPiece: return []
         }
     }
 
     // MARK: The host's state
 
-    /// A change makes the next state of the one it builds on. A guest that has another asks for the whole, once. One that fits was only
-    /// late, and the whole is waited for no longer.
+    /// Applies a change to the state that it builds on. A guest with another state asks for the full state, once. A
+    /// change that fits was only late, and the guest no longer needs the full state.
     private mutating func take(_ change: HostChange, from host: Peer) -> [Effect] {
         let snapshot = state.isCurrent ? state.hostSnapshot : state.base
         if let next = snapshot?.applying(change) {
@@ -386,24 +393,24 @@ public struct GuestFeature: Feature {
             return []
         }
         if let snapshot {
-            // An old one that comes late tells nothing new.
+            // A late change that is older than the state tells nothing new.
             if (change.epoch, change.revision) <= (snapshot.epoch, snapshot.revision) { return [] }
         }
         return [askForWhole(host)]
     }
 
-    /// The host says which state is its present one.
+    /// The host has reported its current revision.
     private mutating func take(
         _ epoch: UInt32, _ revision: UInt64, _ elapsed: Double?, from host: Peer
     ) -> [Effect] {
         if state.present != nil { state.present = .told(epoch: epoch, revision: revision) }
         if !state.isCurrent, state.present != nil {
-            // What does not catch up is asked for when the relay has had its time.
+            // The guest asks for the full state only when the relay has had its time to catch up.
             guard var base = state.base else { return [] }
             if (base.epoch, base.revision) == (epoch, revision) { base.elapsed = elapsed ?? base.elapsed }
             return take(base)
         }
-        // It is what this guest had when it came back.
+        // The host still has the state that this guest had when it returned.
         if !state.isCurrent, var base = state.base, (base.epoch, base.revision) == (epoch, revision) {
             base.elapsed = elapsed ?? base.elapsed
             return take(base)
@@ -412,10 +419,11 @@ public struct GuestFeature: Feature {
         if state.isCurrent, (snapshot.epoch, snapshot.revision) == (epoch, revision) {
             return correct(elapsed) + settleWishes(by: snapshot)
         }
-        // It has been under way for longer than a state that a relay has brought.
+        // This heartbeat was under way for longer than a state that a relay has brought.
         if state.isCurrent, snapshot.epoch == epoch, revision < snapshot.revision { return [] }
         guard state.isWaitingForWhole else { return [askForWhole(host)] }
-        // While the whole comes a host says nothing of it. Where it does twice, what was asked for is not on its way.
+        // A host sends no heartbeat to a guest while an update for it is under way. The first one may have crossed the
+        // request. After a second one the requested state is not under way.
         guard state.isToldInVain else {
             state.isToldInVain = true
             return []
@@ -423,7 +431,7 @@ public struct GuestFeature: Feature {
         return [askForWhole(host)]
     }
 
-    /// The host's clock is the one that counts. What nobody would notice is not shown again.
+    /// The host's clock is authoritative. A correction that people would not notice is not shown.
     private mutating func correct(_ elapsed: Double?) -> [Effect] {
         guard let elapsed, let snapshot = state.hostSnapshot else { return [] }
         state.hostSnapshot?.elapsed = elapsed
@@ -436,16 +444,17 @@ public struct GuestFeature: Feature {
     private mutating func askForWhole(_ host: Peer) -> Effect {
         (state.isWaitingForWhole, state.isToldInVain) = (true, false)
         guard let search = state.search, search.isOpen else { return .request(.stateRequest, from: host.id) }
-        // One request takes the place of another that has not left.
+        // A new request replaces an unsent one, so one message asks for both.
         return .request(
             .search(SearchRequest(number: search.number, query: search.query, asksForState: true)), from: host.id)
     }
 
-    /// Nobody sees the queue go back within a run of the host.
+    /// Shows a new state. Within a run of the host the queue never goes back to an older state.
     private mutating func take(_ update: HostSnapshot) -> [Effect] {
         if state.present?.isOtherRun(update) == true { return [] }
         recent.append(update, at: state.sampledAt)
-        // A relay that goes on behind what the host itself has sent: what it brings next may lead past that.
+        // A relay continues from a state behind the one that the host itself has sent. Later changes of the relay may
+        // pass it.
         if state.isCurrent, let snapshot = state.hostSnapshot, update.epoch == snapshot.epoch,
             !update.supersedes(snapshot)
         {
@@ -468,7 +477,7 @@ public struct GuestFeature: Feature {
 }
 
 extension GuestFeature.Event {
-    /// Whether the person wants something of the host, which could be forgotten.
+    /// Whether the event is a wish for the host, which must not be lost.
     public var isWish: Bool {
         switch self {
         case .vote, .takeBackVote, .suggest, .skip, .steer: true
@@ -476,7 +485,7 @@ extension GuestFeature.Event {
         }
     }
 
-    /// The song that it is about, where it names one.
+    /// The song that the event names, if it names one.
     public var songID: Song.ID? {
         switch self {
         case .vote(let songID), .takeBackVote(let songID), .suggest(let songID): songID

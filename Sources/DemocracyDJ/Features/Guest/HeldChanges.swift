@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Changes that have come while a guest waits for the whole state. Behind a relay the whole comes another way than they do, so what
-/// was made after it may be here before it: the host is not asked again for what is here.
+/// Changes that arrive while a guest waits for the full state. Behind a relay the full state takes a different route,
+/// so a later change may arrive before it. Keeping such changes saves another request to the host.
 public struct HeldChanges: Hashable, Sendable {
     private var changes: [HostChange] = []
     private var byteCount = 0
 
-    /// None.
+    /// Creates an empty buffer.
     public init() {}
 
-    /// Keeps one more. Beyond `DJLimits.heldChanges` and `heldChangeBytes` those before it go: what follows them would have to be
-    /// asked for in any case.
+    /// Adds a change. At the limits `DJLimits.heldChanges` and `heldChangeBytes` all earlier changes are dropped: the
+    /// guest would have to ask again for what follows them in any case.
     mutating func hold(_ change: HostChange) {
         let size = MeshMessage.stateChange(change).encoded.count
         if changes.count == DJLimits.heldChanges || byteCount + size > DJLimits.heldChangeBytes { self = Self() }
@@ -18,7 +18,7 @@ public struct HeldChanges: Hashable, Sendable {
         byteCount += size
     }
 
-    /// What came, in order. Nothing is held any more.
+    /// Removes and returns the changes, in order of arrival.
     mutating func take() -> [HostChange] {
         defer { self = Self() }
         return changes

@@ -2,17 +2,17 @@
 
 import MeshProtocol
 
-/// What a guest must not forget between two runs.
+/// What a guest keeps across restarts.
 public struct SavedGuest: Hashable, Sendable {
     /// A wish that no snapshot has shown yet.
     public struct Item: Hashable, Sendable {
         /// The song.
         public var songID: Song.ID
-        /// What is wanted of it.
+        /// What the guest wants for the song.
         public var kind: Wish.Kind
-        /// Whose outbox it was given to, or nil where it waits for a host.
+        /// The host for which the wish is in the outbox; nil if the wish waits for a host.
         public var handedTo: Peer.ID?
-        /// The host that it is meant for, or nil for the one that is joined next.
+        /// The host that the wish is for; nil for the next host that the guest joins.
         public var meantFor: Peer.ID?
 
         /// An item.
@@ -26,12 +26,12 @@ public struct SavedGuest: Hashable, Sendable {
 
     /// The host that was joined last.
     public var known: GuestFeature.KnownHost?
-    /// The wishes, the oldest first.
+    /// The wishes, oldest first.
     public var wishes: [Item]
     /// The last known state.
     public var hostSnapshot: HostSnapshot?
 
-    /// A guest's memory.
+    /// Creates the saved state of a guest.
     public init(known: GuestFeature.KnownHost?, wishes: [Item], hostSnapshot: HostSnapshot?) {
         self.known = known
         self.wishes = wishes
@@ -40,7 +40,7 @@ public struct SavedGuest: Hashable, Sendable {
 }
 
 extension GuestFeature {
-    /// What must not be forgotten.
+    /// What the guest keeps across restarts.
     public var saved: SavedGuest {
         SavedGuest(
             known: state.known,
@@ -52,7 +52,7 @@ extension GuestFeature {
             hostSnapshot: state.hostSnapshot)
     }
 
-    /// A guest that goes on where an earlier run ended. `undelivered` is what its outbox for the known host still has.
+    /// Creates a guest that continues an earlier run. `undelivered` holds what its outbox still has for the known host.
     public init(local: Peer, resuming saved: SavedGuest, undelivered: [GuestIntent]) {
         self.init(local: local)
         state.known = saved.known
@@ -67,7 +67,7 @@ extension GuestFeature {
             wish.needsDelivery = item.handedTo != nil
             return wish
         }
-        // An earlier program kept a suggestion beside a vote for the same song: the later one counts.
+        // An earlier version kept a suggestion and a vote for the same song. The later one counts.
         let last = Dictionary(own.map { ($0.songID, $0.kind) }) { $1 }
         state.wishes = own.filter { last[$0.songID] == $0.kind }.map { item in
             var wish = Wish(item.kind, item.songID)
@@ -79,7 +79,7 @@ extension GuestFeature {
                 return wish
             }
             wish.progress = .handedOver
-            // What is on view is from before it, and a rejection may be that of an earlier one.
+            // The shown snapshot is older than the wish, and a rejection may belong to an earlier wish.
             wish.needsDelivery =
                 wish.undelivered > 1 || saved.hostSnapshot.map { wish.isShown(by: $0, to: local.id) } == true
             return wish

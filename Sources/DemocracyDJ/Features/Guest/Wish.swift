@@ -2,44 +2,44 @@
 
 import MeshProtocol
 
-/// Something that a guest wants of a song and that no snapshot has shown yet.
+/// A guest's wish for a song, which no snapshot has shown yet.
 public struct Wish: Hashable, Sendable {
-    /// What is wanted.
+    /// What the guest wants.
     public enum Kind: String, Hashable, Sendable, Codable, CaseIterable {
-        /// That a vote counts.
+        /// Vote for the song.
         case vote
-        /// That a vote does not count any more.
+        /// Take the vote back.
         case takeBack
-        /// That the song is queued.
+        /// Add the song to the queue.
         case suggest
     }
 
-    /// Where it has got to.
+    /// How far a wish has got.
     public enum Progress: String, Hashable, Sendable {
-        /// No host is known yet, or the transport had no room: it waits here for the next link.
+        /// It waits here for the next link, because no host is known yet or the transport had no room.
         case waiting
-        /// The transport keeps it until there is a link.
+        /// The transport keeps it until a link is up.
         case handedOver
-        /// The transport has it, and there is a link.
+        /// The transport has it, and a link is up.
         case sent
     }
 
     /// The song.
     public var songID: Song.ID
-    /// What is wanted of it.
+    /// What the guest wants for the song.
     public var kind: Kind
-    /// Where it has got to.
+    /// How far the wish has got.
     public var progress: Progress
-    /// Messages about it that the host does not have for good yet.
+    /// Number of messages about it that the host has not acknowledged.
     public var undelivered = 0
-    /// An earlier wish of the same song may still be on its way: only what comes after the delivery of this one counts, and
-    /// no rejection that may be the earlier one's.
+    /// An earlier wish for the same song may still be under way. Only states that arrive after the delivery of this one
+    /// count, and a rejection that may be the earlier wish's does not.
     public var needsDelivery = false
-    /// A rejection has come that may have been an earlier wish's, or this one's.
+    /// A rejection has arrived that belongs to an earlier wish or to this one.
     public var isPerhapsRejected = false
-    /// States of the host that have come since everything was delivered.
+    /// Number of states that have arrived from the host since everything was delivered.
     public var statesSinceDelivery = 0
-    /// The host that it is meant for; nil where none was known, for the one that is joined next.
+    /// The host that the wish is for; nil if none was known, for the next host that the guest joins.
     public var host: Peer.ID?
 
     /// A wish.
@@ -49,7 +49,7 @@ public struct Wish: Hashable, Sendable {
         self.progress = progress
     }
 
-    /// The message that tells the host.
+    /// The message to the host.
     var intent: GuestIntent {
         switch kind {
         case .vote: .vote(songID: songID)
@@ -58,8 +58,8 @@ public struct Wish: Hashable, Sendable {
         }
     }
 
-    /// All that is wanted of one song is about the same thing, of which the last counts: a suggestion of what is queued is a
-    /// vote for it.
+    /// Whether an intent is about the same song. All wishes for one song compete, and the last one counts: the host
+    /// treats a suggestion of a queued song as a vote.
     func isAbout(_ intent: GuestIntent) -> Bool {
         switch intent {
         case .vote(songID), .takeBackVote(songID), .suggestSong(songID): true
@@ -77,29 +77,29 @@ public struct Wish: Hashable, Sendable {
         }
     }
 
-    /// What is told of a wish that is fulfilled before it is sent: a vote that was never given cannot be taken back.
+    /// The answer to a wish that is fulfilled before it is sent. A vote that was never cast cannot be taken back.
     var answerAtOnce: WishState { kind == .takeBack ? .rejected(.notVoted) : .confirmed }
 
-    /// What the host shows now is what it has made of the wish: one state after the delivery may have been on its way
-    /// before the host took it, the second one was not.
+    /// Whether the host's state includes its decision on the wish. The first state after the delivery may have left
+    /// before the host handled the wish, the second one has not.
     var isSettled: Bool { undelivered == 0 && statesSinceDelivery >= 2 }
 }
 
-/// Messages about a song that nothing is wanted of any more, and that the host may not have for good yet.
+/// Messages about a song for which the guest wants nothing any more, and which the host may not have acknowledged.
 public struct Overtaken: Hashable, Sendable {
-    /// How many will be acknowledged. 0 where nobody will say when they have come: at the latest with the next message that
-    /// is acknowledged.
+    /// Number of acknowledgements to expect. With 0, no acknowledgement will come. The messages have then arrived at
+    /// the latest when the next message is acknowledged.
     public var count = 0
-    /// One of them is a vote or a suggestion.
+    /// At least one of them is a vote or a suggestion.
     public var asks = false
-    /// One of them takes a vote back.
+    /// At least one of them takes a vote back.
     public var takesBack = false
 
     init(count: Int = 0, asks: Bool = false, takesBack: Bool = false) {
         (self.count, self.asks, self.takesBack) = (count, asks, takesBack)
     }
 
-    /// What a wish leaves behind.
+    /// The messages that a finished wish leaves behind.
     init(_ wish: Wish) {
         self.init(
             count: wish.undelivered, asks: wish.needsDelivery || wish.kind != .takeBack,
@@ -110,14 +110,14 @@ public struct Overtaken: Hashable, Sendable {
     func undoes(_ kind: Wish.Kind) -> Bool { kind == .takeBack ? asks : takesBack }
 }
 
-/// Where a wish has got to, as a person is told.
+/// The progress of a wish, as a person sees it.
 public enum WishState: Hashable, Sendable {
     /// It waits for a link to the host.
     case queued
-    /// It is on its way over a link.
+    /// It was sent over a link.
     case sent
     /// A snapshot shows it.
     case confirmed
-    /// The host does not follow it.
+    /// The host has rejected it.
     case rejected(RejectionReason)
 }

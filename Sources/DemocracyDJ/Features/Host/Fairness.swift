@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a host sees to so that one guest does not have all the music. Each is a policy of its own; nil or false is off.
+/// A host's policies that keep one guest from taking over the music. Each is independent; nil or false disables it.
 public struct Fairness: Hashable, Sendable {
-    /// Suggestions of one guest that may wait in the queue at a time.
+    /// Most suggestions of one guest that may wait in the queue.
     public var openSuggestions: Int?
-    /// Songs of one guest that play in a row while another guest's song waits.
+    /// Most songs of one guest that play in a row while another guest's song waits.
     public var songsInARow: Int?
-    /// More than half of the guests that are present can skip a song.
+    /// More than half of the linked guests can skip a song.
     public var majoritySkip: Bool
-    /// Guests vote for what the driver has queued, and suggest nothing.
+    /// Guests vote for the songs that the driver has queued, and suggest nothing.
     public var voteOnly = false
 
-    /// Policies; what is not named is as most cars want it.
+    /// Creates policies. The defaults suit most cars.
     public init(
         openSuggestions: Int? = DJLimits.openSuggestions, songsInARow: Int? = DJLimits.songsInARow,
         majoritySkip: Bool = false

@@ -2,10 +2,10 @@
 
 import MeshProtocol
 
-// Devices of the driver's that are not the head unit: known by their keys, they steer from any seat.
+// Co-hosts: devices other than the head unit that have the driver's controls. They are known by their keys.
 
 extension HostFeature {
-    /// Those of the linked guests that steer, in the order of the guests.
+    /// The linked guests that are co-hosts, in the order of the guests.
     var linkedDrivers: [Peer.ID] { state.connectedPeers.map(\.id).filter(state.drivers.contains) }
 
     mutating func take(drivers: [Peer.ID], now: MeshInstant) -> [Effect] {
@@ -14,7 +14,7 @@ extension HostFeature {
         return linkedDrivers == before ? [] : changed(now: now)
     }
 
-    /// What is done at the head unit is done in the same way from a seat, and can be undone there.
+    /// Carries out a co-host's command like one of the head unit. It can be undone in the same way.
     mutating func steer(_ wish: SteeringWish, by peer: Peer, now: MeshInstant) -> [Effect] {
         let intent = GuestIntent.steer(wish)
         if let reason = refusal(of: wish, by: peer.id) {
@@ -37,7 +37,7 @@ extension HostFeature {
         case .remove(let songID), .move(let songID, _): return place(of: songID) == nil ? .notQueued : nil
         case .kick(let guest):
             guard state.connectedPeers.contains(where: { $0.id == guest }) else { return .notHere }
-            // Who drives is decided at the head unit alone.
+            // Only the head unit decides who is a co-host.
             return state.drivers.contains(guest) ? .driverOnly : nil
         }
     }

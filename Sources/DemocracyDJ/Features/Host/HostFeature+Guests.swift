@@ -2,7 +2,7 @@
 
 import MeshProtocol
 
-// The guests' side: who is there, and what they want.
+// Guests: their links and their wishes.
 
 extension HostFeature {
     mutating func handle(_ event: MultipeerEvent, now: MeshInstant) -> [Effect] {
@@ -14,15 +14,15 @@ extension HostFeature {
         case .messageReceived(.intent(let intent), from: let peer): return handle(intent, from: peer, now: now)
         case .messageReceived(.stateRequest, from: let peer): return [.send(snapshot, to: peer.id)]
         case .messageReceived(.search(let request), from: let peer): return answer(request, from: peer, now: now)
-        // A host's own kinds of message, sent by a guest, mean nothing here.
+        // Messages that only hosts send mean nothing here.
         case .messageReceived: return []
-        // A state update that did not leave is made up for by the next one.
+        // The next state update replaces one that was not sent.
         case .sendFailed, .messageDelivered, .peerDiscovered, .peerLost, .networkUnavailable, .sessionInvalidated:
             return []
         }
     }
 
-    /// A search goes through the whole library, so that nobody gets many of them; no person types as fast.
+    /// A search reads the full library, so the rate per guest is limited. No person types as fast as the limit.
     private mutating func answer(_ request: SearchRequest, from peer: Peer, now: MeshInstant) -> [Effect] {
         let whole: [Effect] = request.asksForState ? [.send(snapshot, to: peer.id)] : []
         let none = RateLimit(perSecond: DJLimits.searchesPerSecond, burst: DJLimits.searchBurst, now: now)
@@ -33,9 +33,9 @@ extension HostFeature {
     }
 
     private mutating func handle(_ intent: GuestIntent, from peer: Peer, now: MeshInstant) -> [Effect] {
-        // Something of it may still have been on its way when it was sent away.
+        // Messages of a removed guest may still have been under way.
         guard !state.banned.contains(peer.id) else { return [] }
-        // Told to nobody but the guest: a screen full of it would be what a flood is for.
+        // Only the guest learns this. A report to the person would let a flood fill the screen.
         guard mayWish(peer.id, now: now) else { return [.reject(intent, .tooFast, to: peer.id)] }
         let rejection: RejectionReason?
         switch intent {
@@ -48,7 +48,7 @@ extension HostFeature {
         switch rejection {
         case nil:
             return [.report(intent, from: peer, rejected: nil)] + (skipIfWanted(now: now) ?? changed(now: now))
-        // It is as the guest wants it already: it asks because it has not seen it.
+        // The state already is what the guest wants. The guest asked because it has not seen that state.
         case .alreadyVoted, .notVoted:
             return [.report(intent, from: peer, rejected: rejection), .send(snapshot, to: peer.id)]
         case .some(let reason):
@@ -56,7 +56,7 @@ extension HostFeature {
         }
     }
 
-    /// A wish costs everybody an update, so that nobody gets many of them; no person taps as fast.
+    /// A wish costs an update for every guest, so the rate per guest is limited. No person taps as fast as the limit.
     private mutating func mayWish(_ peer: Peer.ID, now: MeshInstant) -> Bool {
         if wishes[peer] == nil, wishes.count >= DJLimits.countedGuests {
             let linked = Set(state.connectedPeers.map(\.id))
@@ -66,10 +66,10 @@ extension HostFeature {
         return wishes[peer, default: none].allows(now: now)
     }
 
-    // MARK: Wishes. Each returns why it is not followed, or nil where it is.
+    // MARK: Wishes. Each function returns the reason of a rejection, or nil.
 
     private mutating func vote(for songID: Song.ID, by peer: Peer.ID) -> RejectionReason? {
-        // A vote that was on its way when its song began is a vote all the same.
+        // A vote counts even if its song has begun while the vote was under way.
         if state.nowPlaying?.id == songID { return state.nowPlaying?.take(voteOf: peer) }
         if let place = place(of: songID) { return state.queue[place].item.take(voteOf: peer) }
         if state.played.contains(songID) { return .alreadyPlayed }
@@ -77,14 +77,14 @@ extension HostFeature {
     }
 
     private mutating func takeBackVote(for songID: Song.ID, by peer: Peer.ID) -> RejectionReason? {
-        // The song may be there again, and what was removed of it with other votes.
+        // A removed song that undo can restore may also have the vote.
         forgetVote(of: peer, for: songID)
         if state.nowPlaying?.id == songID { return state.nowPlaying?.giveBack(voteOf: peer) }
         guard let place = place(of: songID) else { return .notVoted }
         return state.queue[place].item.giveBack(voteOf: peer)
     }
 
-    /// What plays or is queued already needs no second place: the wish becomes a vote.
+    /// A suggestion of a song that plays or is queued becomes a vote.
     mutating func suggest(_ songID: Song.ID, by peer: Peer.ID) -> RejectionReason? {
         if snapshotHas(songID) { return vote(for: songID, by: peer) }
         if peer != local.id, fairness.voteOnly { return .votingOnly }
@@ -111,7 +111,8 @@ extension HostFeature {
         return nil
     }
 
-    /// Nil where too few want it. A pause is the driver's: guests choose what plays after it, and do not end it.
+    /// Nil if too few guests want to skip. While the music is paused, the next song starts paused: guests cannot end
+    /// the driver's pause.
     mutating func skipIfWanted(now: MeshInstant) -> [Effect]? {
         guard fairness.majoritySkip, !state.skipVoters.isEmpty,
             2 * state.skipVoters.count > state.connectedPeers.count

@@ -2,7 +2,7 @@
 
 import MeshProtocol
 
-// The head unit's side: what plays, and what the person at it says.
+// The head unit: playback, and the commands of the person at it.
 
 extension HostFeature {
     mutating func handle(_ command: Command, now: MeshInstant) -> [Effect] {
@@ -62,7 +62,7 @@ extension HostFeature {
 
     private var hasNext: Bool { !state.queue.isEmpty || spare != nil }
 
-    /// The person at the head unit looks for songs: what is found is shown there, and told to nobody else.
+    /// The person at the head unit searches. Only the head unit shows the results.
     private mutating func search(_ query: SongQuery) -> [Effect] {
         let request = SearchRequest(number: (state.search?.number ?? 0) &+ 1, query: query)
         guard request.isWithinLimits else { return [.notice(Notice(.searchTooLong))] }
@@ -82,7 +82,8 @@ extension HostFeature {
         return [.disconnect(peer.id)]
     }
 
-    /// The next song of the queue plays, or pauses; where it is empty, one of the library's: there is no silence.
+    /// Starts the next song of the queue, paused if `pauses`. If the queue is empty, a song of the library follows, so
+    /// the music does not stop.
     mutating func playNext(now: MeshInstant, pauses: Bool = false) -> [Effect] {
         if let item = state.nowPlaying { noteHeard(item.id) }
         if !state.queue.isEmpty {
@@ -96,8 +97,8 @@ extension HostFeature {
         return changed(now: now)
     }
 
-    /// A song that has not been played, the library's next or any; where there is none, the one that was played the longest ago.
-    /// None that the player has failed on.
+    /// Chooses the song for an empty queue: the next unplayed one in library order or random order, otherwise the one
+    /// that was played longest ago. Songs that the player has failed on are excluded.
     mutating func chooseSpare() {
         let passed = Set(state.played + state.unplayable)
         let listed = playlist.compactMap { library[$0] }
@@ -119,7 +120,8 @@ extension HostFeature {
         return []
     }
 
-    /// A song's place in the order of this run: its identifier and the epoch, mixed (FNV-1a, and the end of SplitMix64).
+    /// A song's key in the random order of this run: its identifier and the epoch, mixed with FNV-1a and the finalizer
+    /// of SplitMix64.
     private func shuffleKey(_ songID: Song.ID) -> UInt64 {
         var mixed: UInt64 = 0xCBF2_9CE4_8422_2325 ^ UInt64(state.epoch)
         for byte in songID.utf8 { mixed = (mixed ^ UInt64(byte)) &* 0x100_0000_01B3 }
@@ -128,7 +130,7 @@ extension HostFeature {
         return mixed ^ (mixed >> 31)
     }
 
-    /// What is to be heard, with what follows as things stand.
+    /// What the head unit plays, and the song that would follow as of now.
     public func playback(now: MeshInstant) -> Playback {
         Playback(
             song: state.nowPlaying?.song, turn: state.turns, isPlaying: state.isPlaying && !state.waitsForLibrary,
@@ -139,7 +141,7 @@ extension HostFeature {
 
     // MARK: The player
 
-    /// A report of a song that does not play any more comes too late to mean anything.
+    /// Handles a report of the player. A report about another song than the present one is too late and has no effect.
     mutating func handle(_ report: PlayerReport, now: MeshInstant) -> [Effect] {
         switch report {
         case .elapsed(let songID, let elapsed):
@@ -164,7 +166,7 @@ extension HostFeature {
         }
     }
 
-    /// Who wanted to hear it is told, first of all.
+    /// Skips a song that cannot be played. The guests that wanted it are notified first.
     private mutating func giveUp(on item: QueueItem, now: MeshInstant) -> [Effect] {
         state.unplayable.removeAll { $0 == item.id }
         state.unplayable.append(item.id)
@@ -178,11 +180,12 @@ extension HostFeature {
 
     // MARK: The library
 
-    /// Songs that are not there any more cannot be played. What was silent for want of songs begins.
+    /// Replaces the library. Songs that it lacks leave the queue. A host that was silent for lack of songs starts to
+    /// play.
     mutating func take(_ library: SongLibrary, now: MeshInstant) -> [Effect] {
         let before = state
         self.library = library
-        // Their files may be others now.
+        // Their files may have been replaced.
         state.unplayable = []
         state.played.removeAll { library[$0] == nil }
         chooseSpare()
@@ -194,13 +197,13 @@ extension HostFeature {
             }
         }
         guard let playing = state.nowPlaying else { return library.songs.isEmpty ? [] : playNext(now: now) }
-        // What can be heard goes on, whatever the library says.
+        // The present song continues, even if the library lacks it.
         if let song = library[playing.id] { state.nowPlaying?.song = song }
         let isOther = before.nowPlaying != state.nowPlaying || before.queue != state.queue
         return isOther ? changed(now: now) : []
     }
 
-    /// The library's files are away, or back. The music waits until they are back. A pause by the driver stays a pause.
+    /// The library's files are gone, or back. The music waits until they are back. A pause by the driver stays a pause.
     mutating func take(libraryAway isAway: Bool, now: MeshInstant) -> [Effect] {
         guard isAway != state.waitsForLibrary else { return [] }
         state.playedBefore = state.elapsed(now)

@@ -2,7 +2,8 @@
 
 import MeshProtocol
 
-// Who is there, and when the others are told: in a crowd several at a time, since each change goes over every link.
+// Linked guests, and when the others are notified of changes. In a crowd, changes are announced in groups, since each
+// change crosses every link.
 
 extension HostFeature {
     mutating func came(_ peer: Peer, now: MeshInstant) -> [Effect] {
@@ -18,14 +19,15 @@ extension HostFeature {
         state.searches[gone.id] = nil
         let wantedSkip = state.skipVoters.contains(gone.id)
         state.skipVoters.removeAll { $0 == gone.id }
-        // Of those that are left, more than half may have wanted it already.
+        // More than half of the remaining guests may have wanted to skip already.
         if let skipped = skipIfWanted(now: now) { return skipped }
         guard !wantedSkip else { return changed(now: now) }
         return tell(gone.id, now: now, isLost: gone.reason == .linkLost, since: before)
     }
 
-    /// Everybody is told of a guest: at once, or in a crowd with what else comes within some time. Of one that is lost nobody is told in
-    /// the meantime, whoever else comes and goes: who is lost with a relay is back by another way in a moment.
+    /// Announces the change of a guest: at once, or in a crowd together with others. A lost guest stays in the
+    /// announced list until its delay has passed, whatever else changes: guests that are lost with a relay soon return
+    /// by another route.
     private mutating func tell(
         _ guest: Peer.ID, now: MeshInstant, isLost: Bool = false, since before: [Peer]
     ) -> [Effect] {
@@ -39,15 +41,16 @@ extension HostFeature {
         return []
     }
 
-    /// The time for the guests that have gathered is over. Who has gone and come back is nothing to tell.
+    /// Announces the gathered changes when they are due. A guest that has left and returned is not a change.
     mutating func tellGathered(now: MeshInstant) -> [Effect] {
         guard let told = state.untold?.told else { return [] }
         settleGuests(now: now)
         return (state.untold?.told ?? state.connectedPeers) == told ? [] : changed(now: now)
     }
 
-    /// What is told now tells of all who are there, and of those who were lost a moment ago. Who was told of before has its place in the
-    /// list still: a guest that was away for a moment is no change.
+    /// Prepares the guest list for an announcement. It has all linked guests, and the lost ones until their delay has
+    /// passed. Guests of the last announcement keep their position in the list, so that a short absence is not a
+    /// change.
     mutating func settleGuests(now: MeshInstant) {
         guard let untold = state.untold.take() else { return }
         let present = Dictionary(state.connectedPeers.map { ($0.id, $0) }) { $1 }

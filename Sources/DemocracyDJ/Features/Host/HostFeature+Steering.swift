@@ -2,17 +2,17 @@
 
 import MeshProtocol
 
-// What the driver does with the queue, and what of it can be undone.
+// The driver's control of the queue, and undo.
 
 extension HostFeature {
-    /// What the driver can do.
+    /// The controls that the driver can use now.
     public var steering: Steering {
         Steering(
             undo: lastStep.map { Steering.Undo(state.undoable[$0].done) }, steps: state.steps,
             canGoBack: canGoBack, volume: hasPlayer ? state.volume : nil, shuffles: shuffles)
     }
 
-    // MARK: Order. A place that the driver gives holds until the song plays or is taken out; votes order the others.
+    // MARK: Order. A position that the driver sets holds until the song plays or is removed; votes order the others.
 
     mutating func playNext(_ songID: Song.ID, now: MeshInstant) -> [Effect] {
         guard state.nowPlaying?.id != songID else { return [.notice(Notice(.notInQueue(songID)))] }
@@ -63,7 +63,7 @@ extension HostFeature {
 
     mutating func forgetOldSteps(_ now: MeshInstant) { state.undoable.removeAll { $0.until <= now } }
 
-    /// The step that `undo` undoes. The place of a song that is out of the queue by now is nothing to undo.
+    /// The step that `undo` undoes. A move is skipped if its song has left the queue.
     private var lastStep: Int? {
         state.undoable.lastIndex { step in
             if case .move(let item, _, _) = step.done { place(of: item.id) != nil } else { true }
@@ -80,7 +80,7 @@ extension HostFeature {
                 return [.notice(Notice(.cannotAdd(song.item.title, reason)))]
             }
         case .clear(let songs):
-            // All of them or none: what is left out would be gone.
+            // Restore all songs or none: an omitted song would be lost.
             let missing = songs.filter { place(of: $0.item.id) == nil && state.nowPlaying?.id != $0.item.id }
             guard state.queue.count + missing.count <= DJLimits.queuedSongs else {
                 return [.notice(Notice(.cannotAdd(songs.first?.item.title ?? "", .queueFull)))]
@@ -97,7 +97,7 @@ extension HostFeature {
         }
     }
 
-    /// A song goes back to the place that it had. One that was not queued goes, unless others vote for it by now.
+    /// Undoes a move. A song that was not queued before is removed, unless other peers have voted for it since.
     private mutating func putBack(_ songID: Song.ID, to place: Int?, isHeld: Bool) {
         guard let present = self.place(of: songID) else { return }
         var song = state.queue.remove(at: present)
@@ -106,7 +106,8 @@ extension HostFeature {
         state.queue.insert(song, at: min(place ?? present, state.queue.count))
     }
 
-    /// A song goes back to its place with its votes; one that is there again gets them. Why it cannot; nil where it can.
+    /// Undoes a removal: the song returns to its position with its votes. If it is queued or playing again, that item
+    /// gets the votes. Returns why the song cannot return, or nil if it can.
     private mutating func putBack(_ song: QueuedSong, at place: Int) -> RejectionReason? {
         if state.nowPlaying?.id == song.item.id {
             state.nowPlaying?.addVoters(of: song.item)
@@ -125,7 +126,7 @@ extension HostFeature {
         return nil
     }
 
-    /// A guest has taken a vote back for a song that is out of the queue: it does not come back with the song.
+    /// A guest has taken back its vote for a removed song. Undo does not restore that vote.
     mutating func forgetVote(of peer: Peer.ID, for songID: Song.ID) {
         for index in state.undoable.indices { state.undoable[index].done.forgetVote(of: peer, for: songID) }
     }
@@ -137,13 +138,13 @@ extension HostFeature {
         state.history = state.history.suffix(DJLimits.heardSongs)
     }
 
-    /// What this session has played and can play again, the last song first.
+    /// Songs that this session has played and can play again, most recent first.
     public func heard(from: Int, atMost limit: Int) -> FoundSongs {
         let songs = state.played.reversed().filter { $0 != state.nowPlaying?.id }.compactMap { library[$0] }
         return FoundSongs(Array(songs.dropFirst(from).prefix(limit)), total: songs.count)
     }
 
-    /// The song that was heard before the present one and can still be played.
+    /// The most recent song before the present one that can still be played.
     private var before: Song? {
         state.history.last { library[$0] != nil && !state.unplayable.contains($0) && $0 != state.nowPlaying?.id }
             .flatMap { library[$0] }
@@ -151,7 +152,7 @@ extension HostFeature {
 
     var canGoBack: Bool { state.nowPlaying != nil && before != nil }
 
-    /// The present song is the next one then, with its votes.
+    /// Goes back one song. The present song becomes the next one and keeps its votes.
     mutating func previous(now: MeshInstant) -> [Effect] {
         guard let playing = state.nowPlaying, let song = before else { return [.notice(Notice(.nothingBefore))] }
         let queued = place(of: song.id).map { state.queue.remove(at: $0).item }
@@ -165,9 +166,9 @@ extension HostFeature {
         return changed(now: now)
     }
 
-    // MARK: Place in the song
+    // MARK: Position in the song
 
-    /// The song goes on at another place, at most at its end.
+    /// Continues the song at another position, at most at its end.
     mutating func seek(to seconds: Double, now: MeshInstant) -> [Effect] {
         guard let song = state.nowPlaying?.song else { return [.notice(Notice(.nothingPlays))] }
         guard seconds.isFinite else { return [] }
@@ -180,7 +181,7 @@ extension HostFeature {
 
     // MARK: Volume
 
-    /// Guests are not told of it.
+    /// The volume is not part of the state that guests see.
     mutating func setVolume(_ percent: Int) -> [Effect] {
         guard hasPlayer else { return [.notice(Notice(.noVolume))] }
         state.volume = min(max(percent, 0), DJLimits.loudest)

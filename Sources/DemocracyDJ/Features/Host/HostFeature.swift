@@ -2,202 +2,204 @@
 
 import MeshProtocol
 
-/// Decides everything about the host's music: an event goes in, effects come out. Reads no clock; `now` is an argument.
+/// Decides everything about the host's music: an event goes in, effects come out. It reads no clock; `now` is an
+/// argument.
 public struct HostFeature: Feature {
-    /// What happens to a host.
+    /// An input of a host.
     public enum Event: Hashable, Sendable {
-        /// The network says something.
+        /// An event of the network.
         case multipeerEvent(MultipeerEvent)
-        /// The person at the head unit says something.
+        /// A command of the person at the head unit.
         case command(Command)
-        /// The player says something.
+        /// A report of the player.
         case player(PlayerReport)
-        /// The library is another one.
+        /// The library has changed.
         case library(SongLibrary)
-        /// The library's files are away, or back.
+        /// The library's files are gone, or back.
         case libraryAway(Bool)
-        /// These songs of it play where nobody asks; none for any of them.
+        /// The songs to play when the queue is empty; an empty array allows all songs of the library.
         case playlist([Song.ID])
-        /// These devices are the driver's, by identifier.
+        /// The identifiers of the co-hosts.
         case drivers([Peer.ID])
         /// Time has passed: see `deadline`.
         case tick
     }
 
-    /// What the person at the head unit can say.
+    /// A command of the person at the head unit.
     public enum Command: Hashable, Sendable {
-        /// Go on playing.
+        /// Resume.
         case play
         /// Pause.
         case pause
-        /// On to the next song.
+        /// Play the next song.
         case skip
-        /// Look for songs of the library: `Effect.search` for this host itself.
+        /// Search the library: `Effect.search` for the host itself.
         case search(SongQuery)
-        /// Look for what comes behind what was found last.
+        /// Show the next page of the last search.
         case more
-        /// Put a song of the library into the queue.
+        /// Add a song of the library to the queue.
         case add(Song.ID)
-        /// Take a song out of the queue.
+        /// Remove a song from the queue.
         case remove(Song.ID)
-        /// Send a guest away, by identifier or name, until the session ends.
+        /// Remove a guest, by identifier or name, until the session ends.
         case kick(Peer.ID)
         /// Play a song next: one of the queue, whatever its votes, or another one of the library.
         case playNext(Song.ID)
-        /// Give a song of the queue a place in it, counted from 0.
+        /// Move a song of the queue to a position, counted from 0, and pin it there.
         case move(Song.ID, to: Int)
-        /// Votes decide the place of this song of the queue again.
+        /// Let votes decide the position of a pinned song again.
         case unpin(Song.ID)
-        /// Take all songs out of the queue.
+        /// Remove all songs from the queue.
         case clear
-        /// Undo what was done last, of `remove`, `clear`, `playNext`, `move`, `kick` and a ban.
+        /// Undo the last `remove`, `clear`, `playNext`, `move`, `kick` or ban.
         case undo
-        /// A guest is kept out beyond the session.
+        /// A guest was banned beyond the session.
         case noteBan(Peer)
-        /// Back to the song that was heard before.
+        /// Go back to the previous song.
         case previous
-        /// How loud, in percent of what the device can.
+        /// Set the volume, in percent of the device's maximum.
         case volume(Int)
-        /// Go on at this place of the present song, in seconds.
+        /// Continue at this position of the present song, in seconds.
         case seek(Double)
-        /// Whether the library's songs play in a random order where nobody asks.
+        /// Whether songs for an empty queue come in random order.
         case shuffle(Bool)
-        /// Play the songs of this playlist where nobody asks, by its name; an empty one is all songs.
+        /// Play the songs of the playlist with this name when the queue is empty; an empty name is all songs.
         case choosePlaylist(String)
-        /// Let a guest in again that was sent away, by identifier.
+        /// Admit a removed guest again, by identifier.
         case unban(Peer.ID)
     }
 
-    /// What is to be done.
+    /// An output that the owner performs.
     public enum Effect: Hashable, Sendable {
         /// Bring every guest up to this state, and show it: `StateFeed.Event.stateChanged`.
         case broadcast(HostSnapshot)
-        /// Send one guest the whole state: `StateFeed.Event.wholeRequested`.
+        /// Send one guest the full state: `StateFeed.Event.wholeRequested`.
         case send(HostSnapshot, to: Peer.ID)
-        /// Tell every guest which state is the present one: `StateFeed.Event.heartbeat`.
+        /// Report the current revision to every guest: `StateFeed.Event.heartbeat`.
         case heartbeat
-        /// Look through the library for what a guest searches, and answer: `StateFeed.Event.answered`.
+        /// Search the library for a guest and send the answer: `StateFeed.Event.answered`.
         case search(SearchRequest, for: Peer.ID)
-        /// Tell a guest that its search is not followed, and why: `StateFeed.Event.answered`.
+        /// Answer a search with the reason for its refusal: `StateFeed.Event.answered`.
         case refuseSearch(SearchResults, Peer.ID)
-        /// Tell a guest that its wish is not followed.
+        /// Send a guest the rejection of its intent.
         case reject(GuestIntent, RejectionReason, to: Peer.ID)
-        /// Tell the person what a guest wanted and what became of it.
+        /// Show the person an intent of a guest and its outcome.
         case report(GuestIntent, from: Peer, rejected: RejectionReason?)
-        /// Send a guest away, and do not let it in again.
+        /// Disconnect a guest, and do not admit it again.
         case disconnect(Peer.ID)
-        /// A guest that was sent away may come again.
+        /// A removed guest may join again.
         case admit(Peer.ID)
-        /// Tell the person that a command led to nothing, and why.
+        /// Show the person why a command had no effect.
         case notice(Notice)
     }
 
-    /// What a host knows.
+    /// Everything that a host knows.
     public struct State: Hashable, Sendable {
-        /// Distinguishes this run from the others.
+        /// Distinguishes this run from other runs.
         public var epoch: UInt32
         /// Counts the changes in this run.
         public var revision: UInt64
-        /// When the last of them was.
+        /// The time of the last change.
         public var changedAt = MeshInstant.zero
-        /// What plays, or nil.
+        /// The present song; nil if nothing plays.
         public var nowPlaying: QueueItem?
-        /// For how long it had played when it last began to; and since when it plays, or nil where it pauses.
+        /// How long the song had played when playback last started. The time since then is added.
         public var playedBefore: MeshInstant
-        /// See `playedBefore`.
+        /// When playback last started; nil while paused.
         public var playingSince: MeshInstant?
-        /// Nothing is there that a song can be heard on: its time stands still.
+        /// No output is available for the sound, so the song's time stands still.
         public var waitsForSound = false
-        /// The library's files are away: the song's time stands still until they are back.
+        /// The library's files are gone, so the song's time stands still until they are back.
         public var waitsForLibrary = false
-        /// What plays next, first to last.
+        /// The queue, next song first.
         public var queue: [QueuedSong]
         /// The guests that are linked.
         public var connectedPeers: [Peer]
-        /// Some of these have come or gone, and the others are not told yet.
+        /// Arrivals and departures that the guests have not been notified of.
         public var untold: UntoldGuests?
-        /// The guests that want the present song skipped.
+        /// The guests that want to skip the present song.
         public var skipVoters: [Peer.ID]
-        /// What has been played, each song once, the longest ago first.
+        /// The songs that have been played, each once, the one played longest ago first.
         public var played: [Song.ID]
-        /// Who asked for the songs that played last, the last of them last.
+        /// The peers that asked for the last songs, most recent last.
         public var lastAskers: [Peer.ID]
-        /// Who is kept out.
+        /// The guests that this session does not admit.
         public var banned: [Peer.ID]
-        /// The names of those that this run has sent away.
+        /// The names of the guests that this run has removed.
         public var bannedNames: [Peer.ID: String] = [:]
-        /// Whose devices steer, linked or not.
+        /// The co-hosts, linked or not.
         public var drivers: [Peer.ID] = []
-        /// The songs that the player has failed on, the longest ago first.
+        /// The songs that the player has failed on, oldest failure first.
         public var unplayable: [Song.ID] = []
-        /// Songs that have begun to play in this run.
+        /// Number of songs that have begun to play in this run.
         public var turns = 0
-        /// The songs that were heard before the present one, the last of them last: the way back.
+        /// The songs before the present one, most recent last. `previous` goes back through them.
         public var history: [Song.ID] = []
-        /// What the driver has done and can undo, the last of it last.
+        /// The steps of the driver that can be undone, most recent last.
         public var undoable: [UndoStep] = []
-        /// How many such steps there were in this run.
+        /// Number of such steps in this run.
         public var steps = 0
-        /// How loud the player plays, in percent.
+        /// The player's volume in percent.
         public var volume = DJLimits.loudest
-        /// Counts the jumps to another place of a song in this run.
+        /// Counts the seeks of this run.
         public var seeks = 0
-        /// The playlist that the driver has chosen in this run; nil where it is the one of the start.
+        /// The playlist that the driver has chosen in this run; nil for the one that was active at the start.
         public var chosenPlaylist: String?
-        /// Songs that were ever added.
+        /// Number of songs that were ever added.
         public var added: Int
-        /// How often each linked guest has searched.
+        /// The search rate of each linked guest.
         public var searches: [Peer.ID: RateLimit] = [:]
-        /// What the person at the head unit has looked for last.
+        /// The last search of the person at the head unit.
         public var search: SearchRequest?
-        /// When guests are told next which state is the present one.
+        /// When the next heartbeat is due.
         public var nextHeartbeat: MeshInstant
 
-        /// Whether a song really plays, or pauses.
+        /// Whether a song plays. False while it is paused.
         public var isPlaying: Bool { playingSince != nil }
 
-        /// For how long the present song has played.
+        /// How long the present song has played.
         public func elapsed(_ now: MeshInstant) -> MeshInstant {
             playedBefore + (waitsForSound || waitsForLibrary ? .zero : playingSince.map { now - $0 } ?? .zero)
         }
     }
 
-    /// What the others are not told yet of who is there.
+    /// Arrivals and departures that the guests have not been notified of.
     public struct UntoldGuests: Hashable, Sendable {
-        /// The guests that they were told of last.
+        /// The guest list of the last announcement.
         public var told: [Peer]
-        /// When they are told of who has come and who has said goodbye, if nothing else is before; nil where nobody has.
+        /// When arrivals and goodbyes are announced, unless another change comes first; nil if there are no such
+        /// changes.
         public var due: MeshInstant?
-        /// Those of them who are lost, and when that is told.
+        /// The lost guests of that list, each with the time of its announcement.
         public var lost: [Peer.ID: MeshInstant] = [:]
 
-        /// When the others are told something.
+        /// When the next announcement is due.
         var deadline: MeshInstant? { (lost.values + [due].compactMap(\.self)).min() }
     }
 
-    /// Who hosts.
+    /// The host itself.
     public let local: Peer
-    /// The songs that can be asked for.
+    /// The songs that guests can ask for.
     public internal(set) var library: SongLibrary
-    /// How the guests' wishes are weighed.
+    /// The policies for guests' wishes.
     public let fairness: Fairness
-    /// Whether a player says when a song is over; without one, its length does.
+    /// Whether a player reports the end of a song. Otherwise the song's length decides.
     public let hasPlayer: Bool
-    /// Whether what plays where nobody asks comes in an order of its own, another one in each run, and not in the library's.
+    /// Whether songs for an empty queue come in an order of their own, different in each run, instead of the library's.
     public internal(set) var shuffles: Bool
-    /// What the host knows.
+    /// Everything that the host knows.
     public internal(set) var state: State
-    /// How much each guest has wanted. It stays when a link ends: who comes again has wanted as much as before.
+    /// The wish rate of each guest. It outlives the link, so reconnecting does not reset the limit.
     var wishes: [Peer.ID: RateLimit] = [:]
-    /// Songs of the library that a session begins with in its queue.
+    /// Number of the library's songs that a session starts with in its queue.
     private var opens = DJLimits.openingSongs
-    /// The songs that play where nobody asks; none for any of the library.
+    /// The songs to play when the queue is empty; an empty array allows all songs of the library.
     var playlist: [Song.ID] = []
-    /// What plays where the queue is empty. Chosen when a song begins, since a large library takes its time.
+    /// The next song if the queue is empty. It is chosen when a song begins, since a large library takes time.
     var spare: Song?
 
-    /// A host that starts to play the first song of its library. Of a list, the next ones are queued; `opens` with none of
-    /// them, a library that is there to be chosen from leaves the queue to its guests.
+    /// Creates a host that plays the first song of its library and queues the next `opens` ones. With `opens` of 0 it
+    /// plays the first choice for an empty queue instead, and leaves the queue to the guests.
     public init(
         local: Peer, library: SongLibrary, fairness: Fairness = Fairness(), hasPlayer: Bool = false,
         opens: Int = DJLimits.openingSongs, volume: Int? = nil, shuffles: Bool = false, playlist: [Song.ID] = [],
@@ -218,14 +220,15 @@ public struct HostFeature: Feature {
         }
     }
 
-    /// A host that goes on where an earlier run of the same session was cut off.
+    /// Creates a host that resumes an interrupted run of the same session.
     public init(
         local: Peer, library: SongLibrary, fairness: Fairness = Fairness(), hasPlayer: Bool = false,
         opens: Int = DJLimits.openingSongs, shuffles: Bool = false, playlist: [Song.ID] = [],
         resuming saved: SavedSession, epoch: UInt32, now: MeshInstant
     ) {
         if !saved.items.isEmpty, saved.missingSongs(in: library) == saved.items.count {
-            // Nothing of it is in this library: it is another one's session, and this one begins as new.
+            // The library contains none of its songs, so the session belongs to another library. The new one starts
+            // afresh.
             self.init(
                 local: local, library: library, fairness: fairness, hasPlayer: hasPlayer, opens: opens,
                 volume: saved.volume, shuffles: shuffles, playlist: playlist, epoch: epoch, now: now)
@@ -241,8 +244,8 @@ public struct HostFeature: Feature {
         }
     }
 
-    /// The session that follows this one in the same run. It begins as a new host does, with the device's own settings: the
-    /// volume, the co-hosts, and whether the music is paused.
+    /// The session that follows this one in the same run. It starts like a new host, but keeps the device's settings:
+    /// the volume, the co-hosts, and whether the music is paused.
     package func nextSession(epoch: UInt32, now: MeshInstant) -> HostFeature {
         var next = HostFeature(
             local: local, library: library, fairness: fairness, hasPlayer: hasPlayer, opens: opens,
@@ -259,7 +262,7 @@ public struct HostFeature: Feature {
         return next
     }
 
-    /// A host that plays nothing and has nothing queued.
+    /// A host that plays nothing and has an empty queue.
     private init(
         silent local: Peer, library: SongLibrary, fairness: Fairness, hasPlayer: Bool, shuffles: Bool, epoch: UInt32,
         now: MeshInstant
@@ -275,7 +278,7 @@ public struct HostFeature: Feature {
             nextHeartbeat: now + DJLimits.stateHeartbeat)
     }
 
-    /// What guests see, as it was when it changed last.
+    /// The state as guests see it, with the elapsed time of its last change.
     public var snapshot: HostSnapshot {
         HostSnapshot(
             epoch: state.epoch, revision: state.revision, nowPlaying: state.nowPlaying,
@@ -286,7 +289,7 @@ public struct HostFeature: Feature {
             drivers: linkedDrivers)
     }
 
-    /// When the current song is over; nil where the player says so.
+    /// When the present song ends; nil if the player reports that.
     public var songEnds: MeshInstant? {
         guard !hasPlayer, !state.waitsForLibrary, let item = state.nowPlaying, let since = state.playingSince else {
             return nil
@@ -300,7 +303,7 @@ public struct HostFeature: Feature {
             ?? state.nextHeartbeat
     }
 
-    /// Takes an event.
+    /// Handles an event.
     public mutating func handle(_ event: Event, now: MeshInstant) -> [Effect] {
         switch event {
         case .multipeerEvent(let event): handle(event, now: now)
@@ -326,7 +329,7 @@ public struct HostFeature: Feature {
         return effects
     }
 
-    /// The state is another one: the queue is put in order, and everybody is told.
+    /// Finishes a change of the state: arranges the queue and notifies all guests.
     mutating func changed(now: MeshInstant) -> [Effect] {
         arrangeQueue()
         settleGuests(now: now)
@@ -340,7 +343,7 @@ public struct HostFeature: Feature {
         state.queue = order.arrange(state.queue)
     }
 
-    /// As many as it takes to know whose turn is over.
+    /// Keeps as many askers as the limit of songs in a row needs.
     mutating func noteAskers(_ askers: [Peer.ID]) {
         state.lastAskers = Array((state.lastAskers + askers).suffix(max(1, fairness.songsInARow ?? 1)))
     }

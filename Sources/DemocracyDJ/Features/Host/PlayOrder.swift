@@ -4,11 +4,11 @@ import MeshProtocol
 
 /// A song in the host's queue.
 public struct QueuedSong: Hashable, Sendable {
-    /// The song, who asked for it, and who voted for it.
+    /// The song, the peer that asked for it, and its voters.
     public var item: QueueItem
-    /// Its place in the order of adding.
+    /// Its number in the order of adding.
     public var added: Int
-    /// The driver has given it its place in the queue, and votes do not move it.
+    /// The driver has fixed its position in the queue, and votes do not move it.
     public var isHeld: Bool {
         get { item.isPinned }
         set { item.isPinned = newValue }
@@ -22,17 +22,18 @@ public struct QueuedSong: Hashable, Sendable {
     }
 }
 
-/// In which order songs play: more votes first, equal votes in the order in which the songs were added, and no guest's
-/// songs all in a row while others wait (`Fairness.songsInARow`). A song that the driver has given a place keeps it, and the
-/// others are in this order around it.
+/// The order in which songs play: more votes first, equal votes in the order in which the songs were added. No guest's
+/// songs play all in a row while other guests wait (`Fairness.songsInARow`). Pinned songs keep their position, and the
+/// others are in this order around them.
 struct PlayOrder {
-    /// The guest that asked for the songs that have played last, and how many of them there are in a row.
+    /// The peer that asked for the last songs, and how many of its songs have played in a row.
     private var run: (asker: Peer.ID, songs: Int)?
-    /// Who has the car: its songs are everybody's.
+    /// The host. Its songs never count as taking a turn from a guest.
     private let host: Peer.ID
     private let songsInARow: Int?
 
-    /// An order for what plays after songs that these have asked for, the last of them last.
+    /// Creates the order of the songs that follow. `askers` are the peers that asked for the songs so far, most recent
+    /// last.
     init(after askers: [Peer.ID], host: Peer.ID, songsInARow: Int?) {
         self.host = host
         self.songsInARow = songsInARow
@@ -45,9 +46,9 @@ struct PlayOrder {
         return order.elementsEqual(songs.indices) ? songs : order.map { songs[$0] }
     }
 
-    /// Where they are among these songs: a song is more to copy than its place, and each vote has the queue arranged.
+    /// The order as indices into `songs`. Each vote rearranges the queue, and an index is cheaper to copy than a song.
     private mutating func order(of songs: [QueuedSong]) -> [Int] {
-        // What comes next stands last, where taking it out moves nothing.
+        // The next song is the last element, so removing it moves nothing.
         var waiting = songs.indices.filter { !songs[$0].isHeld }.sorted {
             (songs[$0].item.votes, songs[$1].added) < (songs[$1].item.votes, songs[$0].added)
         }

@@ -2,19 +2,19 @@
 
 import MeshProtocol
 
-/// What a host must not forget between two runs of the same session.
+/// What a host keeps across restarts within the same session.
 public struct SavedSession: Hashable, Sendable {
-    /// A song that was asked for, by its identifier: the library has the rest.
+    /// A queued or playing song, by its identifier. The library has the rest.
     public struct Item: Hashable, Sendable {
         /// The song.
         public var songID: Song.ID
-        /// Who asked for it.
+        /// The peer that asked for it.
         public var addedBy: Peer.ID
-        /// Its place in the order of adding.
+        /// Its number in the order of adding.
         public var added: Int
-        /// Who voted for it, in the order of their votes.
+        /// The peers that voted for it, in the order of their votes.
         public var voters: [Peer.ID]
-        /// The driver has given it its place.
+        /// The driver has fixed its position.
         public var isHeld: Bool
 
         /// An item.
@@ -27,13 +27,13 @@ public struct SavedSession: Hashable, Sendable {
         }
     }
 
-    /// What played.
+    /// The song that played.
     public var nowPlaying: Item?
-    /// Whether it really played, or paused.
+    /// Whether it played; false if it was paused.
     public var isPlaying: Bool
-    /// For how long it had played.
+    /// How long it had played.
     public var elapsed: MeshInstant
-    /// What was queued.
+    /// The queue.
     public var queue: [Item]
     /// See `HostFeature.State`.
     public var played: [Song.ID]
@@ -61,15 +61,15 @@ public struct SavedSession: Hashable, Sendable {
 }
 
 extension SavedSession {
-    /// What played, and what was queued.
+    /// The song that played, followed by the queue.
     public var items: [Item] { (nowPlaying.map { [$0] } ?? []) + queue }
 
-    /// How many of its songs a library does not have.
+    /// How many of its songs a library lacks.
     public func missingSongs(in library: SongLibrary) -> Int { items.count { library[$0.songID] == nil } }
 }
 
 extension HostFeature {
-    /// What must not be forgotten.
+    /// What the host keeps across restarts.
     public func savedSession(now: MeshInstant) -> SavedSession {
         SavedSession(
             nowPlaying: state.nowPlaying.map { SavedSession.Item(QueuedSong($0, added: 0)) },
@@ -79,10 +79,10 @@ extension HostFeature {
             volume: state.volume)
     }
 
-    /// Goes on where an earlier run was cut off. Songs that the library does not have any more are left out; where that
-    /// leaves nothing to play, the next song plays.
+    /// Resumes an interrupted run. Songs that the library lacks are left out. If that leaves no present song, the next
+    /// one starts.
     mutating func resume(_ saved: SavedSession, now: MeshInstant) {
-        // Numbered again, in the order of adding: what was stored may be any number.
+        // Numbered again in the order of adding, since the stored numbers may be arbitrary.
         let order = saved.queue.sorted { $0.added < $1.added }.map(\.songID)
         let places = Dictionary(zip(order, 0...)) { first, _ in first }
         state.queue = saved.queue.compactMap { saved in
@@ -98,7 +98,7 @@ extension HostFeature {
         state.history = state.played.filter { $0 != state.nowPlaying?.id }.suffix(DJLimits.heardSongs)
         state.playedBefore = state.nowPlaying == nil ? .zero : saved.elapsed
         state.playingSince = saved.isPlaying && state.nowPlaying != nil ? now : nil
-        // The policies may be others than they were, and songs may be gone.
+        // The policies may have changed, and songs may be missing.
         arrangeQueue()
         if state.nowPlaying == nil { _ = playNext(now: now, pauses: saved.nowPlaying != nil && !saved.isPlaying) }
     }

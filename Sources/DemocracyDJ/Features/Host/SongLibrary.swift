@@ -2,16 +2,15 @@
 
 import MeshProtocol
 
-/// The songs that a host has, in their order.
+/// A host's songs, in the library's order.
 public struct SongLibrary: Hashable, Sendable {
-    /// First to last, each identifier once.
+    /// The songs in order, each identifier once.
     public let songs: [Song]
     private let places: [Song.ID: Int]
-    /// Title and artist of each, as they are searched.
+    /// Title and artist of each song, folded for the search.
     private let searched: [String]
 
-    /// A library. Songs that guests cannot be told of, since they go beyond `DJLimits` or an earlier one has their
-    /// identifier, are left out.
+    /// Creates a library. It leaves out songs that exceed `DJLimits`, and songs with the identifier of an earlier one.
     public init(_ songs: [Song]) {
         var places: [Song.ID: Int] = [:]
         var kept: [Song] = []
@@ -24,10 +23,10 @@ public struct SongLibrary: Hashable, Sendable {
         searched = kept.map { TypedName.folded("\($0.title) \($0.artist)") }
     }
 
-    /// The song of an identifier.
+    /// The song with an identifier.
     public subscript(id: Song.ID) -> Song? { places[id].map { songs[$0] } }
 
-    /// What is on a shelf of it, or has words. It knows of no albums.
+    /// The songs of a shelf, or those that have the words. This library has no albums.
     public func find(_ query: SongQuery, atMost limit: Int) -> FoundSongs {
         switch query.shelf {
         case .words: page(songs(matching: query.words, atMost: .max), query, limit)
@@ -50,7 +49,7 @@ public struct SongLibrary: Hashable, Sendable {
         return FoundSongs(groups: groups, total: all.count)
     }
 
-    /// The songs whose title and artist have all of these words, in the library's order. Without a word there are none.
+    /// The songs with all of these words in title or artist, in the library's order. Without words the result is empty.
     public func songs(matching words: String, atMost limit: Int) -> [Song] {
         let words = TypedName.folded(words).split(whereSeparator: \.isWhitespace)
         guard !words.isEmpty else { return [] }

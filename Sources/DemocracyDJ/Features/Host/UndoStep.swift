@@ -2,53 +2,53 @@
 
 import MeshProtocol
 
-/// What the driver has done and can undo, for a while.
+/// A step of the driver that can be undone for a limited time.
 public struct UndoStep: Hashable, Sendable {
-    /// What was done.
+    /// The step.
     public enum Done: Hashable, Sendable {
-        /// A song was taken out of the queue, at this place of it.
+        /// A song was removed from the queue, at this position.
         case remove(QueuedSong, at: Int)
-        /// All songs were, in this order.
+        /// All songs were removed, in this order.
         case clear([QueuedSong])
-        /// A song of the queue was given a place, and had this one before. Nil where it was not queued.
+        /// A song of the queue was moved from this position; nil if it was not queued before.
         case move(QueueItem, from: Int?, wasHeld: Bool)
-        /// A guest was sent away.
+        /// A guest was removed.
         case kick(Peer)
-        /// A guest was sent away beyond the session.
+        /// A guest was banned beyond the session.
         case ban(Peer)
     }
 
-    /// What was done.
+    /// The step.
     public var done: Done
-    /// Until when it can be undone.
+    /// The time until which it can be undone.
     public var until: MeshInstant
 }
 
-/// What a driver can do beside the queue, as it stands: shown to the driver alone.
+/// The driver's controls apart from the queue, as of now. Only the driver sees them.
 public struct Steering: Hashable, Sendable {
-    /// What `undo` would undo.
+    /// What `undo` would do.
     public enum Undo: Hashable, Sendable {
-        /// The song of this title goes back into the queue.
+        /// Return the song of this title to the queue.
         case remove(title: String)
-        /// The queue is filled again.
+        /// Fill the queue again.
         case clear
-        /// The song of this title goes back to its place, or out of the queue where it was not in it.
+        /// Move the song of this title back, or remove it if it was not queued before.
         case move(title: String)
-        /// The guest of this name may come again.
+        /// Admit the guest of this name again.
         case kick(name: String)
-        /// The same after a ban.
+        /// Lift the ban of the guest of this name.
         case ban(name: String)
     }
 
     /// What can be undone; nil for nothing.
     public var undo: Undo?
-    /// Counts what was done, so that what is new can be told from what is on offer again.
+    /// Counts the driver's steps. It distinguishes a new step from an earlier one that is on offer again.
     public var steps: Int
     /// Whether there is a song before the present one.
     public var canGoBack: Bool
-    /// How loud the player plays, in percent; nil where there is none.
+    /// The player's volume in percent; nil without a player.
     public var volume: Int?
-    /// Whether the library's songs play in a random order where nobody asks.
+    /// Whether songs for an empty queue come in random order.
     public var shuffles: Bool
 
     /// What can be done.
