@@ -2,61 +2,61 @@
 
 import MeshProtocol
 
-/// What has become of a host's state since an earlier one: a small message where the whole would be a large one.
-/// `HostSnapshot.applying(_:)` makes the new state of it (`docs/protocol.md`, "Messages").
+/// The difference between two states of a host: a small message instead of a large one. `HostSnapshot.applying(_:)`
+/// creates the new state (`docs/protocol.md`, "Messages").
 public struct HostChange: Hashable, Sendable {
-    /// What plays now.
+    /// The new present song.
     enum NowPlaying: Hashable, Sendable {
         case nothing
         case item(QueueItem)
-        /// The song at this place of the base's queue.
+        /// The song at this position of the base's queue.
         case queued(Int)
     }
 
-    /// What has become of one song's voters.
+    /// The changes of one song's voters.
     struct VoterChange: Hashable, Sendable {
-        /// The song's place in the new queue.
+        /// The song's position in the new queue.
         var at = 0
-        /// The places of those that are gone, in ascending order.
+        /// The indices of the removed voters, in ascending order.
         var removed: [Int]
-        /// Who comes after those that stay.
+        /// The new voters, appended after the remaining ones.
         var added: [Peer.ID]
 
-        /// The new voters, or nil where this is no change of those old ones.
+        /// The new voters; nil if the change does not fit the old ones.
         func applied(to old: [Peer.ID]) -> [Peer.ID]? {
             old.without(removed).map { $0 + added }
         }
     }
 
-    /// The run of the host that this is about.
+    /// The run of the host.
     public var epoch: UInt32
-    /// The revision that this builds on: it means nothing to a guest that has another.
+    /// The revision that this change builds on. A guest with another revision cannot use it.
     public var base: UInt64
-    /// The revision that comes of it.
+    /// The revision after the change.
     public var revision: UInt64
 
-    /// Nil where it is as before.
+    /// Nil if unchanged.
     var isPlaying: Bool?
-    /// Nil where it is as before.
+    /// Nil if unchanged.
     var hasSound: Bool?
-    /// For how long what plays has played, in seconds. Nil where it has gone on as before.
+    /// How long the present song has played, in seconds. Nil if it has simply continued.
     var elapsed: Double?
-    /// Nil where it is as before.
+    /// Nil if unchanged.
     var nowPlaying: NowPlaying?
-    /// The queue without its votes: songs that stay or move keep theirs, and new ones have none yet.
+    /// The queue without its votes. Songs that stay or move keep their votes, and new songs start without votes.
     var queue = ListChange<QueueItem>()
-    /// The votes, after the queue.
+    /// The changed votes, by positions in the new queue.
     var voters: [VoterChange] = []
-    /// The votes of what plays now, after `nowPlaying`. Nil where they are as before.
+    /// The changed votes of the present song, after `nowPlaying` is applied. Nil if unchanged.
     var playingVoters: VoterChange?
     var guests = ListChange<Peer>()
-    /// Nil where they are as many as before.
+    /// Nil if unchanged.
     var unnamedGuests: Int?
-    /// Nil where they are as before.
+    /// Nil if unchanged.
     var skipVoters: [Peer.ID]?
-    /// Nil where they are as before.
+    /// Nil if unchanged.
     var drivers: [Peer.ID]?
-    /// What it has led to before, in a simulation.
+    /// Earlier results of this change, in a simulation.
     var outcomes = SharedOutcomes()
 
     init(epoch: UInt32, base: UInt64, revision: UInt64) {
@@ -65,8 +65,8 @@ public struct HostChange: Hashable, Sendable {
         self.revision = revision
     }
 
-    /// What leads from one state to another. Nil where the other is no later state of the same run: then only the whole
-    /// tells it.
+    /// The difference between two states. Nil if `target` is not a later state of the same run; then only the full
+    /// state can express it.
     public init?(from base: HostSnapshot, to target: HostSnapshot) {
         guard base.epoch == target.epoch, base.revision < target.revision else { return nil }
         self.init(epoch: target.epoch, base: base.revision, revision: target.revision)
@@ -75,7 +75,7 @@ public struct HostChange: Hashable, Sendable {
         if base.nowPlaying?.withoutVoters != target.nowPlaying?.withoutVoters {
             nowPlaying = NowPlaying(target.nowPlaying, after: base)
         }
-        // A song that follows itself is the same, and begins again.
+        // A song that follows itself is equal, but starts again.
         if isPlaying != nil || nowPlaying != nil || target.elapsed < base.elapsed { elapsed = target.elapsed }
         if let item = target.nowPlaying, let plays = playing(after: base) {
             playingVoters = VoterChange(from: plays.voters, to: item.voters)
@@ -90,18 +90,18 @@ public struct HostChange: Hashable, Sendable {
         voters = zip(moved, target.queue).enumerated().compactMap { place, items in
             VoterChange(at: place, from: items.0.voters, to: items.1.voters)
         }
-        // The driver has gone on in the song, and nothing else has changed.
+        // The driver has sought within the song, and nothing else has changed.
         if says(nothingSince: base, target) { elapsed = target.elapsed }
     }
 
-    /// Whether both states differ in the progress of the song alone.
+    /// Whether the two states differ only in the elapsed time of the song.
     private func says(nothingSince base: HostSnapshot, _ target: HostSnapshot) -> Bool {
         var same = base
         (same.revision, same.elapsed) = (target.revision, target.elapsed)
         return same == target
     }
 
-    /// What plays after the change, with the votes that it had.
+    /// The present song after the change, with its earlier votes.
     fileprivate func playing(after base: HostSnapshot) -> QueueItem? {
         switch nowPlaying {
         case nil: base.nowPlaying
@@ -124,8 +124,8 @@ public struct HostChange: Hashable, Sendable {
 }
 
 extension HostSnapshot {
-    /// The state that a change leads to. Nil where the change builds on another state than this one, or leads to none
-    /// that a host can have (`DJLimits`).
+    /// The state after a change. Nil if the change builds on another state, or if no host can have the result
+    /// (`DJLimits`).
     public func applying(_ change: HostChange) -> HostSnapshot? {
         change.outcomes.outcome(of: self, elapsed: change.elapsed) { made(by: change) }
     }
@@ -166,7 +166,7 @@ extension HostChange.NowPlaying {
 }
 
 extension HostChange.VoterChange {
-    /// Nil where nothing changes.
+    /// Nil if nothing changes.
     fileprivate init?(at place: Int = 0, from old: [Peer.ID], to new: [Peer.ID]) {
         guard old != new else { return nil }
         var kept = 0

@@ -2,38 +2,38 @@
 
 import MeshProtocol
 
-/// How one list becomes another: what is taken out, and what is put in where. What only moves is not told again.
+/// The difference between two lists: removed and inserted elements. An element that moves is not sent again.
 struct ListChange<Element: Hashable & Sendable>: Hashable, Sendable {
-    /// Where something that is put in comes from.
+    /// The source of an inserted element.
     enum Source: Hashable, Sendable {
-        /// A place in the old list.
+        /// An index in the old list.
         case moved(from: Int)
         case new(Element)
     }
 
     struct Insertion: Hashable, Sendable {
-        /// A place in the new list, when what comes before it is in place.
+        /// An index in the new list, after all earlier insertions.
         var at: Int
         var source: Source
     }
 
-    /// Places in the old list, in ascending order. What moves is not among them.
+    /// Indices in the old list, in ascending order. Moved elements are not among them.
     var removed: [Int] = []
-    /// First to last.
+    /// In ascending order of index.
     var inserted: [Insertion] = []
 
-    /// Nothing changes.
+    /// Creates an empty change.
     init() {}
 
-    /// Whether nothing does.
+    /// Whether the change is empty.
     var isNothing: Bool { removed.isEmpty && inserted.isEmpty }
 
     init(from old: [Element], to new: [Element]) {
         self.init(from: old, to: new, key: { $0 }, isSame: ==) { $0 }
     }
 
-    /// What leads from one list to another, of whose elements `part` is what counts: two that are the same by it stay. Those that are
-    /// have the same `key`. It is made of those alone that stand between the lists' common ends.
+    /// Diffs two lists. Elements that `isSame` accepts are unchanged; they must have the same `key`. New elements are
+    /// stored as their `part`. Only elements between the common ends of the lists are compared.
     init<Whole>(
         from old: [Whole], to new: [Whole], key: (Whole) -> some Hashable, isSame: (Whole, Whole) -> Bool,
         of part: (Whole) -> Element
@@ -55,7 +55,7 @@ struct ListChange<Element: Hashable & Sendable>: Hashable, Sendable {
         removed = isGone.indices.filter { isGone[$0] }.map { start + $0 }
     }
 
-    /// The new list, or nil where this is no change of that old one.
+    /// The new list; nil if the change does not fit the old one.
     func applied(to old: [Element]) -> [Element]? {
         guard !isNothing else { return old }
         var taken = removed
@@ -73,8 +73,8 @@ struct ListChange<Element: Hashable & Sendable>: Hashable, Sendable {
 }
 
 extension Array {
-    /// What is left when some places are taken out, each of them named once or more; nil where one is not there. What stands between
-    /// them is copied as it is: of a thousand guests nobody is looked at by himself.
+    /// The array without the elements at some indices, which may repeat; nil if an index is out of bounds. The ranges
+    /// between them are copied as a whole, since copying a thousand guests one by one takes longer.
     func without(_ places: [Int]) -> [Element]? {
         guard places.allSatisfy(indices.contains) else { return nil }
         var left: [Element] = []

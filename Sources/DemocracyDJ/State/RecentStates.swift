@@ -2,18 +2,19 @@
 
 import MeshProtocol
 
-/// The states that a guest had, or a host, a moment ago.
+/// The recent states of a guest or a host.
 ///
-/// A guest that moves to another relay says which update it has, and goes on with the old way until the new one is there. What the new
-/// relay brings first builds on that update, and not on what has come meanwhile: relays gather changes in different ways, so the
-/// state in between may be one that the new relay never has. And where the host itself sends the whole, because it was asked, that stands
-/// between two states of this relay's, which goes on from the former. A host sends a guest that comes back what has changed since one of its
-/// own.
+/// A guest that moves to another relay names the state that it has, and uses the old route until the new one is up. The
+/// first changes from the new relay build on that state and not on what has arrived since. Relays gather changes in
+/// different ways, so the new relay may never have the state in between. A full state that the host sends on request
+/// may also lie between two states of a relay, and the relay continues from the earlier one.
+///
+/// A host keeps its own recent states. A guest that returns with one of them gets only the changes since.
 struct RecentStates: Hashable, Sendable {
-    /// A reference, since a step keeps what was before it: of sixteen states in a list that changes each would be copied.
+    /// A class, since a step keeps the state before it. Otherwise each change would copy a list of sixteen states.
     private final class Entry: Hashable, Sendable {
         let state: HostSnapshot
-        /// When its `elapsed` was right.
+        /// The time at which its `elapsed` was right.
         let sampledAt: MeshInstant
 
         init(_ state: HostSnapshot, at time: MeshInstant) { (self.state, sampledAt) = (state, time) }
@@ -30,25 +31,25 @@ struct RecentStates: Hashable, Sendable {
 
     private var entries: [Entry] = []
 
-    /// None.
+    /// Creates an empty list.
     init() {}
 
-    /// One more has come, or one again. Of more than `DJLimits.recentStates` the one that came first goes.
+    /// Adds a state, or moves it to the end. Beyond `DJLimits.recentStates` the oldest one is dropped.
     mutating func append(_ state: HostSnapshot, at now: MeshInstant) {
         entries.removeAll { $0.state.epoch == state.epoch && $0.state.revision == state.revision }
         if entries.count == DJLimits.recentStates { entries.removeFirst() }
         entries.append(Entry(state, at: now))
     }
 
-    /// Their names, the newest first.
+    /// The names of the states, newest first.
     var names: [StateName] { entries.reversed().map { StateName(of: $0.state) } }
 
-    /// One of them, as it was.
+    /// A state, with the elapsed time that it had.
     func state(_ name: StateName) -> HostSnapshot? {
         entries.last { StateName(of: $0.state) == name }?.state
     }
 
-    /// What a change leads to that builds on one of them.
+    /// The state after a change that builds on one of the recent states; nil if none fits.
     func applying(_ change: HostChange, at now: MeshInstant) -> HostSnapshot? {
         guard
             let entry = entries.last(where: { $0.state.epoch == change.epoch && $0.state.revision == change.base })

@@ -2,50 +2,52 @@
 
 import MeshProtocol
 
-/// Decides which state each guest is sent, and when: an event goes in, actions come out.
+/// Decides which state to send to each guest, and when: an event goes in, actions come out.
 ///
-/// A guest gets the whole state first on every link, or what has changed since a recent one that it says it has, and then
-/// only what has changed since what it was sent last. At most one update a guest is under way: while it waits to leave,
-/// further changes add up, so that a slow link gets fewer updates and nothing queues up in front of it.
+/// On every link a guest first gets the full state, or the changes since a recent state that it names. After that it
+/// gets only the changes since the last update that it was sent. At most one update per guest is under way. While it
+/// waits to leave, further changes are merged into the next one. So a slow link gets fewer updates, and no queue builds
+/// up in front of it.
 public struct StateFeed: Sendable {
-    /// What happens.
+    /// An input.
     public enum Event: Hashable, Sendable {
-        /// A link to a guest is up, maybe in the place of an older one. A guest that comes with a change of the state is told
-        /// after it (`stateChanged` first), so that the guest's first update has it. `has` is the state that has left with
-        /// the answer to the guest (`welcome`), if one has.
+        /// A link to a guest is up, and may replace an older one. If the guest's arrival changes the state,
+        /// `stateChanged` comes first, so that the guest's first update includes it. `has` is the state that was sent
+        /// with the answer to the guest (`welcome`), if one was.
         case guestConnected(
             Peer.ID, has: HostSnapshot? = nil, served: Delivery = .byHost, isMetered: Bool = false)
-        /// A guest's link is gone.
+        /// The link to a guest has ended.
         case guestGone(Peer.ID)
-        /// The host's state is another one.
+        /// The host's state has changed.
         case stateChanged(HostSnapshot)
-        /// The update that was given to the transport last has left.
+        /// The last update that was given to the transport has left.
         case updateHasLeft(Peer.ID)
-        /// Guests that have everything are told which state that is: `MeshMessage.stateHeartbeat`.
+        /// Report the current revision to the guests that have it: `MeshMessage.stateHeartbeat`.
         case heartbeat
-        /// A guest's search has an answer.
+        /// The answer to a guest's search is ready.
         case answered(SearchResults, for: Peer.ID)
-        /// A guest has asked for this piece of a cover: it leaves when there is nothing else for it.
+        /// A piece of a cover that a guest has asked for. It is sent when nothing else is waiting for the guest.
         case covered(CoverPiece, for: Peer.ID)
-        /// A guest cannot use changes and asks for the whole (`MeshMessage.stateRequest`).
+        /// A guest cannot use changes and asks for the full state (`MeshMessage.stateRequest`).
         case wholeRequested(Peer.ID)
     }
 
-    /// Who brings a guest the state.
+    /// Which node sends the state to a guest.
     public enum Delivery: Hashable, Sendable {
-        /// The host itself.
+        /// The host.
         case byHost
-        /// The host itself, and the guest takes it to others: now and then it gets the whole, for those who come later.
+        /// The host, and the guest forwards it to others. From time to time it gets the full state, for guests that
+        /// join later.
         case forOthers
-        /// A relay. The host sends it where it is asked.
+        /// A relay. The host sends the state only on request.
         case byRelay
     }
 
-    /// What is to be done.
+    /// An output that the owner performs.
     public enum Action: Hashable, Sendable {
-        /// Give an update to the transport, in the class `latest`, and tell when it has left.
+        /// Pass an update to the transport, in the class `latest`, and report when it has left.
         case send(MeshMessage, to: Peer.ID)
-        /// The same with the whole state, which says nothing new to who has everything before it: for those who come later.
+        /// The same with the full state. It is for guests that join later, and new only to them.
         case checkpoint(MeshMessage, to: Peer.ID)
     }
 
@@ -55,66 +57,66 @@ public struct StateFeed: Sendable {
 
     private struct Guest {
         let id: Peer.ID
-        /// The state that the guest has once everything sent has arrived; nil where it needs the whole.
+        /// The state that the guest has once everything sent has arrived; nil if it needs the full state.
         var sent: HostSnapshot?
         var underWay = UnderWay.nothing
-        /// What its last search has found, until it leaves.
+        /// The results of its last search, until they are sent.
         var answer: SearchResults?
-        /// What it is shown of a cover, until it leaves.
+        /// The next piece of a cover, until it is sent.
         var cover: CoverPiece?
         var service = Delivery.byHost
-        /// Its bytes cost money.
+        /// Its link is metered.
         var isMetered = false
-        /// Those behind it would need more for the changes than for the whole, which it is to be sent as well.
+        /// It needs a full state as well: for guests behind it, the changes would be larger than that.
         var owesCheckpoint = false
-        /// Bytes of the changes that it was sent since the last whole.
+        /// Bytes of the changes that it was sent since the last full state.
         var changeBytes = 0
     }
 
     private var state: HostSnapshot
-    /// When that state was made: what plays has gone on since.
+    /// The time at which that state's `elapsed` was right.
     private var madeAt: MeshInstant
-    /// The state and those before it: what guests may have that were gone for a moment.
+    /// The present state and earlier ones. A guest that returns may have one of them.
     private var recent = RecentStates()
     private var guests: [Guest] = []
-    /// Where each guest stands among them.
+    /// The index of each guest in `guests`.
     private var places: [Peer.ID: Int] = [:]
-    /// Updates to the present state, by the revision that they build on: most guests need the same one.
+    /// Updates to the present state, by the revision that they build on. Most guests need the same one.
     private var updates: [UInt64: MeshMessage] = [:]
     private var wholeBytes: Int?
     private var heartbeats = 0
-    /// Those behind relays that have asked for the whole, the first first, and those of them that are being sent it.
+    /// Guests behind relays that have asked for the full state, oldest request first; and those that are being sent it.
     private var asking: [(id: Peer.ID, since: MeshInstant)] = []
     private var answered: Set<Peer.ID> = []
-    /// How many turns those behind relays have had.
+    /// Number of heartbeat rounds for guests behind relays.
     private var turns = 0
 
-    /// A feed without guests. `now` is when the state was made.
+    /// Creates a feed without guests. `now` is the time of the state.
     public init(_ state: HostSnapshot, now: MeshInstant = .zero) {
         self.state = state.fitted
         madeAt = now
         recent.append(self.state, at: now)
     }
 
-    /// Takes an event.
+    /// Handles an event.
     public mutating func handle(_ event: Event, now: MeshInstant = .zero) -> [Action] {
         goOn(until: now)
         switch event {
         case .guestConnected(let id, let welcome, let service, let isMetered):
             remove(id)
             places[id] = guests.count
-            // That it has left is told as for any other update.
+            // The transport reports that it has left as for any other update.
             guests.append(
                 Guest(
                     id: id, sent: welcome, underWay: welcome == nil ? .nothing : .whole, service: service,
                     isMetered: isMetered))
-            // A relay that is behind is found out at once.
+            // The heartbeat shows at once whether the relay is behind.
             return service == .byRelay ? sendHeartbeat(guests.count - 1) : catchUp(guests.count - 1)
         case .guestGone(let id):
             remove(id)
             return answerNext()
         case .stateChanged(let state):
-            // A guest must have what the next change builds on, so what no message has room for is left out here.
+            // The next change builds on what guests have, so everything that does not fit a message is left out here.
             self.state = state.fitted
             recent.append(self.state, at: now)
             updates = [:]
@@ -139,7 +141,7 @@ public struct StateFeed: Sendable {
             guests[index].cover = piece
             return catchUp(index)
         case .wholeRequested(let id):
-            // A whole that is under way already is the answer.
+            // A full state that is under way is the answer.
             guard let index = places[id], guests[index].underWay != .whole else {
                 return []
             }
@@ -155,8 +157,8 @@ public struct StateFeed: Sendable {
         }
     }
 
-    /// The first update for a guest whose answer is about to leave, and the state that it has then: the whole, or what is new to who has a
-    /// recent state.
+    /// The first update for a guest that is about to be answered, and the state that it then has. The update is the
+    /// full state, or the changes since the recent state that the guest names.
     public mutating func welcome(having name: StateName?, now: MeshInstant) -> (
         message: MeshMessage, state: HostSnapshot
     ) {
@@ -164,15 +166,15 @@ public struct StateFeed: Sendable {
         let base = name.flatMap { recent.state($0) }
         if isCurrent(base) { return (heartbeat, state) }
         guard case .stateChange(var change) = update(from: base) else { return (.stateUpdate(state), state) }
-        // Nobody knows for how long it has not heard of what plays.
+        // The guest may not have received the elapsed time for an unknown time, so the change includes it.
         change.elapsed = elapsed
         return (.stateChange(change), state)
     }
 
-    /// For how long what plays has played.
+    /// How long the present song has played.
     private var elapsed: Double? { state.nowPlaying == nil ? nil : state.elapsed }
 
-    /// Which state is the present one.
+    /// The message with the current revision.
     private var heartbeat: MeshMessage {
         .stateHeartbeat(epoch: state.epoch, revision: state.revision, elapsed: elapsed)
     }
@@ -185,17 +187,17 @@ public struct StateFeed: Sendable {
         for next in place..<guests.count { places[guests[next].id] = next }
     }
 
-    /// What plays has gone on.
+    /// Advances the present song.
     private mutating func goOn(until now: MeshInstant) {
         state.elapse(now - madeAt)
         madeAt = now
     }
 
-    /// Sends the whole to those who have asked first: what goes to one guest alone takes the air of all on its way, and a crowd that asks
-    /// at once would get nothing, nor what the relays bring meanwhile.
+    /// Sends the full state to the oldest requests first. A message to one guest takes air time on all links of its
+    /// route. If a crowd were answered at once, neither the answers nor the relays' own updates would get through.
     private mutating func answerNext() -> [Action] {
         var actions: [Action] = []
-        // Most of those who have waited for long have it from their relay meanwhile.
+        // Most guests that have waited this long have got it from their relay.
         asking.removeAll { madeAt - $0.since >= DJLimits.askedForWhole }
         while answered.count < DJLimits.answeredAtOnce,
             let next = asking.firstIndex(where: { places[$0.id].map { guests[$0].underWay == .nothing } == true })
@@ -207,7 +209,7 @@ public struct StateFeed: Sendable {
         return actions
     }
 
-    /// Sends a guest what it lacks, where nothing is under way to it: the transport keeps one at a time.
+    /// Sends a guest what it lacks, unless something is under way to it: the transport keeps one message at a time.
     private mutating func catchUp(_ index: Int) -> [Action] {
         let guest = guests[index]
         guard guest.underWay == .nothing else { return [] }
@@ -233,7 +235,7 @@ public struct StateFeed: Sendable {
         return [.send(rest, to: guest.id)]
     }
 
-    /// Whether what a relay keeps of changes has become much more than the whole.
+    /// Whether the changes that a relay keeps have become much larger than the full state.
     private mutating func isCheckpointDue(after update: MeshMessage, _ index: Int) -> Bool {
         guard case .stateChange = update else {
             guests[index].changeBytes = 0
@@ -245,8 +247,8 @@ public struct StateFeed: Sendable {
         return guests[index].changeBytes > limit
     }
 
-    /// Who is told which state is the present one. Behind relays each has a heartbeat of its own, and those of a crowd pass the same few
-    /// links: some of them are told at a time.
+    /// The guests that get a heartbeat now. Each guest behind a relay has a heartbeat of its own, and those of a crowd
+    /// cross the same few links, so a round has only some of them.
     private mutating func heartbeatTurn() -> [Int] {
         let far = guests.indices.filter { guests[$0].service == .byRelay }
         let groups = (far.count + DJLimits.heartbeatsAtOnce - 1) / DJLimits.heartbeatsAtOnce
@@ -256,7 +258,7 @@ public struct StateFeed: Sendable {
         return guests.indices.filter { guests[$0].service != .byRelay || due.contains($0) }
     }
 
-    /// A guest that has an update under way learns more from that.
+    /// Sends a heartbeat, unless an update is under way, which tells the guest more.
     private mutating func sendHeartbeat(_ index: Int) -> [Action] {
         let guest = guests[index]
         guard guest.underWay == .nothing, guest.service == .byRelay || isCurrent(guest.sent) else { return [] }
@@ -270,7 +272,7 @@ public struct StateFeed: Sendable {
 
     private mutating func update(from base: HostSnapshot?) -> MeshMessage {
         let whole = MeshMessage.stateUpdate(state)
-        // Revisions of another epoch have nothing to do with the present one's.
+        // Revisions of different epochs are unrelated.
         guard let base, base.epoch == state.epoch else { return whole }
         if let update = updates[base.revision], !update.isSample { return update }
         var update = whole
@@ -285,7 +287,7 @@ public struct StateFeed: Sendable {
 }
 
 extension MeshMessage {
-    /// Whether it says for how long what plays has played, and so has to be made when it leaves.
+    /// Whether the message includes an elapsed time, and so has to be built when it leaves.
     fileprivate var isSample: Bool {
         switch self {
         case .stateChange(let change): change.elapsed != nil

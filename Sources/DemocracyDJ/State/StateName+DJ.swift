@@ -3,7 +3,8 @@
 import MeshProtocol
 
 extension StateName {
-    /// The state with this revision of a run of a host: the epoch (4 bytes) and the revision's low 4, which no run gets beyond.
+    /// The name of a revision in a run of a host: the epoch (4 bytes) and the low 4 bytes of the revision, which no run
+    /// exceeds.
     public init(epoch: UInt32, revision: UInt64) {
         self.init(value: UInt64(epoch) << 32 | UInt64(UInt32(truncatingIfNeeded: revision)))
     }
@@ -13,7 +14,7 @@ extension StateName {
 }
 
 extension MeshMessage {
-    /// What a host's update is to who passes it on to others; nil for what is for one guest alone.
+    /// How relays forward this update to others; nil for a message to a single guest.
     public var sharing: SharedState? {
         switch self {
         case .stateUpdate(let state): SharedState(.whole, to: StateName(of: state))
