@@ -9,7 +9,7 @@ import MeshProtocol
 #endif
 
 extension WireChange {
-    /// A change for the wire.
+    /// Encodes a change.
     init(_ change: HostChange) {
         self.init()
         let table = PeerTable(change.namedPeers)
@@ -40,7 +40,7 @@ extension WireChange {
 }
 
 extension HostChange {
-    /// A change that has arrived, or nil where it can be none. Whether it fits a state is seen when it is applied.
+    /// Decodes a change; nil if it is invalid. Applying it shows whether it fits a state.
     init?(_ wire: WireChange) {
         let (previous, isTooLarge) = wire.base.addingReportingOverflow(wire.skipped)
         guard !isTooLarge, previous < .max, wire.hasBoundedLists,
@@ -81,7 +81,7 @@ extension HostChange {
         else { return nil }
     }
 
-    /// Everybody that the change names.
+    /// All peers that the change names.
     fileprivate var namedPeers: [Peer.ID] {
         var named: [Peer.ID] = []
         for case .new(let guest) in guests.inserted.map(\.source) { named.append(guest.id) }
@@ -93,7 +93,7 @@ extension HostChange {
 }
 
 extension WireChange {
-    /// Whether no list is longer than what a queue and its guests can need.
+    /// Whether no list is longer than a queue and its guests can need.
     fileprivate var hasBoundedLists: Bool {
         [removed.count, inserted.count, voters.count].allSatisfy { $0 <= DJLimits.queuedSongs }
             && [guestsRemoved.count, guestsInserted.count].allSatisfy { $0 <= DJLimits.connectedPeers }

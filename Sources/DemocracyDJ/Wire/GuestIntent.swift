@@ -2,22 +2,22 @@
 
 import MeshProtocol
 
-// What a guest can want, and how that travels: one more is a case, and a line in each list below.
+// Everything that a guest can want, and its encoding. A new intent is a case, and a line in each list below.
 
-/// What a guest can want.
+/// A guest's wish for the host.
 public enum GuestIntent: Hashable, Sendable {
-    /// Put a song of the host's library into the queue.
+    /// Add a song of the host's library to the queue.
     case suggestSong(songID: Song.ID)
     /// Vote for a song in the queue.
     case vote(songID: Song.ID)
-    /// Take one's vote for a song back.
+    /// Take back the guest's vote for a song.
     case takeBackVote(songID: Song.ID)
-    /// On to the next song. The identifier is that of the song that plays, so that a wish that comes late skips no other.
+    /// Skip the present song. The identifier names it, so that a late wish does not skip another song.
     case skip(songID: Song.ID)
-    /// What the driver does at the head unit, from a device of the driver's.
+    /// Use a control of the driver, from a co-host.
     case steer(SteeringWish)
 
-    /// The song it is about; nil where it is about none.
+    /// The song that the intent is about; nil if it is about none.
     public var songID: Song.ID? {
         switch self {
         case .suggestSong(let songID), .vote(let songID), .takeBackVote(let songID), .skip(let songID): songID
@@ -25,7 +25,7 @@ public enum GuestIntent: Hashable, Sendable {
         }
     }
 
-    /// Its name in `docs/using.md`'s terms.
+    /// Its name in the terms of `docs/using.md`.
     public var kind: String {
         switch self {
         case .suggestSong: "suggestSong"
@@ -39,7 +39,7 @@ public enum GuestIntent: Hashable, Sendable {
         }
     }
 
-    /// Whether there is a vote for the song after it; nil where it has nothing to do with votes.
+    /// Whether the guest has a vote for the song afterwards; nil if the intent does not concern votes.
     public var makesVote: Bool? {
         switch self {
         case .vote, .suggestSong: true
@@ -48,22 +48,22 @@ public enum GuestIntent: Hashable, Sendable {
         }
     }
 
-    /// Whether it means something only now: it is no wish that is kept until a snapshot shows it.
+    /// Whether it only makes sense now. Such an intent is not kept until a snapshot shows it.
     public var isOfTheMoment: Bool { makesVote == nil }
 }
 
-/// What a driver's device can want beyond a passenger's.
+/// A wish that only co-hosts can have.
 public enum SteeringWish: Hashable, Sendable {
-    /// On to the next song at once.
+    /// Skip the present song at once.
     case skip(songID: Song.ID)
-    /// Take a song out of the queue.
+    /// Remove a song from the queue.
     case remove(songID: Song.ID)
-    /// Give a song of the queue a place in it, counted from 0.
+    /// Move a song of the queue to a position, counted from 0.
     case move(songID: Song.ID, to: Int)
-    /// Send a guest away.
+    /// Remove a guest.
     case kick(Peer.ID)
 
-    /// The song it is about.
+    /// The song that the wish is about.
     public var songID: Song.ID? {
         switch self {
         case .skip(let songID), .remove(let songID), .move(let songID, _): songID
@@ -71,15 +71,15 @@ public enum SteeringWish: Hashable, Sendable {
         }
     }
 
-    /// The guest it is about.
+    /// The guest that the wish is about.
     public var peer: Peer.ID? { if case .kick(let peer) = self { peer } else { nil } }
 
-    /// The place that a song is to have.
+    /// The new position of the song.
     public var place: Int? { if case .move(_, let place) = self { place } else { nil } }
 }
 
 extension WireIntent {
-    /// An intent for the wire.
+    /// Encodes an intent.
     init(_ intent: GuestIntent) {
         self.init()
         switch intent {
@@ -98,7 +98,7 @@ extension WireIntent {
 }
 
 extension GuestIntent {
-    /// An intent that has arrived, or nil where it is none that this version knows.
+    /// Decodes an intent; nil if this version does not know it.
     init?(_ wire: WireIntent) {
         switch wire.wish {
         case .vote(let songID): self = .vote(songID: songID)

@@ -9,17 +9,17 @@ internal import SwiftProtobuf
     internal import Foundation
 #endif
 
-// Messages as bytes: `democracy_dj.proto`, and `docs/protocol.md`, "Messages". Nothing above this sees bytes, nothing
-// below sees messages.
+// Messages as bytes: `democracy_dj.proto`, and `docs/protocol.md`, "Messages". The code above this handles only
+// messages, and the code below only bytes.
 
 extension MeshMessage {
-    /// The message as it travels: at most `DJLimits.messageBytes`. The tail of a queue that does not fit is left out.
+    /// The encoded message, at most `DJLimits.messageBytes`. The end of a queue that does not fit is left out.
     public var encoded: [UInt8] {
         if case .stateUpdate(let snapshot) = self { MeshMessage.stateUpdate(snapshot.fitted).bytes } else { bytes }
     }
 
-    /// The message that has arrived, or nil where the bytes are none or it goes beyond `DJLimits`. What it says beyond
-    /// what this version knows is passed over.
+    /// Decodes a message. Nil if the bytes are not a message or it exceeds `DJLimits`. Fields that this version does
+    /// not know are ignored.
     public init?(encoded bytes: some Collection<UInt8>) {
         guard bytes.count <= DJLimits.messageBytes else { return nil }
         var options = BinaryDecodingOptions()
@@ -29,7 +29,7 @@ extension MeshMessage {
         self.init(envelope)
     }
 
-    /// All of it, whatever its size.
+    /// The encoded message, whatever its size.
     fileprivate var bytes: [UInt8] {
         do {
             return try WireEnvelope(self).serializedBytes()
@@ -58,7 +58,7 @@ extension MeshMessage {
                 elapsed: wire.hasElapsed ? DJLimits.seconds(wire.elapsed) : nil)
         case .snapshotRequest: self = .stateRequest
         case .search(let wire):
-            // A shelf that this version does not know is one of nothing that it has.
+            // This version has nothing on a shelf that it does not know.
             guard let shelf = SongQuery.Shelf(wire.shelf) else { return nil }
             let query = SongQuery(wire.words, on: shelf, from: Int(wire.from))
             let request = SearchRequest(number: wire.number, query: query, asksForState: wire.snapshot)
@@ -85,8 +85,8 @@ extension MeshMessage {
 }
 
 extension HostSnapshot {
-    /// This state, or as much of it as one message has room for. Only a full queue of the longest titles, or of very
-    /// many votes, gets there: what is far down the queue is missed least.
+    /// This state, or as much of it as fits a message. Only a full queue with the longest titles, or with very many
+    /// votes, reaches that limit. People miss the end of the queue least.
     var fitted: HostSnapshot {
         var snapshot = self
         snapshot.nameFewer()
@@ -107,7 +107,7 @@ extension HostSnapshot {
         return snapshot
     }
 
-    /// Of a crowd it names those who steer and who have asked for a song, and of the others those who came first.
+    /// Names fewer guests of a crowd: the co-hosts, the guests that have asked for a song, and the earliest others.
     private mutating func nameFewer() {
         guard connectedPeers.count > DJLimits.namedGuests else { return }
         let meant = Set(drivers).union(items.map(\.addedBy))
@@ -123,7 +123,7 @@ extension HostSnapshot {
 }
 
 extension HostSnapshot {
-    /// As many bytes or more, counted faster: as if nobody had voted twice.
+    /// A faster upper bound of the encoded size. It counts every vote as if each came from a different peer.
     private var roughBytes: Int {
         let guests = connectedPeers.reduce(64) { $0 + $1.name.utf8.count + 12 + Self.mentionBytes($1.id) }
         let skips = (skipVoters + drivers).reduce(0) { $0 + Self.mentionBytes($1) }
@@ -133,15 +133,15 @@ extension HostSnapshot {
         }
     }
 
-    /// Bytes of a peer in the table, and of its number.
+    /// Size of a peer in the table, plus its number.
     private static func mentionBytes(_ peer: Peer.ID) -> Int { tableBytes(peer) + 5 }
 
     private static func tableBytes(_ peer: Peer.ID) -> Int {
         peer.utf8.count == 32 ? 17 : peer.utf8.count + 3
     }
 
-    /// Bytes that it takes as a message, at most. Counted, since with the votes of a bus making it takes a while: a number of
-    /// two bytes for each vote, 17 for each peer once, 32 for what stands around a song's texts.
+    /// Upper bound of the encoded size. It is counted, since encoding the votes of a bus takes long: 2 bytes for each
+    /// vote's number, 17 for each peer once, 32 for the fields around a song's texts.
     var mostBytes: Int {
         var named = Set(connectedPeers.map(\.id)).union(skipVoters).union(drivers)
         for item in items {
@@ -155,7 +155,7 @@ extension HostSnapshot {
             + items.reduce(0) { $0 + 32 + $1.song.textBytes + number * $1.voters.count }
     }
 
-    /// Bytes that it takes at least.
+    /// Lower bound of the encoded size.
     var leastBytes: Int { items.reduce(0) { $0 + $1.song.textBytes + $1.voters.count } }
 }
 

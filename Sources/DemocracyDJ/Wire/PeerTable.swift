@@ -8,10 +8,10 @@ import MeshProtocol
     internal import Foundation
 #endif
 
-/// The peers of one message, each once. Everywhere else in the message they are numbers in this table: an identifier of
-/// 32 hexadecimal digits costs 16 bytes once, and then one or two.
+/// The peers of one message, each once. The rest of the message refers to them by number. An identifier of 32
+/// hexadecimal digits costs 16 bytes once, and then 1 or 2 bytes per reference.
 struct PeerTable {
-    /// In the order of their numbers: those of 16 bytes first, then those that are other text.
+    /// In the order of their numbers: first identifiers of 16 bytes, then identifiers that are other text.
     private(set) var all: [Peer.ID]
     /// The first ones, 16 bytes each.
     private(set) var bytes: Data
@@ -22,7 +22,7 @@ struct PeerTable {
     /// The others, as text.
     var texts: [String] { Array(all[(bytes.count / Self.identifierBytes)...]) }
 
-    /// A table of all peers that a message names.
+    /// Creates the table of all peers that a message names.
     init(_ named: some Sequence<Peer.ID>) {
         var seen: Set<Peer.ID> = []
         var texts: [Peer.ID] = []
@@ -40,7 +40,7 @@ struct PeerTable {
         numbers = Dictionary(uniqueKeysWithValues: zip(all, 0...))
     }
 
-    /// A table that has arrived.
+    /// Decodes a table.
     init?(bytes: Data, texts: [String]) {
         guard bytes.count.isMultiple(of: Self.identifierBytes) else { return nil }
         let raw = Array(bytes)
@@ -50,24 +50,24 @@ struct PeerTable {
         numbers = [:]
     }
 
-    /// The number of a peer that the message names.
+    /// The number of a peer in the table.
     func number(of peer: Peer.ID) -> UInt32 {
         guard let number = numbers[peer] else { preconditionFailure("the table was made without \(peer)") }
         return number
     }
 
-    /// The peer of a number that has arrived, or nil where the table ends before.
+    /// The peer with a number; nil if the table has no such number.
     func peer(_ number: UInt32) -> Peer.ID? {
         number < all.count ? all[Int(number)] : nil
     }
 
-    /// The peers of numbers that have arrived, or nil where the table ends before one.
+    /// The peers with these numbers; nil if the table lacks one of them.
     func peers(_ numbers: [UInt32]) -> [Peer.ID]? {
         let known = numbers.compactMap { peer($0) }
         return known.count == numbers.count ? known : nil
     }
 
-    /// The 16 bytes, where they say the same as the text does: upper-case digits would come back as others.
+    /// The identifier as 16 bytes, if it can be restored from them. Upper-case digits would return as lower-case ones.
     private static func identifier(_ peer: Peer.ID) -> [UInt8]? {
         guard peer.utf8.count == 2 * identifierBytes, let bytes = Hex.bytes(peer), Hex.text(bytes) == peer else {
             return nil

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension WireShelf {
-    /// A shelf for the wire.
+    /// Encodes a shelf.
     init(_ shelf: SongQuery.Shelf) {
         self =
             switch shelf {
@@ -17,7 +17,7 @@ extension WireShelf {
 }
 
 extension SongQuery.Shelf {
-    /// A shelf that has arrived, or nil where it is none.
+    /// Decodes a shelf; nil if it is unknown.
     init?(_ wire: WireShelf) {
         switch wire {
         case .words: self = .words
@@ -33,7 +33,7 @@ extension SongQuery.Shelf {
 }
 
 extension WireSearchResults {
-    /// Takes what was found.
+    /// Encodes results.
     mutating func take(_ found: FoundSongs) {
         songs = found.songs.map { WireSong($0) }
         total = UInt32(clamping: found.total)
@@ -61,9 +61,9 @@ extension SongGroup {
 }
 
 extension FoundSongs {
-    /// What has arrived; its limits are still to be looked at.
+    /// Decodes results. Their limits are not checked yet.
     init(_ wire: WireSearchResults) {
-        // One more than the limit allows shows that there are too many.
+        // One element beyond the limit shows that there are too many.
         let groups = wire.groups.prefix(DJLimits.searchResults + 1).map { SongGroup($0) }
         let some = [wire.artists, wire.albums].map { $0.prefix(DJLimits.foundGroups + 1).map { SongGroup($0) } }
         self.init(

@@ -2,17 +2,17 @@
 
 import Synchronization
 
-/// Messages that were read before, for a simulation: what the host tells a thousand nodes is read once and not a thousand times, and what
-/// comes of it is kept once. All else is as it is. A node by itself reads each message that it gets.
+/// A cache of decoded messages for a simulation. A message of the host to a thousand nodes is decoded once, and its
+/// results are kept once. It changes nothing else. A node outside a simulation decodes each message.
 package final class SharedReading: Sendable {
-    /// Kept at a time; a state reaches everybody within some hundred others.
+    /// Capacity. A state reaches all nodes within some hundred further messages.
     private static let most = 512
     private let read = Mutex<[[UInt8]: MeshMessage]>([:])
 
-    /// Nothing was read.
+    /// Creates an empty cache.
     package init() {}
 
-    /// The message that has arrived; nil where the bytes are none.
+    /// The decoded message; nil if the bytes are not a message.
     package func message(_ bytes: [UInt8]) -> MeshMessage? {
         read.withLock { read in
             if let message = read[bytes] { return message }
@@ -28,20 +28,21 @@ package final class SharedReading: Sendable {
     }
 }
 
-/// What one change has made of the states that it was applied to, where that is shared. It is no part of what the change says.
+/// A cache of the states that one change has produced, if it is shared. It does not affect equality of changes.
 struct SharedOutcomes: Hashable, Sendable {
     private final class Table: Sendable {
         let known = Mutex<[(before: HostSnapshot, after: HostSnapshot?)]>([])
     }
 
-    /// Different states of one revision: those of guests that have different samples of what plays, and of old runs.
+    /// Number of results kept. States of one revision may differ: guests have different samples of the elapsed time,
+    /// and there are states of old runs.
     private static let most = 4
     private var table: Table?
 
-    /// Keeps them from now on.
+    /// Starts to keep results.
     mutating func share() { table = Table() }
 
-    /// What comes of a state. For how long a song has played is each node's own, where the change does not say it.
+    /// The result for a state. The elapsed time is each node's own, unless the change states it.
     func outcome(of before: HostSnapshot, elapsed: Double?, _ make: () -> HostSnapshot?) -> HostSnapshot? {
         guard let table else { return make() }
         return table.known.withLock { known in
@@ -62,7 +63,7 @@ struct SharedOutcomes: Hashable, Sendable {
 }
 
 extension HostSnapshot {
-    /// Whether another one is the same but for the time that was sampled.
+    /// Whether another state is equal apart from the elapsed time.
     fileprivate func isSame(as other: HostSnapshot) -> Bool {
         var sample = other
         sample.elapsed = elapsed

@@ -9,7 +9,7 @@ import MeshProtocol
 #endif
 
 extension WireSnapshot {
-    /// A snapshot for the wire.
+    /// Encodes a snapshot.
     init(_ snapshot: HostSnapshot) {
         self.init()
         let table = PeerTable(
@@ -33,7 +33,7 @@ extension WireSnapshot {
 }
 
 extension HostSnapshot {
-    /// A snapshot that has arrived, or nil where it is none that a host can have.
+    /// Decodes a snapshot; nil if no host can have it.
     init?(_ wire: WireSnapshot) {
         guard wire.queue.count <= DJLimits.queuedSongs, wire.guests.count <= DJLimits.connectedPeers,
             let table = PeerTable(bytes: wire.peers, texts: wire.otherPeers)
@@ -55,17 +55,17 @@ extension HostSnapshot {
 }
 
 extension DJLimits {
-    /// Seconds of a song for the wire. What is no number is no length either: it must not stop a host.
+    /// Encodes seconds of a song. NaN becomes 0, since it must not stop a host.
     static func milliseconds(_ seconds: Double) -> UInt32 {
         UInt32(((seconds > 0 ? min(seconds, songSeconds) : 0) * 1_000).rounded())
     }
 
-    /// Seconds of a song that have arrived.
+    /// Decodes seconds of a song.
     static func seconds(_ milliseconds: UInt32) -> Double { min(Double(milliseconds) / 1_000, songSeconds) }
 }
 
 extension WireSong {
-    /// A song for the wire.
+    /// Encodes a song.
     init(_ song: Song) {
         self.init()
         id = song.id
@@ -77,7 +77,7 @@ extension WireSong {
 }
 
 extension Song {
-    /// A song that has arrived; its limits are still to be looked at.
+    /// Decodes a song. Its limits are not checked yet.
     init(_ wire: WireSong) {
         self.init(
             id: wire.id, title: wire.title, artist: wire.artist, duration: Double(wire.milliseconds) / 1_000,
@@ -86,7 +86,7 @@ extension Song {
 }
 
 extension WireQueueItem {
-    /// A queued song for the wire.
+    /// Encodes a queued song.
     init(_ item: QueueItem, _ table: PeerTable) {
         self.init()
         song = WireSong(item.song)
@@ -97,7 +97,7 @@ extension WireQueueItem {
 }
 
 extension QueueItem {
-    /// A queued song that has arrived, or nil where it names nobody of the table. Its limits are still to be looked at.
+    /// Decodes a queued song; nil if the table lacks one of its peers. Its limits are not checked yet.
     init?(_ wire: WireQueueItem, _ table: PeerTable) {
         guard let addedBy = table.peer(wire.addedBy), let voters = table.peers(wire.voters) else { return nil }
         self.init(song: Song(wire.song), addedBy: addedBy, voters: voters, isPinned: wire.pinned)
@@ -105,7 +105,7 @@ extension QueueItem {
 }
 
 extension WireGuest {
-    /// A linked guest for the wire.
+    /// Encodes a linked guest.
     init(_ guest: Peer, _ table: PeerTable) {
         self.init()
         peer = table.number(of: guest.id)
@@ -114,7 +114,7 @@ extension WireGuest {
 }
 
 extension Peer {
-    /// A linked guest that has arrived, or nil where it is nobody of the table. Its limits are still to be looked at.
+    /// Decodes a linked guest; nil if the table lacks it. Its limits are not checked yet.
     init?(_ wire: WireGuest, _ table: PeerTable) {
         guard let id = table.peer(wire.peer) else { return nil }
         self.init(id: id, name: wire.name)
