@@ -2,28 +2,29 @@
 
 import MeshProtocol
 
-/// Decides which covers a guest asks its host for, and when: an event goes in, actions come out.
+/// Decides which covers a guest requests from its host, and when: an event goes in, actions come out.
 ///
-/// One piece is asked for at a time, and only while nothing else is on its way, so that a cover never stands before a vote. What has
-/// come of a picture outlasts a tunnel.
+/// It requests one piece at a time, and only while nothing else is under way, so a cover never delays a vote. The part
+/// of a picture that has arrived is kept through a tunnel.
 public struct CoverClient: Sendable {
-    /// What happens.
+    /// An input.
     public enum Event: Hashable, Sendable {
-        /// What is on view, the song that plays first, the host that it is of, and whether there is nothing better to say to it now.
+        /// The shown songs with the present one first, their host, and whether the guest has nothing else to send to it
+        /// now.
         case shows([Song.ID], of: Peer.ID?, isIdle: Bool)
-        /// A piece has come.
+        /// A piece has arrived.
         case arrived(CoverPiece)
-        /// The link that was asked over is gone.
+        /// The link of the request has ended.
         case linkLost
         /// Time has passed: see `deadline`.
         case tick
     }
 
-    /// What is to be done.
+    /// An output that the owner performs.
     public enum Action: Hashable, Sendable {
         /// Ask the host for this piece.
         case ask(CoverRequest)
-        /// A song's cover is whole.
+        /// A song's cover is complete.
         case keep(Song.ID, [UInt8])
     }
 
@@ -32,7 +33,7 @@ public struct CoverClient: Sendable {
         let version: UInt32
         let total: Int
         var bytes: [UInt8]
-        /// How often the host has begun again with another picture.
+        /// How often the host has started again with another picture.
         var restarts = 0
     }
 
@@ -44,15 +45,15 @@ public struct CoverClient: Sendable {
     private var host: Peer.ID?
     private var songs: [Song.ID] = []
     private var isIdle = false
-    /// Whose covers are there, the newest last.
+    /// Songs with a stored cover, newest last.
     private var kept: [Song.ID] = []
     private var part: Part?
-    /// What was asked for, and until when it is waited for.
+    /// The open request, and the time until which its answer is awaited.
     private var open: (request: CoverRequest, until: MeshInstant)?
-    /// Songs that have no cover, or whose cover does not come.
+    /// Songs without a cover, or with a cover that does not arrive.
     private var pauses: [Song.ID: Pause] = [:]
 
-    /// One that has seen nothing yet.
+    /// Creates a client that has no covers.
     public init() {}
 
     /// When `tick` is due.
@@ -62,7 +63,7 @@ public struct CoverClient: Sendable {
         return songs.compactMap { pauses[$0]?.until }.min()
     }
 
-    /// Takes an event.
+    /// Handles an event.
     public mutating func handle(_ event: Event, now: MeshInstant) -> [Action] {
         var whole: [Action] = []
         switch event {
@@ -76,7 +77,7 @@ public struct CoverClient: Sendable {
 
     private mutating func show(_ songs: [Song.ID], of host: Peer.ID?, _ isIdle: Bool) {
         self.isIdle = isIdle
-        // Through a tunnel there is no host, and what was on view is still.
+        // The host is nil in a tunnel, while the same songs are shown.
         if let host, host != self.host {
             self = CoverClient()
             (self.host, self.isIdle) = (host, isIdle)
@@ -133,7 +134,8 @@ public struct CoverClient: Sendable {
         return [.keep(part.songID, part.bytes)]
     }
 
-    /// A song that has no cover may get one; what does not come is not asked for again and again.
+    /// Pauses the requests for a song. A song without a cover may get one later, and a cover that does not arrive is
+    /// not requested again and again.
     private mutating func rest(_ songID: Song.ID, atLeast shortest: MeshInstant = DJLimits.coverPause, now: MeshInstant)
     {
         open = nil

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A song's cover as it goes over the air: a small JPEG.
+/// A song's cover as it is sent over the air: a small JPEG.
 public struct SmallCover: Hashable, Sendable {
-    /// The picture, of at most `DJLimits.coverBytes`.
+    /// The picture, at most `DJLimits.coverBytes`.
     public var bytes: [UInt8]
-    /// Tells it from another picture of the same song.
+    /// Distinguishes it from other pictures of the same song.
     public var version: UInt32
 
-    /// A picture. Nil where it is none, or too large a one.
+    /// Creates a cover. Nil if the picture is empty or too large.
     public init?(_ bytes: [UInt8], version: UInt32) {
         guard (1...DJLimits.coverBytes).contains(bytes.count) else { return nil }
         self.bytes = bytes
@@ -15,13 +15,13 @@ public struct SmallCover: Hashable, Sendable {
     }
 }
 
-/// A guest asks for a piece of a song's cover: docs/protocol.md, "Covers".
+/// A guest's request for a piece of a song's cover: `docs/protocol.md`, "Covers".
 public struct CoverRequest: Hashable, Sendable {
-    /// Whose cover.
+    /// The song.
     public var songID: Song.ID
-    /// Which picture of the song the guest has a part of; 0 where it has nothing of it.
+    /// The version of the picture that the guest has a part of; 0 without such a part.
     public var version: UInt32
-    /// The first byte that it lacks, counted from 0.
+    /// The first byte that the guest lacks, counted from 0.
     public var from: Int
 
     /// A request.
@@ -31,19 +31,19 @@ public struct CoverRequest: Hashable, Sendable {
         self.from = from
     }
 
-    /// Whether a guest can ask this.
+    /// Whether a guest can ask for this.
     var isWithinLimits: Bool { DJLimits.isSongID(songID) && (0..<DJLimits.coverBytes).contains(from) }
 }
 
 /// A piece of a song's cover.
 public struct CoverPiece: Hashable, Sendable {
-    /// Whose cover.
+    /// The song.
     public var songID: Song.ID
-    /// Which picture of the song it is.
+    /// The version of the picture.
     public var version: UInt32
-    /// Where in the picture the piece begins.
+    /// The index of the piece's first byte in the picture.
     public var from: Int
-    /// Bytes of the whole picture; 0 where the song has none.
+    /// Size of the picture in bytes; 0 if the song has no cover.
     public var total: Int
     /// At most `DJLimits.coverPieceBytes`.
     public var bytes: [UInt8]
@@ -57,12 +57,13 @@ public struct CoverPiece: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// That a song has no cover.
+    /// Reports that a song has no cover.
     public static func none(_ songID: Song.ID) -> CoverPiece {
         CoverPiece(songID: songID, version: 0, from: 0, total: 0, bytes: [])
     }
 
-    /// The piece that a guest asks for. What it has of another picture is of no use: it gets the present one's first.
+    /// Creates the requested piece. A part of another picture is useless to the guest, so it then gets the present
+    /// picture's first piece.
     public init(of cover: SmallCover, for request: CoverRequest) {
         let isGoingOn = request.version == cover.version && request.from < cover.bytes.count
         let from = isGoingOn ? request.from : 0
@@ -71,7 +72,7 @@ public struct CoverPiece: Hashable, Sendable {
             bytes: Array(cover.bytes[from...].prefix(DJLimits.coverPieceBytes)))
     }
 
-    /// Whether a host can say this.
+    /// Whether a host can send this.
     var isWithinLimits: Bool {
         guard DJLimits.isSongID(songID), (0...DJLimits.coverBytes).contains(total) else { return false }
         return total == 0

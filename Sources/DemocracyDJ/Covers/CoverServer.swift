@@ -2,32 +2,32 @@
 
 import MeshProtocol
 
-/// Decides which pieces of covers a host sends its guests, and when: an event goes in, actions come out.
+/// Decides which pieces of covers a host sends to its guests, and when: an event goes in, actions come out.
 ///
-/// It keeps nothing of what a guest has: each piece is asked for. Covers are the least that a host has to send, so that all
-/// guests together get few of them a second, in turn.
+/// It does not track what a guest has, since each piece is requested. Covers are the least urgent messages of a host,
+/// so all guests share a low rate, in turn.
 public struct CoverServer: Sendable {
-    /// What happens.
+    /// An input.
     public enum Event: Hashable, Sendable {
-        /// A guest asks for a piece. Only songs that are on view have covers here: who asks for others makes no work.
+        /// A guest asks for a piece. The host serves covers of shown songs only; requests for other songs cost no work.
         case asked(CoverRequest, by: Peer.ID, isOnView: Bool)
-        /// A song's cover is ready, or it has none.
+        /// A song's cover is ready; nil if the song has no cover.
         case made(Song.ID, SmallCover?)
-        /// A song may have another cover than it had, or one at last.
+        /// A song may have a new cover.
         case changed(Song.ID)
-        /// The state has changed, which everybody is told.
+        /// The state has changed, so all guests get an update.
         case stateChanged
-        /// A guest's link is gone.
+        /// The link to a guest has ended.
         case guestGone(Peer.ID)
         /// Time has passed: see `deadline`.
         case tick
     }
 
-    /// What is to be done.
+    /// An output that the owner performs.
     public enum Action: Hashable, Sendable {
-        /// Make a song's cover small: `made`. One at a time is asked for.
+        /// Scale a song's cover down, then report `made`. One at a time.
         case make(Song.ID)
-        /// Send a guest a piece when nothing else is to be sent to it.
+        /// Send a piece to a guest when nothing else is waiting for it.
         case send(CoverPiece, to: Peer.ID)
     }
 
@@ -41,18 +41,18 @@ public struct CoverServer: Sendable {
         let request: CoverRequest
     }
 
-    /// The last used last.
+    /// Most recently used last.
     private var ready: [Ready] = []
     private var making: Song.ID?
-    /// What was asked for while it was being made is not what it is now.
+    /// The cover changed while it was being made.
     private var isOutdated = false
-    /// One for each guest at most, the oldest first.
+    /// At most one request per guest, oldest first.
     private var waiting: [Asked] = []
     private var pace: RateLimit
-    /// When the last change is over.
+    /// No pieces are sent until this time, because the state has changed.
     private var restUntil: MeshInstant = .zero
 
-    /// One that has sent nothing yet.
+    /// Creates a server that has sent nothing.
     public init(now: MeshInstant = .zero) {
         pace = RateLimit(perSecond: DJLimits.coverPiecesPerSecond, burst: DJLimits.coverPieceBurst, now: now)
     }
@@ -62,7 +62,7 @@ public struct CoverServer: Sendable {
         waiting.contains { place(of: $0.request.songID) != nil } ? max(pace.opens(now: now), restUntil) : nil
     }
 
-    /// Takes an event.
+    /// Handles an event.
     public mutating func handle(_ event: Event, now: MeshInstant) -> [Action] {
         switch event {
         case .asked(let request, let guest, let isOnView):
