@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a node that uses a broker has no connection to it, each with the cause in the system's words.
+/// Why a node has no connection to its broker. The associated value is the cause in the system's words, unless stated
+/// otherwise.
 public enum BrokerProblem: Hashable, Sendable {
-    /// It has not answered for a while.
+    /// The broker does not answer.
     case unreachable(String)
-    /// It does not take this node in.
+    /// The broker rejects this node.
     case refused(String)
-    /// It is not who it should be, as far as certificates tell.
+    /// The broker's certificate does not prove its identity.
     case untrusted(String)
-    /// Its certificate is not valid at this time, which is what the device's clock says.
+    /// The broker's certificate is not valid at the time of the device's clock, which is the associated value.
     case clockWrong(String)
-    /// It takes this node in, and messages on this topic do not come back.
+    /// The broker accepts this node, but messages on this topic do not come back.
     case silent(String)
 
-    /// The names of all of them, for programs.
+    /// The codes of all of them, for programs.
     public static let codes = [
         "brokerUnreachable", "brokerRefused", "brokerUntrusted", "brokerClock", "brokerSilent",
     ]

@@ -2,89 +2,90 @@
 
 import MeshProtocol
 
-/// Why something that a person has typed or tapped leads to nothing. Each is one row of the table below, as those of
-/// `NetworkError` are; `docs/using.md`, "Notices", has the same rows.
+/// Why something that a person has typed or tapped has no effect. Each case is one row of the table below, as in
+/// `NetworkError`. `docs/using.md`, "Notices", has the same rows.
 public enum CommandProblem: Hashable, Sendable {
-    /// A line that is no command, or not as it is typed; and what is.
+    /// The line is not a valid command; and the commands that are.
     case badCommand(String, expected: String)
-    /// A command without what it is about; and what to type after it.
+    /// The command lacks its argument; what it needs, and what to type after it.
     case incomplete(String, needs: String, type: String)
-    /// What was typed is the beginning of several names.
+    /// The text is the beginning of several names.
     case severalMeant(String, [String])
-    /// A text is not the whole name of a guest, and the beginning of one or more.
+    /// The text is not a guest's full name, but the beginning of one or more names.
     case guestsMeant(String, [String])
-    /// No song of the queue is called so.
+    /// No song of the queue has this name.
     case notOnView(String)
-    /// No song that this node knows of is called so.
+    /// No song that this node knows has this name.
     case notFound(String)
-    /// There is no such line in the list of so many; an empty one is that of what was found.
+    /// A number beyond the end of a list, and the list's length. With a length of 0 the list is that of the search
+    /// results.
     case noSuchLine(Int, of: Int)
-    /// No queue was seen yet that a song could be meant of.
+    /// No queue has arrived yet, so the song is unknown.
     case noQueueYet
-    /// Nothing is queued.
+    /// The queue is empty.
     case emptyQueue
-    /// Nothing was looked for that a number could count in.
+    /// A number refers to search results, but there has been no search.
     case nothingFoundYet
-    /// No artists or albums were listed.
+    /// No artists or albums have been listed.
     case nothingListedYet
     /// There are no guests.
     case nobodyHere
-    /// The guest to send away is not there.
+    /// The guest to remove is not linked.
     case noSuchGuest(String)
-    /// Several guests have that name.
+    /// Several guests have this name.
     case severalGuests([Peer])
-    /// The song to remove is not there.
+    /// The song to remove is not in the queue.
     case notInQueue(String)
     /// The song of this title is not pinned.
     case notPinned(String)
-    /// A song cannot be put into the queue; `waiting` are those of the same guest in it.
+    /// A song cannot be added to the queue. `waiting` counts the queued songs of the same guest.
     case cannotAdd(String, RejectionReason, waiting: Int = 0)
-    /// There is no song to skip.
+    /// No song plays that could be skipped.
     case nothingPlays
-    /// There is no song to play.
+    /// No song is available to play.
     case nothingToPlay
-    /// Nothing was done that could still be undone.
+    /// No step can still be undone.
     case nothingToUndo
-    /// There is no song before the present one.
+    /// No song was played before the present one.
     case nothingBefore
-    /// Nothing plays here whose volume could be set.
+    /// This host has no player with a volume.
     case noVolume
-    /// Everything is connected and works.
+    /// Nothing is broken that a retry could help.
     case nothingToRetry
-    /// A wish would have to be kept, and the disk is out: what it is about is told by itself.
+    /// The wish would have to be stored, and the disk does not work. A notice of its own reports the disk.
     case notKept
-    /// More words than any song has.
+    /// The search is longer than any title and artist.
     case searchTooLong
-    /// The host does not look for these words at present.
+    /// The host has refused the search for these words.
     case searchRefused(String, RejectionReason)
-    /// Nobody of that name is kept out.
+    /// No banned guest has this name.
     case notKeptOut(String)
     /// No co-host has that name.
     case noDriver(String)
-    /// There are as many co-hosts as a host allows.
+    /// The host has as many co-hosts as it allows.
     case tooManyDrivers
-    /// No host of that name was joined.
+    /// No host of this name was joined.
     case noSuchHost(String)
-    /// Several hosts that were joined have that name.
+    /// Several joined hosts have this name.
     case severalHosts([Peer])
-    /// The host to join is the one that this guest is linked to.
+    /// This guest is linked to that host already.
     case joinedAlready(String)
-    /// No invitation, or not the whole of one, or one for another application.
+    /// The text is not an invitation, is incomplete, or belongs to another application.
     case noInvitation
-    /// Something else than six digits.
+    /// The text is not a PIN of six digits.
     case noPIN(String)
-    /// Something else than a time for which an invitation may be good.
+    /// The text is not a valid lifetime for an invitation.
     case noSpan(String)
-    /// As many invitations are good as may be.
+    /// As many invitations are open as the host allows.
     case tooManyInvitations
-    /// So many invitations that were good are so no longer.
+    /// This many open invitations were revoked.
     case invitationsTakenBack(Int)
-    /// The session of this host has ended, as its person has said.
+    /// The person has ended the session of this host.
     case sessionEnded
-    /// An answer of somebody who was not asked: in a pairing.
+    /// An answer to a pairing question that was not asked.
     case nothingAsked
 
-    /// Whether only a typed line can cause it: buttons name guests and hosts by their identifiers.
+    /// Whether only a typed line can cause it: buttons identify guests and hosts by their identifiers.
     var isTyped: Bool {
         switch self {
         case .badCommand, .incomplete, .severalMeant, .guestsMeant, .notOnView, .notFound, .noSuchLine, .noQueueYet,
@@ -214,7 +215,7 @@ public enum CommandProblem: Hashable, Sendable {
                 "unknownSong", "There is no song \"\(shown(song))\".",
                 "Look for a song: search and a word of its title.")
         case .alreadyVoted: row("alreadyVoted", "\"\(song)\" plays or is queued, and has that vote already.", nil)
-        // Of a suggestion no host of ours says that.
+        // Hosts of this version do not give these reasons for a suggestion.
         case .notQueued, .alreadyPlayed, .notVoted:
             row("notTaken", "The host did not take \"\(song)\": \(reason.why).", nil)
         case .queueFull: row("queueFull", "The queue is full.", "Try again after the next song.")
@@ -250,7 +251,7 @@ public enum CommandProblem: Hashable, Sendable {
         guests.prefix(3).map { Identity.head(of: $0.id) }.joined(separator: ", ")
     }
 
-    /// As much as fits a line, and nothing that a terminal would obey.
+    /// The beginning of the text, as much as fits a line, without control characters.
     private func shown(_ text: String) -> String { UntrustedText.shown(String(text.prefix(40))) }
 
     private func list(_ names: [String]) -> LocalizedText.Value {

@@ -2,23 +2,23 @@
 
 import MeshProtocol
 
-/// A notice on a screen: what it says now, and when it changes or goes by itself.
+/// A notice on a screen, with the times at which it changes or disappears.
 public struct ErrorToast: Hashable, Sendable {
-    /// What time does to a toast.
+    /// The effect of time on a toast.
     public enum Change: Hashable, Sendable {
-        /// It says something else now.
+        /// The text has changed.
         case changed
-        /// It goes.
+        /// The toast disappears.
         case over
     }
 
-    /// What it says now.
+    /// The present text.
     public private(set) var notice: Notice
     /// When it was first shown.
     public let shownAt: MeshInstant
     private var retryAction = RetryAction()
 
-    /// What a tap on the button does. Two toasts that say the same are equal, whatever it is.
+    /// The action of the button. It does not affect the equality of toasts.
     private struct RetryAction: Hashable, Sendable {
         var run: (@Sendable () -> Void)?
 
@@ -27,19 +27,19 @@ public struct ErrorToast: Hashable, Sendable {
         func hash(into hasher: inout Hasher) {}
     }
 
-    /// An error that is shown from `now` on.
+    /// Creates a toast for an error that is shown from `now` on.
     public init(_ error: NetworkError, now: MeshInstant) {
         self.init(showing: Notice(error), now: now)
     }
 
-    /// A notice that is shown from `now` on.
+    /// Creates a toast for a notice that is shown from `now` on.
     public init(showing notice: Notice, now: MeshInstant) {
         self.notice = notice
         shownAt = now
     }
 
-    /// A notice by its words, shown from `now` on: with a button that does `retryAction`, and until it is cleared if it is
-    /// critical.
+    /// Creates a toast from texts, shown from `now` on. Its button runs `retryAction`. A critical toast stays until it
+    /// is cleared.
     public init(
         message: String, suggestion: String? = nil, retryAction: (@Sendable () -> Void)? = nil,
         buttonText: String = "Retry", isCritical: Bool = true,
@@ -53,7 +53,7 @@ public struct ErrorToast: Hashable, Sendable {
         self.retryAction = RetryAction(run: retryAction)
     }
 
-    /// Does what the button is for; false if it has no action.
+    /// Runs the button's action. Returns false if the button has no action.
     @discardableResult
     public func retry() -> Bool {
         retryAction.run?()
@@ -66,10 +66,10 @@ public struct ErrorToast: Hashable, Sendable {
     /// What to do.
     public var suggestion: String? { notice.suggestion }
 
-    /// Where there is room for one line: what to do goes before what happened.
+    /// One line of text: the suggestion, or else the message.
     public var headline: String { notice.suggestion ?? notice.message }
 
-    /// What stands on the button now; nil for no button.
+    /// The button's present label; nil for no button.
     public var buttonText: String? { notice.button }
 
     /// Whether it stays until it is cleared.
@@ -78,7 +78,7 @@ public struct ErrorToast: Hashable, Sendable {
     /// How long it is shown; nil for until it is cleared.
     public var dismissAfter: Duration? { notice.dismissAfter.map { .seconds($0) } }
 
-    /// How long after `shownAt` it gets a button that it does not have yet; nil where none is to come.
+    /// How long after `shownAt` the button appears; nil if the toast has it already or never gets one.
     public var offersRetryAfter: Duration? { notice.followUp?.after }
 
     /// When `tick` is due.
@@ -86,7 +86,7 @@ public struct ErrorToast: Hashable, Sendable {
         [dismissAfter, offersRetryAfter].compactMap { $0.map { shownAt + $0 } }.min()
     }
 
-    /// Time has passed.
+    /// Applies the time.
     public mutating func tick(now: MeshInstant) -> Change? {
         if let dismissAfter, now >= shownAt + dismissAfter { return .over }
         guard let offersRetryAfter, now >= shownAt + offersRetryAfter, let later = notice.followedUp else { return nil }

@@ -2,55 +2,55 @@
 
 import MeshProtocol
 
-/// What goes wrong around a node, in the head unit: with what plays, with what is recorded, with what was queued; and
-/// what the radio has repaired by itself. Each is one row of the table below.
+/// Problems of the head unit around a node, with playback, recordings and the queue; and repairs that the radio has
+/// made automatically. Each case is one row of the table below.
 public enum HeadUnitProblem: Hashable, Sendable {
-    /// The player cannot be started, and why.
+    /// The player cannot be started, for this cause.
     case cannotStart(String)
-    /// The player ends again and again, and how.
+    /// The player ends repeatedly, in this way.
     case keepsEnding(String)
-    /// There is nothing that takes the sound.
+    /// No output is available for the sound.
     case noSound
-    /// One song after the other cannot be played.
+    /// Several songs in a row cannot be played.
     case songsFail
-    /// The player has failed on a song that anybody asked for. The title is nil where it is not known any more.
+    /// The player has failed on a song that a person asked for. The title is nil if it is not known any more.
     case songFailed(title: String?)
-    /// The library does not have this many songs of the session that goes on.
+    /// The library lacks this many songs of the resumed session.
     case songsMissing(Int)
-    /// The disk takes nothing of the drive that is recorded, and why.
+    /// The disk rejects the recording of the drive, for this cause.
     case driveNotRecorded(String)
-    /// The drive is recorded, and nobody takes it who should, and why.
+    /// The recording of the drive is not collected, for this cause.
     case driveNotCollected(String)
-    /// The page cannot be shown at its address, and why.
+    /// The page cannot be served at its address, for this cause.
     case pageNotShown(at: String, cause: String)
-    /// No phone can open the page, since this device has no address in a network.
+    /// Phones cannot open the page, since this device has no address in a network.
     case pageUnreachable
-    /// The radio has taken another adapter by itself.
+    /// The radio has switched to another adapter automatically.
     case otherAdapter(String, insteadOf: String)
-    /// Bluetooth was missing at the start, and this works now.
+    /// Bluetooth was missing at the start, and this adapter works now.
     case adapterAppeared(String)
-    /// The radio had stopped advertising, and does so again.
+    /// The radio had stopped advertising and has started again.
     case advertisingAgain
-    /// Two nodes have one identity, as a copied memory card makes them. Neither is let in for a while.
+    /// Two nodes have the same identity, for example from a copied memory card. Neither is admitted for some time.
     case twins(Peer)
-    /// What a guest was told by a host is more than the host knows, as a copied memory card makes it, or an old one that was
-    /// restored. Of the two only the guest's word says so.
+    /// The guest has received more from the host than the host knows. A copied memory card causes that, or an old copy
+    /// that was restored. The guest's report is the only evidence.
     case copied(host: Peer, guest: Peer)
 
-    /// Somebody has typed a wrong PIN. What it is called is its own word.
+    /// A peer has tried a wrong PIN. Its name is its own claim.
     case pinGuessed(by: Peer)
-    /// There is no connection to the broker.
+    /// The node has no connection to its broker.
     case broker(BrokerProblem)
 
-    /// What `driveNotRecorded` is told and cleared by, whatever its cause.
+    /// The code of `driveNotRecorded`, whatever its cause.
     public static let driveNotRecordedCode = "driveNotRecorded"
-    /// The same of `driveNotCollected`.
+    /// The code of `driveNotCollected`.
     public static let driveNotCollectedCode = "driveNotCollected"
 
-    /// The same of `pageNotShown`.
+    /// The code of `pageNotShown`.
     public static let pageNotShownCode = "pageNotShown"
 
-    /// The row of this problem. One problem of the player takes the place of another.
+    /// The row of this problem. The problems of the player share a code, so that one replaces another.
     public var problem: Problem {
         switch self {
         case .cannotStart(let cause):

@@ -2,35 +2,35 @@
 
 import MeshProtocol
 
-/// What is wrong with a music library: each is one row of the table below. All but `indexUnusable` end by themselves.
+/// Problems of a music library. Each case is one row of the table below. All but `indexUnusable` end automatically.
 public enum LibraryProblem: Error, Hashable, Sendable {
-    /// The folder is not there. The songs stay in the list, since a stick comes back.
+    /// The folder is missing. Its songs stay in the list, since a USB stick may return.
     case folderMissing(path: String)
-    /// The folder is empty, and not the one that it was: a stick that was pulled leaves such a one. The songs stay in the
-    /// list.
+    /// The folder is empty, and it is another folder than before: a pulled USB stick leaves an empty mount point. The
+    /// songs stay in the list.
     case folderAway(path: String)
-    /// The folder cannot be looked into. The songs stay in the list.
+    /// The folder cannot be read. The songs stay in the list.
     case folderUnreadable(path: String, cause: String)
-    /// There is no song in the folder.
+    /// The folder contains no songs.
     case noSongs(path: String)
-    /// The folder has more songs, folders or levels than the library takes; the others are left out.
+    /// The folder has more songs, subfolders or levels than the library accepts. The rest is left out.
     case tooMuch(path: String)
     /// Some files could not be read as music; the first of them by name.
     case unreadableFiles(count: Int, example: String)
-    /// Changes are not told by the system, but looked for now and then.
+    /// The system does not report changes, so the library looks for them periodically.
     case notWatched(path: String, cause: String)
     /// The playlist cannot be read. Any song of the folder plays instead.
     case playlistUnreadable(path: String)
-    /// None of a playlist's entries is a song of the folder. Any song of the folder plays instead.
+    /// None of the playlist's entries is a song of the folder. Any song of the folder plays instead.
     case playlistEmpty(path: String, missing: Int)
-    /// Some of a playlist's entries are no songs of the folder; the first of them.
+    /// Some of the playlist's entries are not songs of the folder; the first of them.
     case playlistIncomplete(missing: Int, entries: Int, example: String)
     /// The program that reads tags does not start, so new files are not read.
     case readerFailed
-    /// The index can be neither used nor made again.
+    /// The index can neither be used nor rebuilt.
     case indexUnusable(path: String, cause: String)
 
-    /// The row of this problem. What the music goes on with is told in passing.
+    /// The row of this problem. Problems that do not stop the music pass without being cleared.
     public var problem: Problem {
         switch self {
         case .folderMissing(let path):
@@ -95,7 +95,8 @@ public enum LibraryProblem: Error, Hashable, Sendable {
         }
     }
 
-    /// Whether none of the songs can be played. While it is so, a file that cannot be opened says nothing about its song.
+    /// Whether none of the songs can be played. During that time a file that cannot be opened says nothing about its
+    /// song.
     public var isAbsence: Bool {
         switch self {
         case .folderMissing, .folderAway, .folderUnreadable: true
@@ -105,6 +106,6 @@ public enum LibraryProblem: Error, Hashable, Sendable {
         }
     }
 
-    /// File names are somebody else's words.
+    /// File names are untrusted text.
     private func shown(_ path: String) -> String { UntrustedText.shown(path) }
 }

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A text for a person that can be said in several languages: an English text, which is its name in the tables of the others
-/// (`Language`), and what is put into it. Written as a literal: `"\(host) has left."` is `{1} has left.` with one value.
+/// A text for people that can be translated: an English text and the values in it. The English text is its key in the
+/// tables of other languages (`Language`). It is written as a literal: `"\(host) has left."` has the key `{1} has
+/// left.` and one value.
 public struct LocalizedText: Sendable {
-    /// What is put into a text.
+    /// A value in a text.
     public enum Value: Hashable, Sendable {
-        /// A name, a title, words of the system: the same in every language.
+        /// A name, a title or words of the system: the same in every language.
         case text(String)
         /// A number.
         case number(Int)
-        /// A text that has its own row in the tables.
+        /// A text with a row of its own in the tables.
         indirect case localized(LocalizedText)
     }
 
-    /// The English text with `{1}`, `{2}`, … for what is put in.
+    /// The English text with `{1}`, `{2}`, … in place of the values.
     public private(set) var key: String
-    /// What is put in, in order.
+    /// The values, in order.
     public private(set) var values: [Value]
 
     /// The text in English.
     public var english: String { filled { $0 } }
 
-    /// The text, where `translated` is what a table has for a key.
+    /// The text with its values. `translated` returns the table's entry for a key.
     func filled(_ translated: (String) -> String) -> String {
         let text = translated(key)
         guard !values.isEmpty else { return text }
@@ -42,7 +43,7 @@ public struct LocalizedText: Sendable {
         return filled + rest
     }
 
-    /// The same text with each of its values changed: those that come from other devices are made fit to be shown.
+    /// The same text with changed strings. It makes strings from other devices fit to be shown.
     public func mapTexts(_ change: (String) -> String) -> LocalizedText {
         var text = self
         text.values = values.map { value in
@@ -55,7 +56,7 @@ public struct LocalizedText: Sendable {
         return text
     }
 
-    /// One text behind another, as one.
+    /// Joins two texts.
     static func + (one: LocalizedText, other: LocalizedText) -> LocalizedText {
         var sum = one
         let renumbered = LocalizedText(
@@ -77,7 +78,7 @@ extension LocalizedText.Value {
 }
 
 extension LocalizedText: Hashable {
-    /// Two texts are one where they read the same.
+    /// Two texts are equal if their English is.
     public static func == (one: LocalizedText, other: LocalizedText) -> Bool { one.english == other.english }
 
     /// Hashes what `==` compares.
@@ -85,35 +86,35 @@ extension LocalizedText: Hashable {
 }
 
 extension LocalizedText: ExpressibleByStringInterpolation {
-    /// A text with nothing put in.
+    /// Creates a text without values.
     public init(stringLiteral value: String) { self.init(key: value, values: []) }
 
-    /// A text with what a literal puts in.
+    /// Creates a text from an interpolated literal.
     public init(stringInterpolation: Interpolation) {
         self.init(key: stringInterpolation.key, values: stringInterpolation.values)
     }
 
-    /// What a literal is made of.
+    /// The parts of an interpolated literal.
     public struct Interpolation: StringInterpolationProtocol {
         fileprivate var key = ""
         fileprivate var values: [Value] = []
 
-        /// Nothing yet.
+        /// Creates an empty interpolation.
         public init(literalCapacity: Int, interpolationCount: Int) {}
 
-        /// Adds English words.
+        /// Appends English words.
         public mutating func appendLiteral(_ literal: String) { key += literal }
 
-        /// Puts in what is the same in every language.
+        /// Appends a value that is the same in every language.
         public mutating func appendInterpolation(_ text: String) { append(.text(text)) }
 
-        /// Puts in a number.
+        /// Appends a number.
         public mutating func appendInterpolation(_ number: Int) { append(.number(number)) }
 
-        /// Puts in a text that has its own row.
+        /// Appends a text with a row of its own.
         public mutating func appendInterpolation(_ text: LocalizedText) { append(.localized(text)) }
 
-        /// Puts in any of these.
+        /// Appends a value.
         public mutating func appendInterpolation(_ value: Value) { append(value) }
 
         private mutating func append(_ value: Value) {
@@ -137,7 +138,7 @@ extension LocalizedText: Encodable {
 }
 
 extension LocalizedText.Value: Encodable {
-    /// A string, a number, or a text as an object.
+    /// Writes a string, a number, or a text as an object.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {

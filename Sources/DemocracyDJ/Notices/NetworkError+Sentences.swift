@@ -17,18 +17,18 @@ extension NetworkError: LocalizedError {
 }
 
 extension Peer {
-    /// A host's name in a sentence. One that has not been introduced yet has none.
+    /// A host's name in a sentence. A host that has not introduced itself yet has no name.
     func asHost(startsSentence: Bool = false) -> LocalizedText.Value {
         if !name.isEmpty { .text(name) } else { .localized(startsSentence ? "The host" : "the host") }
     }
 }
 
-/// What a person can do about an error: the columns of its row (`NetworkError.problem`).
+/// Advice about an error, from its row in `NetworkError.problem`.
 public enum ErrorRecoveryHelper {
     /// What to do, as sentences; nil where there is nothing to do.
     public static func suggestion(for error: NetworkError) -> String? { error.problem.suggestion }
 
-    /// What stands on the button, which does what `retry` does. Where a tap cannot help (`buttonComesAfter` is nil) it
-    /// only takes the notice away, and a notice does without it.
+    /// The button's label; the button does the same as `retry`. If a tap cannot help (`buttonComesAfter` is nil), the
+    /// button only dismisses the error, and a notice has no button.
     public static func buttonLabel(for error: NetworkError) -> String { error.problem.button?.label ?? "OK" }
 }

@@ -2,40 +2,40 @@
 
 import MeshProtocol
 
-/// Everything that can go wrong between a person and the music: on the web, with the radio, with the host, with what
-/// this node keeps. Each is one row of the table below, which has all that is
-/// told of it; `docs/using.md`, "Notices", has the same rows.
+/// Everything that can go wrong between a person and the music: with the web, the radio, the host, and the stored
+/// state. Each case is one row of the table below, with everything that people see of it. `docs/using.md`, "Notices",
+/// has the same rows.
 public enum NetworkError: Error, Sendable {
     // MARK: The web: covers, and lists of songs
 
-    /// What is no address.
+    /// The text is not a valid address.
     case invalidURL
-    /// The request did not get through; the cause.
+    /// The request failed, for this cause.
     case requestFailed(any Error)
-    /// The answer is none that HTTP knows.
+    /// The response is not valid HTTP.
     case invalidResponse
-    /// The server said no, with this status code.
+    /// The server has answered with this status code, an error.
     case httpError(statusCode: Int)
-    /// The answer cannot be read; the cause.
+    /// The response cannot be decoded, for this cause.
     case decodingError(any Error)
-    /// There was no answer's body.
+    /// The response has no body.
     case noData
-    /// There is no Internet.
+    /// This device has no Internet connection.
     case offline
-    /// The answer is well, and empty.
+    /// The response is valid but empty.
     case emptyData
-    /// The server is being worked on.
+    /// The server is under maintenance.
     case serverMaintenance
-    /// The server has been asked too often.
+    /// The server has received too many requests.
     case rateLimited
 
     // MARK: The radio
 
     /// The adapter is switched off.
     case radioOff
-    /// There is no adapter, or the one in use was pulled out.
+    /// No adapter is present, or the one in use was pulled out.
     case noAdapter
-    /// rfkill keeps the adapter off: a switch of the device, or, where that is not it, a program.
+    /// rfkill blocks the adapter: by a switch of the device, or otherwise by a program.
     case blocked(bySwitch: Bool)
     /// The adapter has stopped answering, and is being reset.
     case adapterSilent
@@ -43,67 +43,67 @@ public enum NetworkError: Error, Sendable {
     case adapterDead
     /// bluetoothd is not running.
     case serviceNotRunning
-    /// The system does not let this user.
+    /// This user lacks the permission.
     case notPermitted
-    /// The adapter cannot do it; the cause in the system's words.
+    /// The adapter lacks a required feature; the cause in the system's words.
     case unsupported(cause: String)
-    /// This kernel refuses what bluetoothd advertises. Only others who look for this device notice.
+    /// This kernel refuses bluetoothd's advertisements. Only devices that look for this one are affected.
     case advertisingRefused(kernel: String)
     /// The virtual radio's folder cannot be used; the cause begins with the folder.
     case airUnusable(cause: String)
-    /// The radio does not work for another cause, in the system's words.
+    /// The radio has failed for another cause, in the system's words.
     case radioFailed(cause: String)
-    /// Everybody was lost at once, and the radio has not said why.
+    /// All peers were lost at once, and the radio has not reported a cause.
     case networkUnavailable
 
     // MARK: The host
 
     /// The link to the host broke.
     case connectionLost(host: Peer)
-    /// The host was not heard for half a minute.
+    /// The host has not been discovered for half a minute.
     case hostNotFound(host: Peer)
     /// The host ended its session.
     case hostEnded(host: Peer)
-    /// The host was stopped, and goes on with its session when it runs again.
+    /// The host program was stopped. Its session continues when it runs again.
     case hostStopped(host: Peer)
-    /// The host said goodbye, and not what becomes of its session.
+    /// The host said goodbye without saying whether its session continues.
     case hostLeft(host: Peer)
-    /// The host has no room.
+    /// The host has no room for another guest.
     case hostFull
-    /// The host does not take this guest in, and does not say why.
+    /// The host has rejected this guest without a reason.
     case refused
-    /// The host has sent this guest away.
+    /// The host has removed this guest.
     case kicked
-    /// The host speaks another version.
+    /// The host uses another protocol version.
     case versionMismatch
     /// The host asks for a PIN.
     case proofRequired
-    /// The PIN that was typed is not the host's.
+    /// The typed PIN is not the host's.
     case wrongPIN
-    /// Too many have guessed the host's PIN of late.
+    /// The host's PIN was guessed too often recently.
     case tooManyGuesses
     /// The host does not know the PIN that this guest was given.
     case unprovenHost
-    /// Too many hosts that did not know this guest's PIN have asked for it.
+    /// Too many hosts that do not know this guest's PIN have asked for it.
     case pinAtRisk
-    /// The invitation is used up or over.
+    /// The invitation was used up or has expired.
     case invitationOver
-    /// The host takes bonded devices only.
+    /// The host accepts bonded devices only.
     case bondRequired
-    /// A host is heard that has the name of one that was joined, and another key.
+    /// A host in range has the name of a joined host and another key.
     case otherHost(name: String, head: Peer.ID)
-    /// A host is in range that this guest has not joined before, while its own is not.
+    /// A host that this guest has not joined before is in range, while its own is not.
     case unknownHost(Peer)
     /// A host that was joined before has proved another key.
     case hostKeyChanged(host: Peer)
     /// Another node has this node's identity.
     case sameIdentity
-    /// A wish that cannot wait for a host.
+    /// The wish needs a host now.
     case notConnected
-    /// `DJLimits.pendingVotes` wait already.
+    /// `DJLimits.pendingVotes` votes are waiting already.
     case tooManyPendingVotes
 
-    // MARK: What this node keeps
+    // MARK: Stored state
 
     /// The disk is full.
     case storageFull
@@ -111,16 +111,16 @@ public enum NetworkError: Error, Sendable {
     case storageReadOnly
     /// Another program holds the database.
     case storageBusy
-    /// Somebody else has removed or changed the node's files while it runs.
+    /// Another user or program has removed or changed the node's files while it runs.
     case storageVanished
     /// The disk does not work; the cause in the system's words.
     case storageFailed(cause: String)
-    /// What was kept cannot be read; the path that it was moved to.
+    /// The stored state cannot be read; the path that it was moved to.
     case storageDamaged(setAside: String)
 }
 
 extension NetworkError {
-    /// The row of this problem: all that people are told of it, who raises it, and what clears it.
+    /// The row of this problem: everything that people see of it, what raises it, and what clears it.
     public var problem: Problem {
         switch self {
         case .invalidURL:
@@ -335,7 +335,8 @@ extension NetworkError {
         }
     }
 
-    /// A cover that cannot be had: `again` gives it a button, and it `stays` until one can, or goes by itself.
+    /// An unavailable cover. `again` adds a button. With `stays` the problem stays until a cover loads; otherwise it
+    /// passes.
     private func cover(
         again: Bool = false, stays: Bool = false, _ code: String, _ text: LocalizedText, _ advice: LocalizedText?
     ) -> Problem {

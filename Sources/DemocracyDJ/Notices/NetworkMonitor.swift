@@ -2,56 +2,57 @@
 
 import MeshProtocol
 
-/// Decides whether this node's radio works: an event goes in, actions come out. Reads no clock; `now` is an argument.
+/// Decides whether this node's radio works: an event goes in, actions come out. It reads no clock; `now` is an
+/// argument.
 public struct NetworkMonitor: Sendable {
-    /// What happens.
+    /// An input.
     public enum Event: Hashable, Sendable {
-        /// The radio says that it does not work, and why.
+        /// The radio reports a failure, with its cause.
         case radioFailed(NetworkError)
-        /// The radio says that it works again.
+        /// The radio reports that it works again.
         case radioRecovered
         /// A link to a peer is up.
         case linked(Peer.ID)
         /// A link to a peer broke.
         case linkLost(Peer.ID)
-        /// A link to a peer ended as somebody wanted: a goodbye, a refusal.
+        /// A link to a peer ended intentionally: a goodbye or a refusal.
         case unlinked(Peer.ID)
-        /// The person wants to have it tried again.
+        /// The person has asked for a retry.
         case retry
         /// Time has passed: see `deadline`.
         case tick
     }
 
-    /// What is to be done.
+    /// An output that the owner performs.
     public enum Action: Hashable, Sendable {
-        /// The network is gone. It comes once for each outage.
+        /// The network has failed. It comes once for each outage.
         case networkUnavailable(NetworkError)
-        /// The network is still gone, for another cause than was said: tell that one in its place.
+        /// The network is still down, but for another cause. The new cause replaces the old one.
         case causeChanged(NetworkError)
         /// The network is back.
         case networkAvailable
-        /// Ask the radio again.
+        /// Query the radio again.
         case tryAgain
     }
 
-    /// Why the network is out, and who says so.
+    /// The cause of an outage, and its source.
     private enum Outage: Hashable, Sendable {
-        /// The radio. It is over when the radio says so.
+        /// The radio has reported it. It ends when the radio reports its end.
         case reported(NetworkError)
-        /// Nobody: everybody was lost at once. The radio is asked, and may say what it is; it is over as well when
-        /// somebody is linked, and when the radio has said nothing for long enough.
+        /// It is inferred, since all peers were lost at once. The radio is queried and may report a cause. The outage
+        /// also ends when a peer is linked, and when the radio has not answered for long enough.
         case inferred(since: MeshInstant)
     }
 
     private var outage: Outage?
     private var linked: Set<Peer.ID> = []
-    /// Who was lost a moment ago, and when.
+    /// Recently lost peers, and when each was lost.
     private var justLost: [Peer.ID: MeshInstant] = [:]
 
-    /// A network that works, without links.
+    /// Creates a monitor of a working network without links.
     public init() {}
 
-    /// What a request is to be refused with now; nil where the network works.
+    /// The error for requests during an outage; nil if the network works.
     public var refusal: NetworkError? {
         switch outage {
         case nil: nil
@@ -65,7 +66,7 @@ public struct NetworkMonitor: Sendable {
         if case .inferred(let since)? = outage { since + DJLimits.inferredOutage } else { nil }
     }
 
-    /// Takes an event.
+    /// Handles an event.
     public mutating func handle(_ event: Event, now: MeshInstant) -> [Action] {
         justLost = justLost.filter { now - $0.value <= DJLimits.lostTogether }
         switch event {
@@ -78,7 +79,7 @@ public struct NetworkMonitor: Sendable {
         case .linkLost(let peer):
             guard linked.remove(peer) != nil else { return [] }
             justLost[peer] = now
-            // One that is lost alone was most often left behind; the radio, if it is that, says so.
+            // A peer that is lost alone was most likely left behind. If the radio is the cause, the radio reports it.
             return linked.isEmpty && justLost.count > 1 && outage == nil
                 ? fail(.inferred(since: now)) + [.tryAgain] : []
         case .unlinked(let peer):

@@ -2,23 +2,23 @@
 
 import MeshProtocol
 
-/// Something to tell a person: what happened, what it means for them, and what to do.
+/// A message to a person: what happened, what it means for them, and what to do.
 public struct Notice: Hashable, Sendable, Codable {
-    /// What a notice says later, where nothing has cleared it meanwhile.
+    /// The later text of a notice, if nothing has cleared it by then.
     public struct FollowUp: Hashable, Sendable {
-        /// How long after the first it is said.
+        /// The time from the first text to this one.
         public var after: Duration
         /// What happened, as a sentence.
         public var message: String
         /// What to do, as a sentence.
         public var suggestion: String
-        /// The label of the button that does it.
+        /// The label of the button.
         public var button: String
-        /// How both are made, for those who do not read English.
+        /// The texts in a form that can be translated.
         var texts: Texts
     }
 
-    /// How what a notice says is made, for those who do not read English.
+    /// The texts of a notice in a form that can be translated.
     public struct Texts: Hashable, Sendable {
         /// What happened.
         public var message: LocalizedText
@@ -26,34 +26,34 @@ public struct Notice: Hashable, Sendable, Codable {
         public var suggestion: LocalizedText?
     }
 
-    /// A name for programs. One that comes later takes the place of one with the same code.
+    /// A name for programs. A later notice replaces one with the same code.
     public var code: String
-    /// Which `NetworkError` it is, where `code` stands for several.
+    /// The code of the `NetworkError`, if `code` covers several.
     public var cause: String?
     /// What happened, as a sentence.
     public var message: String
     /// What to do, as a sentence.
     public var suggestion: String?
-    /// The label of the button that does it.
+    /// The label of the button.
     public var button: String?
-    /// Whether it stays until it is cleared.
+    /// Whether the notice stays until it is cleared.
     public var critical: Bool
-    /// Seconds after which it goes by itself; nil for never.
+    /// Seconds after which it disappears; nil if it stays.
     public var dismissAfter: Double?
-    /// What it says later. A program is not told of it before.
+    /// The later text. Programs do not see it in advance.
     public var followUp: FollowUp?
-    /// What clears it (`NoticeBoard.Event.cleared`). Not told to programs.
+    /// What clears it (`NoticeBoard.Event.cleared`). Programs do not see it.
     public var clearedBy: Set<Problem.Clearer> = []
-    /// How it is made; nil where it is only known in English. Not told to programs.
+    /// The texts in a form that can be translated; nil if only the English is known. Programs do not see them.
     public var texts: Texts?
-    /// Whether it answers a line that was typed, and is of no use on a screen elsewhere. Not told to programs.
+    /// Whether it answers a typed line. Such a notice is of no use on other screens. Programs do not see it.
     public var isTyped = false
 
     private enum CodingKeys: String, CodingKey {
         case code, cause, message, suggestion, button, critical, dismissAfter
     }
 
-    /// Writes the form of `docs/using.md`: what is not there is a null, not a missing field.
+    /// Writes the form of `docs/using.md`: an absent value is null and not a missing field.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(code, forKey: .code)
@@ -67,23 +67,23 @@ public struct Notice: Hashable, Sendable, Codable {
 }
 
 extension Notice {
-    /// The code of every outage (`NetworkError.isOutage`): this node's radio is out once, whatever the cause, and
-    /// working again clears it.
+    /// The code of every outage (`NetworkError.isOutage`). There is one notice for all causes of an outage, and the
+    /// recovery of the radio clears it.
     public static let outageCode = "radioUnavailable"
 
-    /// An error, told to a person.
+    /// The notice of an error.
     public init(_ error: NetworkError) { self.init(error.problem) }
 
-    /// A command that leads to nothing, told to a person.
+    /// The notice of a command that has no effect.
     public init(_ problem: CommandProblem) {
         self.init(problem.problem)
         isTyped = problem.isTyped
     }
 
-    /// A problem of the head unit, told to a person.
+    /// The notice of a head unit's problem.
     public init(_ problem: HeadUnitProblem) { self.init(problem.problem) }
 
-    /// A row of the tables, told to a person.
+    /// The notice of a row of the tables.
     public init(_ problem: Problem) {
         let (stays, isOutage) = (problem.severity != .passes, problem.severity == .outage)
         self.init(
@@ -99,7 +99,7 @@ extension Notice {
         }
     }
 
-    /// The notice as it reads after `followUp.after`; nil where it goes on as it is.
+    /// The notice after `followUp.after`; nil if it does not change.
     public var followedUp: Notice? {
         guard let followUp else { return nil }
         var later = self

@@ -2,41 +2,42 @@
 
 import MeshProtocol
 
-/// Decides which notices are on the screen: an event goes in, actions come out. Reads no clock; `now` is an argument.
+/// Decides which notices are on the screen: an event goes in, actions come out. It reads no clock; `now` is an
+/// argument.
 public struct NoticeBoard: Sendable {
-    /// What happens.
+    /// An input.
     public enum Event: Hashable, Sendable {
-        /// There is something to tell.
+        /// Show a notice.
         case tell(Notice)
-        /// What the notice of this code was about is over.
+        /// The problem with this code is over.
         case clear(String)
-        /// This has happened: whatever it clears is over.
+        /// An event that clears notices has happened.
         case cleared(by: Problem.Clearer)
         /// Time has passed: see `deadline`.
         case tick
     }
 
-    /// What is to be done.
+    /// An output that the owner performs.
     public enum Action: Hashable, Sendable {
-        /// Show this, in the place of what has the same code.
+        /// Show this notice. It replaces one with the same code.
         case show(Notice)
-        /// Take the notice of this code away.
+        /// Remove the notice with this code.
         case clear(String)
     }
 
-    /// Oldest first; no two of one code.
+    /// Oldest first, each code at most once.
     private var toasts: [ErrorToast] = []
 
-    /// A board with nothing on it.
+    /// Creates an empty board.
     public init() {}
 
-    /// What is on the screen, oldest first: for a screen that is opened only now.
+    /// The notices on the screen, oldest first, for a screen that has just opened.
     public var current: [Notice] { toasts.map(\.notice) }
 
     /// When `tick` is due.
     public var deadline: MeshInstant? { toasts.compactMap(\.deadline).min() }
 
-    /// Takes an event.
+    /// Handles an event.
     public mutating func handle(_ event: Event, now: MeshInstant) -> [Action] {
         switch event {
         case .tell(let notice): tell(notice, now: now)
@@ -47,7 +48,7 @@ public struct NoticeBoard: Sendable {
     }
 
     private mutating func tell(_ notice: Notice, now: MeshInstant) -> [Action] {
-        // What stands already is not told twice, and its button comes no later for it.
+        // A notice that is shown already is not shown again, and its button does not come any later.
         if notice.critical, toasts.contains(where: { $0.notice == notice }) { return [] }
         toasts.removeAll { $0.notice.code == notice.code }
         let cleared = makeRoom(for: notice)
@@ -56,7 +57,7 @@ public struct NoticeBoard: Sendable {
     }
 
     private mutating func makeRoom(for notice: Notice) -> [Action] {
-        // One place is kept from those that stay: a person who types a line that is no command is told so, whatever
+        // Critical notices leave one slot free. A person who types an invalid command always gets an answer, whatever
         // else is wrong.
         if notice.critical, toasts.count(where: \.isCritical) == DJLimits.notices - 1 {
             return clearOldest(where: \.isCritical)

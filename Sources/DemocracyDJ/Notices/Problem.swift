@@ -2,79 +2,79 @@
 
 import MeshProtocol
 
-/// A problem that people are told of: one row of the table in `NetworkError.problem`. A new one is a case and its row
-/// there, and a line where it is raised.
+/// A problem that people see: one row of a table such as `NetworkError.problem`. A new problem needs a case, its row,
+/// and a line where it is raised.
 public struct Problem: Sendable {
-    /// How it is told.
+    /// How long a problem is shown.
     public enum Severity: Hashable, Sendable {
-        /// In passing: it goes by itself.
+        /// For a short time.
         case passes
-        /// Until it is cleared: without that there is no music to vote on, or no vote.
+        /// Until it is cleared. It keeps people from the music or from voting.
         case stays
-        /// As `stays`, and this node's own radio is what does not work.
+        /// Like `stays`, and this node's own radio is what has failed.
         case outage
     }
 
-    /// A button, which does what `retry` does.
+    /// A button, which does the same as `retry`.
     public struct Button: Hashable, Sendable {
-        /// What stands on it.
+        /// The label.
         public var label: String
-        /// How long the problem is told before it has the button.
+        /// The time from the notice to its button.
         public var after: Duration
 
         static func now(_ label: String) -> Button { Button(label: label, after: .zero) }
 
-        /// It is most often cleared by then, and a button is one more thing to look at while driving.
+        /// Most such problems are cleared by then, and a button is one more thing to look at while driving.
         static func later(_ label: String) -> Button { Button(label: label, after: DJLimits.retryOffered) }
     }
 
-    /// What raises problems.
+    /// The sources of problems.
     public enum Raiser: String, Hashable, Sendable, CaseIterable {
-        /// A cover, or a list of songs, that is loaded from the web.
+        /// A cover or a list of songs that is loaded from the web.
         case covers
-        /// The radio, which says what it is.
+        /// The radio, which reports the cause.
         case radio
-        /// `NetworkMonitor`, where the radio does not say.
+        /// `NetworkMonitor`, if the radio does not report it.
         case monitor
         /// The end of the link to the host.
         case link
-        /// `ReconnectPolicy`, which has given a host up.
+        /// `ReconnectPolicy`, which has given up on a host.
         case reconnecting
-        /// A host that says no.
+        /// A refusal by a host.
         case refusal
-        /// What a person has typed or tapped, and cannot be followed.
+        /// A typed line or a tap that cannot be carried out.
         case person
         /// A write to the store.
         case store
-        /// The start of the node: what an earlier run has left.
+        /// The start of the node, with what an earlier run has left.
         case opening
-        /// A host, which tells what became of a song.
+        /// A host that reports the fate of a song.
         case host
-        /// The head unit around the node: what plays, the library, the recording.
+        /// The head unit around the node: playback, the library, the recording.
         case headUnit
     }
 
-    /// What clears problems.
+    /// The events that clear problems.
     public enum Clearer: String, Hashable, Sendable, CaseIterable {
-        /// Five seconds.
+        /// A delay of five seconds.
         case time
         /// The radio works (`NetworkMonitor.Action.networkAvailable`).
         case radioWorks
-        /// There is a link to a host.
+        /// A link to a host is up.
         case linked
         /// The person leaves the host.
         case left
-        /// A host has said no: that is told in its place.
+        /// A host has refused. The refusal is shown instead.
         case refused
-        /// The host is not waited for any longer: that is told in its place.
+        /// The guest has given up on the host. That is shown instead.
         case gaveUp
-        /// The person wants to have it tried again: the button.
+        /// The person has tapped the button.
         case retried
         /// A write has succeeded.
         case written
         /// Something has been loaded from the web.
         case loaded
-        /// What has raised it says that it is over (`NoticeBoard.Event.clear`).
+        /// The source reports that the problem is over (`NoticeBoard.Event.clear`).
         case recovered
     }
 
@@ -86,15 +86,15 @@ public struct Problem: Sendable {
     public var advice: LocalizedText?
     /// The button; nil where a tap cannot help.
     public var button: Button?
-    /// How it is told.
+    /// How long it is shown.
     public var severity: Severity
-    /// What raises it.
+    /// Its source.
     public var raisedBy: Raiser
-    /// What clears it; any of them.
+    /// The events that clear it; one of them is enough.
     public var clearedBy: Set<Clearer>
-    /// What tells two of them apart that read the same.
+    /// Distinguishes problems with equal texts.
     var about: [String]
-    /// What is told when the button comes, where that is later.
+    /// The texts from the time when the button appears, if it appears later.
     var later: (text: LocalizedText, advice: LocalizedText)?
 
     /// What happened, in English.
@@ -118,14 +118,14 @@ public struct Problem: Sendable {
         self.later = later
     }
 
-    /// One that is told in passing.
+    /// Creates a problem that is shown for a short time.
     static func passes(
         _ code: String, _ text: LocalizedText, _ advice: LocalizedText?, raisedBy raiser: Raiser
     ) -> Problem {
         Problem(code, text, advice, severity: .passes, raisedBy: raiser, clearedBy: [.time])
     }
 
-    /// One that is told until what raised it says that it is over, or until it is cleared otherwise.
+    /// Creates a problem that is shown until its source reports its end, or until another event clears it.
     static func stays(
         _ code: String, _ text: LocalizedText, _ advice: LocalizedText, button: Button? = nil,
         raisedBy raiser: Raiser = .headUnit, clearedBy: Set<Clearer> = [.recovered]
@@ -139,13 +139,13 @@ extension NetworkError {
     /// A name for programs, the same in every version.
     public var code: String { problem.code }
 
-    /// Whether this node's own radio is what does not work.
+    /// Whether this node's own radio has failed.
     public var isOutage: Bool { problem.severity == .outage }
 
-    /// Whether it is told until it is cleared. The others are told in passing.
+    /// Whether it is shown until it is cleared. Other errors are shown for a short time.
     public var isCritical: Bool { problem.severity != .passes }
 
-    /// How long it is told before it has a button, `ErrorRecoveryHelper.buttonLabel(for:)`; nil where a tap cannot help.
+    /// The time until its button appears (`ErrorRecoveryHelper.buttonLabel(for:)`); nil if a tap cannot help.
     public var buttonComesAfter: Duration? { problem.button?.after }
 
     /// What happened, as sentences for a person.
@@ -153,7 +153,7 @@ extension NetworkError {
 }
 
 extension NetworkError: Hashable {
-    /// Two errors are one where they say the same: a cause counts by its words.
+    /// Two errors are equal if their texts are: a cause counts by its words.
     public static func == (one: NetworkError, other: NetworkError) -> Bool {
         let (one, other) = (one.problem, other.problem)
         return one.code == other.code && one.sentence == other.sentence && one.about == other.about

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Wish.Kind {
-    /// Where somebody's wish has got to, as a sentence for them. `title` is the song's, as it stands in a sentence.
+    /// The progress of a wish, as a sentence for the person. `title` is the song's title as it appears in a sentence.
     public func text(_ state: WishState, title: LocalizedText.Value) -> LocalizedText {
         switch (self, state) {
         case (.vote, .queued): "Your vote for \(title) is kept."
@@ -20,7 +20,7 @@ extension Wish.Kind {
 }
 
 extension RejectionReason {
-    /// Why, as a part of a sentence, such as "it has been played".
+    /// The reason as a part of a sentence, such as "it has been played".
     public var why: LocalizedText {
         switch self {
         case .unknownSong: "there is no such song"
