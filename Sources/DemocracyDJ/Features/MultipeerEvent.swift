@@ -10,7 +10,7 @@ public enum MultipeerEvent: Hashable, Sendable {
     case peerLost(Peer)
     /// A link to a peer is up.
     case peerConnected(Peer)
-    /// A link to a peer is gone.
+    /// A link to a peer has ended.
     case peerDisconnected(DisconnectedPeer)
     /// A message has arrived.
     case messageReceived(MeshMessage, from: Peer)

@@ -45,7 +45,7 @@ public struct HostSnapshot: Hashable, Sendable, Codable {
     public var hasSound: Bool
     /// How long the song had played when this was made, in seconds. It is a sample; `revision` does not count it.
     public var elapsed: Double
-    /// What plays next, first to last.
+    /// The queue, next song first.
     public var queue: [QueueItem]
     /// The linked guests; in a crowd some of them.
     public var connectedPeers: [Peer]

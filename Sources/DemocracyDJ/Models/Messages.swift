@@ -4,7 +4,7 @@ import MeshProtocol
 
 /// The messages between hosts and guests.
 public enum MeshMessage: Hashable, Sendable {
-    /// A guest wants something.
+    /// A guest's wish.
     case intent(GuestIntent)
     /// The host's full state.
     case stateUpdate(HostSnapshot)
@@ -31,7 +31,7 @@ public enum MeshMessage: Hashable, Sendable {
 public struct SearchRequest: Hashable, Sendable {
     /// Matches an answer to one of the guest's searches.
     public var number: UInt32
-    /// What to look for.
+    /// The query.
     public var query: SongQuery
     /// The guest also waits for the host's full state. A new request replaces an unsent one, so one message asks for
     /// both.

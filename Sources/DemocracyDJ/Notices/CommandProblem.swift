@@ -28,7 +28,7 @@ public enum CommandProblem: Hashable, Sendable {
     case nothingFoundYet
     /// No artists or albums have been listed.
     case nothingListedYet
-    /// There are no guests.
+    /// No guest is linked.
     case nobodyHere
     /// The guest to remove is not linked.
     case noSuchGuest(String)

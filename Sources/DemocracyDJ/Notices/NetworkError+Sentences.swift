@@ -25,7 +25,7 @@ extension Peer {
 
 /// Advice about an error, from its row in `NetworkError.problem`.
 public enum ErrorRecoveryHelper {
-    /// What to do, as sentences; nil where there is nothing to do.
+    /// What to do, as sentences; nil if nothing can be done.
     public static func suggestion(for error: NetworkError) -> String? { error.problem.suggestion }
 
     /// The button's label; the button does the same as `retry`. If a tap cannot help (`buttonComesAfter` is nil), the

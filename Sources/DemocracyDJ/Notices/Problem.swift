@@ -82,9 +82,9 @@ public struct Problem: Sendable {
     public var code: String
     /// What happened, as sentences.
     public var text: LocalizedText
-    /// What to do, as sentences; nil where there is nothing to do.
+    /// What to do, as sentences; nil if nothing can be done.
     public var advice: LocalizedText?
-    /// The button; nil where a tap cannot help.
+    /// The button; nil if a tap cannot help.
     public var button: Button?
     /// How long it is shown.
     public var severity: Severity

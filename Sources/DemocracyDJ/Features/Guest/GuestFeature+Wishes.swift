@@ -62,7 +62,7 @@ extension GuestFeature {
         return .send(state.wishes[index].intent, to: host)
     }
 
-    // MARK: What becomes of them
+    // MARK: Outcomes
 
     mutating func sendFailed(_ intent: GuestIntent, to peer: Peer.ID) -> [Effect] {
         if intent.isOfTheMoment { return [.notice(Notice(.tooManyPendingVotes))] }

@@ -106,7 +106,7 @@ public struct GuestFeature: Feature {
         /// Messages still under way about songs for which the guest wants nothing any more. The next wish for such a
         /// song follows them.
         public var overtaken: [Song.ID: Overtaken] = [:]
-        /// Where it stands with its host.
+        /// The connection to its host.
         public var connectionStatus = ConnectionStatus.choosing
         /// The host that this guest is linked to.
         public var host: Peer?
@@ -162,7 +162,7 @@ public struct GuestFeature: Feature {
     /// Recent states. The changes from another relay may build on one of them.
     private var recent = RecentStates()
 
-    /// A guest without a host.
+    /// Creates a guest without a host.
     public init(local: Peer) {
         self.local = local
         state = State()

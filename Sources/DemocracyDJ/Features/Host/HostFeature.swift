@@ -255,7 +255,7 @@ public struct HostFeature: Feature {
         next.state.search = state.search
         next.state.drivers = state.drivers
         next.state.unplayable = state.unplayable
-        // The player tells songs apart by their turn.
+        // The player distinguishes songs by their turn.
         next.state.turns += state.turns
         if state.nowPlaying != nil, !state.isPlaying { next.state.playingSince = nil }
         next.chooseSpare()

@@ -51,7 +51,7 @@ public struct Steering: Hashable, Sendable {
     /// Whether songs for an empty queue come in random order.
     public var shuffles: Bool
 
-    /// What can be done.
+    /// Creates a description of the controls.
     public init(
         undo: Undo? = nil, steps: Int = 0, canGoBack: Bool = false, volume: Int? = nil, shuffles: Bool = false
     ) {
