@@ -7,7 +7,7 @@ import MeshProtocol
 public enum HeadUnitProblem: Hashable, Sendable {
     /// The player cannot be started, for this cause.
     case cannotStart(String)
-    /// The player ends repeatedly, in this way.
+    /// The player ends repeatedly; the value says how it ends.
     case keepsEnding(String)
     /// No output is available for the sound.
     case noSound

@@ -166,7 +166,7 @@ public struct StateFeed: Sendable {
         let base = name.flatMap { recent.state($0) }
         if isCurrent(base) { return (heartbeat, state) }
         guard case .stateChange(var change) = update(from: base) else { return (.stateUpdate(state), state) }
-        // The guest may not have received the elapsed time for an unknown time, so the change includes it.
+        // The guest has been without updates for an unknown time, so the change includes the elapsed time.
         change.elapsed = elapsed
         return (.stateChange(change), state)
     }
