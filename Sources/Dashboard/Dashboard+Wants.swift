@@ -4,40 +4,40 @@ import DemocracyDJ
 import MeshNode
 import MeshProtocol
 
-// Requests from pages.
+// Requests of pages.
 
 extension Dashboard {
-    /// What is answered to a request that is not followed.
+    /// The answer to a request that fails.
     struct Refusal: Error, Hashable, Sendable {
         var status: Int
         var message: String
-        /// How the message is made, where something is put into it.
+        /// The parts of the message, if it contains values.
         var text: LocalizedText?
-        /// For the page: `banned`, `full`.
+        /// A code for the page: `banned`, `full`.
         var reason: String?
     }
 
-    /// What a browser sends to join.
+    /// The body of a browser's request to join.
     struct JoinRequest: Decodable, Sendable {
         var key: String
         var name: String
-        /// The host's PIN, or an invitation, of one whom no link has let in.
+        /// The host's PIN or an invitation, from a guest that did not open a link with a token.
         var pin: String?
         var invitation: String?
     }
 
-    /// What has become of a search.
+    /// The result of a search.
     enum SearchAnswer: Hashable, Sendable {
         case found(FoundView)
         case notConnected
-        /// Another search has taken its place: the host answers the last one only.
+        /// A newer search has replaced this one. The host answers only the last search.
         case overtaken
         case noAnswer
     }
 
-    /// What was found, as the page shows it.
+    /// The results of a search in the form that the page shows.
     struct FoundView: Encodable, Hashable, Sendable {
-        /// An artist, or an album.
+        /// An artist or an album.
         struct Group: Encodable, Hashable, Sendable {
             var id: Song.ID
             var name: String
@@ -54,22 +54,22 @@ extension Dashboard {
         var lookedFor: String?
     }
 
-    /// A search that waits for a guest's host.
+    /// A search that waits for the answer of a guest's host.
     struct OpenSearch {
         var query: SongQuery
         var waiter: CheckedContinuation<SearchAnswer, Never>
     }
 
-    /// A tap of a web guest's, or of the driver's, that waits for the node's disk.
+    /// A tap of a web guest or of the driver that waits for the node's disk.
     struct OpenTap {
-        /// Nil for what the driver wants.
+        /// Nil for a tap of the driver.
         var link: MeshCore.LinkID?
         var said: UInt64
-        /// Nil where the node has it.
+        /// Receives nil when the node has stored the tap.
         var waiter: CheckedContinuation<Refusal?, Never>
     }
 
-    /// Who asks, by what the gate lets them do; nil for a passenger who has not joined.
+    /// The viewer with this right. Nil for a passenger who has not joined.
     func viewer(_ right: Gate.Right) -> ViewStreams.Viewer? {
         switch right {
         case .driver: .node
@@ -81,7 +81,7 @@ extension Dashboard {
 
     // MARK: Commands
 
-    /// Follows a command. One of a web guest is followed when the node has it on its disk.
+    /// Executes a command. It returns when the node has the command on its disk.
     func follow(_ request: PageRequest, by viewer: ViewStreams.Viewer, from address: String) async throws(Refusal) {
         guard commandRates.allows(viewer.name(address), now: now) else { throw .tooOften }
         guard feed.hasRoom else { throw .busy }
@@ -94,12 +94,12 @@ extension Dashboard {
         case (.webGuest(let id), .leave):
             perform(webGuests.leave(id))
             for stream in streams.all(of: viewer) { sinks[stream]?.yield() }
-        // A web guest is linked as long as it is heard: there is nothing to retry, and only notices go.
+        // A web guest is linked as long as its page is connected, so it has nothing to retry. Only its notices go away.
         case (.webGuest(let id), _): perform(webGuests.retried(id))
         }
     }
 
-    /// Whose commands a viewer has.
+    /// The set of commands that a viewer may send.
     func user(_ viewer: ViewStreams.Viewer) -> NodeCommand.User {
         switch viewer {
         case .node: description.role == .host ? .driverPage : .guestPage
@@ -121,10 +121,11 @@ extension Dashboard {
         }
     }
 
-    /// Waits until the node has on its disk what came of all that it was given. Why it has not; nil where it has, or has ended.
+    /// Waits until the node has stored everything that it was given before. Returns why it has not, or nil if it has or
+    /// has ended.
     private func isDone() async -> Refusal? {
         await settled(nil, 0) { number in
-            // Not in the feed, which must not wait for the disk.
+            // Outside the feed, because the feed must not wait for the disk.
             feed.put { node in
                 Task {
                     _ = await node.answers()
@@ -134,12 +135,13 @@ extension Dashboard {
         }
     }
 
-    /// Waits until the node has on its disk what was said on a link. Why it has not; nil where it has.
+    /// Waits until the node has stored a message of a link. Returns why it has not, or nil if it has.
     private func isSafe(_ said: UInt64, on link: MeshCore.LinkID) async -> Refusal? {
         await settled(link, said)
     }
 
-    /// Waits until a new tap is settled, for `DashboardLimits.tapTime` at most. `begin` is called with its number once it waits.
+    /// Waits until a new tap is settled, at most `DashboardLimits.tapTime`. It calls `begin` with the tap's number as
+    /// soon as it waits.
     private func settled(
         _ link: MeshCore.LinkID?, _ said: UInt64, _ begin: (Int) -> Void = { _ in }
     ) async -> Refusal? {
@@ -160,7 +162,7 @@ extension Dashboard {
 
     // MARK: Web guests
 
-    /// Gives a guest a link that has none.
+    /// Gives a link to a guest that has none.
     func link(_ id: Peer.ID) async throws(Refusal) {
         guard let peer = webGuests.unlinked(id) else { return }
         guard webGuests.begins(id) else { throw Refusal(.full) }
@@ -176,23 +178,23 @@ extension Dashboard {
             throw Refusal(error)
         }
         guard isNew || webGuests.viewpoint(peer.id) != nil else {
-            // It has left meanwhile.
+            // The guest left while the node admitted it.
             await node.leave(link.id, .goodbye())
             throw .notJoined
         }
         perform(webGuests.linked(peer, by: link.id, view.snapshot, now: now))
         Task {
             for await event in link.events { take(event, on: link.id, of: peer.id) }
-            // One that fell behind has lost it without a word.
+            // The stream of a link that fell behind ends without an event.
             take(.ended(.linkLost), on: link.id, of: peer.id)
         }
     }
 
     private func take(_ event: LocalLink.Event, on link: MeshCore.LinkID, of id: Peer.ID) {
-        // First, so that a page that shows an answer shows what the host made of it.
+        // Update the view first, so that a page that shows an answer shows the host's result of it too.
         if case .message(.stateUpdate(let state)) = event { show(view.catchUp(with: state, now: now)) }
         perform(webGuests.handle(event, on: link, of: id, now: now))
-        // The next session has begun.
+        // The node has started its next session.
         if case .ended(.goodbye(.ended)) = event { Task { try? await self.link(id) } }
         for (number, tap) in taps where tap.link == link {
             switch event {
@@ -204,7 +206,7 @@ extension Dashboard {
         }
     }
 
-    /// What somebody who joins says to be let in, where a link has not let them in already.
+    /// The secret that a guest presents to join, if no link has admitted it already.
     private func claim(_ wanted: JoinRequest) throws(Refusal) -> JoiningSecret? {
         if let text = wanted.invitation {
             guard let invitation = Invitation(text: text), invitation.host == description.peer.id,
@@ -217,14 +219,14 @@ extension Dashboard {
         return secret
     }
 
-    /// What a browser keeps of its guest.
+    /// What a browser stores for its guest.
     struct Joined: Sendable {
         var session: String
-        /// The access of this guest alone, where it has come in by the PIN or an invitation.
+        /// An access for this guest alone, if it joined with the PIN or an invitation.
         var access: String?
     }
 
-    /// Lets a passenger in: with a page's token, the PIN or an invitation.
+    /// Admits a passenger with a page's token, the PIN or an invitation.
     func join(_ wanted: JoinRequest, _ right: Gate.Right, from address: String) async throws(Refusal) -> Joined {
         let (key, name) = (wanted.key, wanted.name)
         guard invites else { throw Refusal(status: 403, message: "Guests cannot join this host with a browser.") }
@@ -244,7 +246,7 @@ extension Dashboard {
         }
         let session = DashboardTokens.random()
         let peer = Peer(id: identity.peerID, name: checked.text)
-        // An access that is bound to a key lets that one in.
+        // An access that is bound to a key admits only that key.
         let isInvited = if case .invited(_, let only) = right { only ?? peer.id == peer.id } else { false }
         let claim = try isInvited ? nil : self.claim(wanted)
         guard isInvited || claim != nil else { throw options.pin == nil ? .noToken : .noPIN }
@@ -257,7 +259,8 @@ extension Dashboard {
         return Joined(session: session, access: isInvited ? nil : options.tokens.access(of: peer.id))
     }
 
-    /// Gives somebody new a link, and a place of somebody who is away: but of nobody's before it is known that they may have one.
+    /// Gives a new guest a link. If the host is full, an absent guest loses its slot, but only after the node has
+    /// verified the claim.
     private func admit(_ peer: Peer, _ claim: JoiningSecret?) async throws(Refusal) {
         if claim != nil {
             do throws(Refusal) {
@@ -265,7 +268,7 @@ extension Dashboard {
             } catch  where error.reason != "full" {
                 throw error
             } catch {
-                // The claim is right: it was judged first.
+                // `full` means that the claim is valid: the node verifies the claim first.
             }
         }
         for case .leave(let link, let end) in webGuests.makeRoom(for: peer.id) { await node.leave(link, end) }
@@ -274,7 +277,7 @@ extension Dashboard {
 
     // MARK: Searching
 
-    /// Looks for songs, here or at the host.
+    /// Searches for songs, on this node or at the host.
     func search(_ query: SongQuery, by viewer: ViewStreams.Viewer, from address: String) async throws(Refusal)
         -> SearchAnswer
     {
@@ -307,7 +310,7 @@ extension Dashboard {
         return await withCheckedContinuation { searches[number] = OpenSearch(query: query, waiter: $0) }
     }
 
-    /// The host has found these.
+    /// Delivers the host's answer to a search.
     func found(_ found: FoundSongs, for query: SongQuery) {
         let page = shown(found)
         for (number, search) in searches where search.query == query { answer(number, .found(page)) }
@@ -334,7 +337,7 @@ extension Dashboard {
 }
 
 extension Dashboard.Refusal {
-    /// What leads to nothing, and why.
+    /// A refusal with the text of a notice.
     init(_ notice: Notice) {
         self.init(
             status: 409, message: notice.message, text: notice.texts?.message.mapTexts(UntrustedText.shown),
@@ -393,7 +396,7 @@ extension Dashboard.Refusal {
 }
 
 extension ViewStreams.Viewer {
-    /// Whose taps are counted together: a web guest's from wherever, the driver's by where they come from.
+    /// The key of a viewer's rate limit: the web guest, or the address of a driver's page.
     fileprivate func name(_ address: String) -> String {
         switch self {
         case .node: "node " + address

@@ -8,21 +8,21 @@ import MeshProtocol
 import NIOCore
 import ServiceLifecycle
 
-/// A node's page for browsers: it shows what the node tells, hands it what people want, and, on a host, is the node of
-/// passengers who have a browser and nothing else. `docs/dashboard.md` is its contract.
+/// A node's page for browsers. It shows the node's state and sends people's commands to the node. On a host it is also
+/// the node of passengers who have only a browser. `docs/dashboard.md` is its contract.
 ///
-/// It listens from `bind` on and follows the node from `run` on; it ends when the node has.
+/// It listens after `bind`, follows the node after `run`, and ends when the node ends.
 public actor Dashboard: Service {
-    /// Time has passed.
+    /// Waits for a duration.
     typealias Pause = @Sendable (Duration) async throws -> Void
 
     let description: NodeDescription
     let options: DashboardOptions
     let logger: Logger
-    /// For the time between two views of a stream, and until a tap is given up.
+    /// Pauses between two views of a stream and until a tap times out. Tests replace it.
     let pause: Pause
     private let address: DashboardAddress
-    /// Nil where there is to be no page: what nobody takes out would be kept, thousands of events of a crowd.
+    /// Nil without a page: the stream would buffer thousands of events that no page reads.
     private let events: AsyncStream<NodeEvent>?
     private let origin = ContinuousClock.now
 
@@ -34,16 +34,16 @@ public actor Dashboard: Service {
     var versions = ViewVersions()
     var encoded: [ViewStreams.Viewer: EncodedView] = [:]
     var searches: [Int: OpenSearch] = [:]
-    /// Taps of web guests that the node has not on its disk yet.
+    /// Taps that the node has not stored yet.
     var taps: [Int: OpenTap] = [:]
-    /// Tells searches and taps apart.
+    /// Numbers searches and taps.
     var lastNumber = 0
     var commandRates = Rates(perSecond: DashboardLimits.commandsPerSecond, burst: DashboardLimits.commandBurst)
     var searchRates = Rates(perSecond: DJLimits.searchesPerSecond, burst: DJLimits.searchBurst)
     var joinRates = Rates(perSecond: DashboardLimits.joinsPerSecond, burst: DashboardLimits.joinBurst)
     let node: any PageNode
     let feed: NodeFeed
-    /// Called when the last stream has closed.
+    /// Called when the last stream closes.
     var whenNobodyLooks: (@Sendable () -> Void)?
 
     private var isWorthAPage = false
@@ -54,7 +54,7 @@ public actor Dashboard: Service {
     private var networkChange: AsyncStream<Void>.Continuation?
     private var server: (door: DashboardServer, url: String, serving: Task<Void, Never>)?
 
-    /// A dashboard of a node that does not run yet: what the node tells from now on is shown.
+    /// Creates a dashboard for a node that does not run yet. It shows all events of the node from now on.
     public init(
         node: Node, description: NodeDescription, address: DashboardAddress,
         options: DashboardOptions = DashboardOptions(), logger: Logger
@@ -85,10 +85,10 @@ public actor Dashboard: Service {
         feed = NodeFeed(node)
     }
 
-    /// The node's time, as structs are told it.
+    /// The time that structs of the dashboard use.
     var now: MeshInstant { ContinuousClock.now - origin }
 
-    /// Connections that are open, whatever they do.
+    /// The number of open connections.
     var connectionCount: Int { server?.door.connections.count ?? 0 }
 
     /// Whether passengers may join with a browser.
@@ -96,8 +96,9 @@ public actor Dashboard: Service {
 
     // MARK: Listening
 
-    /// Begins to listen. The address to open, with its token where it needs one; nil where there is to be no dashboard, and
-    /// where the address cannot be had yet: then `run` tries again. Throws a `SetupProblem` where it never can.
+    /// Starts to listen. Returns the URL to open, with its token if it needs one. Returns nil if there is no dashboard,
+    /// or if the address is not available yet: then `run` tries again. Throws a `SetupProblem` if the address can never
+    /// work.
     public func bind() async throws -> String? {
         if let server { return server.url }
         guard case .listen(let host, let port) = address else { return nil }
@@ -131,7 +132,7 @@ public actor Dashboard: Service {
         return move(host, door.port) ?? ""
     }
 
-    /// Shows the page's address as the networks are now. Returns it where it is another one than before.
+    /// Chooses the page's address for the current networks. Returns the URL if it has changed.
     private func move(_ host: String, _ port: Int) -> String? {
         var networks = options.networks()
         if let opened, !networks.useful.contains(opened) { self.opened = nil }
@@ -142,22 +143,22 @@ public actor Dashboard: Service {
         let url = address.isLoopback ? base + "/" : base + "/?token=\(options.tokens.driver)"
         guard server != nil, url != server?.url || invites && isReachable != (door != nil) else { return nil }
         server?.url = url
-        // A code that leads nowhere is worse than none.
+        // A code that does not work is worse than no code.
         door = invites && isReachable ? base : nil
         view.surroundings.invitation = invitation
         return url
     }
 
-    /// Where browsers of guests enter; nil where they may not, or it does not listen.
+    /// The base URL where guests' browsers join. Nil if they may not, or if the dashboard does not listen.
     public private(set) var door: String?
 
-    /// The link that lets browsers of guests in; nil where they may not.
+    /// The link that admits guests' browsers. Nil if they may not join.
     public var passengers: String? { door.map { $0 + "/join?token=\(options.tokens.guest)" } }
 
-    /// The port that it listens at; nil where it does not.
+    /// The port that it listens on. Nil if it does not listen.
     public var port: Int? { server?.door.port }
 
-    /// Where any port will do, the one of an earlier start is the one that browsers look at.
+    /// If any port will do, it prefers the port of the previous start, because browsers look there.
     private func listenAgain(_ host: String, _ port: Int, _ gate: Gate) async throws -> DashboardServer {
         if port == 0, let former = options.formerPort, (1...65_535).contains(former),
             let door = try? await listen(host, former, gate)
@@ -174,7 +175,7 @@ public actor Dashboard: Service {
             connections: connections, logger: logger)
     }
 
-    /// The system's words, without the call that they are about.
+    /// The system's error text, without the name of the failed call.
     private static func text(_ error: any Error) -> String {
         (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
     }
@@ -191,7 +192,7 @@ public actor Dashboard: Service {
         return shown
     }
 
-    /// What the page knows of its node's view and no event tells.
+    /// The parts of the page that do not come from the node's events.
     package var pageState: NodeWatch.PageState {
         var surroundings = view.surroundings
         if server == nil { surroundings.pictureAddress = nil }
@@ -200,7 +201,7 @@ public actor Dashboard: Service {
 
     // MARK: Running
 
-    /// Follows the node until that ends, tells the pages so, and closes the door.
+    /// Follows the node until it ends, then shows that on the pages and closes the server.
     public func run() async throws {
         guard let events else { return }
         _ = try await bind()
@@ -217,7 +218,7 @@ public actor Dashboard: Service {
         await finish()
     }
 
-    /// Tries to listen until it can, and tells what keeps it from it.
+    /// Tries until it can listen, and reports why it cannot.
     private func listenAtLast() async {
         guard case .listen(let host, let port) = address else { return }
         var told: String?
@@ -233,14 +234,14 @@ public actor Dashboard: Service {
         }
     }
 
-    /// Follows the addresses of this device: a host may start before its Wi-Fi, and the network may be another one later.
+    /// Follows the addresses of this device. A host may start before its Wi-Fi, and the network may change later.
     private func followNetworks() async {
         guard case .listen(let host, _) = address else { return }
         let (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let watch = NetworkWatch { change.yield() }
         if watch == nil { logger.warning("changes of this device's addresses cannot be followed") }
         networkChange = change
-        // What has changed since it began to listen.
+        // Covers changes since it started to listen.
         change.yield()
         var told = true
         for await _ in changes {
@@ -257,7 +258,7 @@ public actor Dashboard: Service {
         withExtendedLifetime(watch) {}
     }
 
-    /// A browser of another device has opened an address of this one: phones can open that one.
+    /// A browser of another device has opened this address, so phones can open it too.
     func wasOpened(at address: String) {
         guard opened == nil else { return }
         opened = address
@@ -279,7 +280,7 @@ public actor Dashboard: Service {
         await server?.serving.value
     }
 
-    /// Returns when every page has the last view, or is too slow for it.
+    /// Returns when every page has the last view, or after `lastView`.
     private func streamsEnd() async {
         guard streams.count > 0 else { return }
         let (ends, end) = AsyncStream<Void>.makeStream()
@@ -312,7 +313,7 @@ public actor Dashboard: Service {
         perform(webGuests.tick(now: now))
         show(view.tick(now: now))
         if isWorthAPage { publish() }
-        // Somebody may be due for a ping.
+        // Some streams may be due for a ping.
         for sink in sinks.values { sink.yield() }
     }
 
@@ -324,7 +325,7 @@ public actor Dashboard: Service {
         }
     }
 
-    /// The view of every page has changed.
+    /// Marks the view of every page as changed.
     func publish() {
         isWorthAPage = false
         versions.changed(nil)

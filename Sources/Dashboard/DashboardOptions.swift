@@ -2,43 +2,43 @@
 
 import DemocracyDJ
 
-/// What a dashboard is given beside its node.
+/// The settings and callbacks of a dashboard.
 public struct DashboardOptions: Sendable {
-    /// Where the page is, as far as that was not known when `bind` returned.
+    /// A change of the page's address after `bind` has returned.
     public enum Change: Hashable, Sendable {
-        /// It is at this address. `door` is where browsers of guests enter, and `passengers` the link that lets them in.
+        /// The page is at `url`. Guests' browsers join at `door`, and `passengers` is the link that admits them.
         case shown(url: String, door: String?, passengers: String?, port: Int)
-        /// Whether phones can open it, where it is for all networks that the device is on.
+        /// Whether phones can open the page, if it listens on all networks of the device.
         case reachable(Bool)
-        /// It cannot be shown at this address yet, and why.
+        /// The page cannot listen at this address yet, and why.
         case notShown(at: String, cause: String)
     }
 
-    /// Says which addresses this device has.
+    /// Returns this device's addresses.
     var networks: @Sendable () -> ReachableAddress = { LocalAddresses.now() }
-    /// Hears of such changes, from `run` on.
+    /// Called for each change while `run` runs.
     public var changed: @Sendable (Change) async -> Void = { _ in }
-    /// What opens it, where others than programs on this device can reach it.
+    /// The tokens for browsers on other devices.
     public var tokens = DashboardTokens.make()
-    /// The port of an earlier start, which is tried first where any will do: that is where browsers look for the page.
+    /// The port of the previous start. If any port will do it is tried first, because browsers look for the page there.
     public var formerPort: Int?
     /// Whether passengers may join with a browser. For hosts.
     public var webGuests = false
-    /// Connections that it takes at a time.
+    /// The most connections at the same time.
     public var connections = DashboardLimits.connections
-    /// How long the open pages have, when the node has ended, to take the view that says so.
+    /// How long the open pages have to receive the last view when the node has ended.
     public var lastView = DashboardLimits.lastView
-    /// The network that guests' phones have to be on, to be shown as a picture that joins it.
+    /// The network that guests' phones must join. The page shows a QR code for it.
     public var wifi: WifiNetwork?
-    /// The host's PIN, to be shown to who is to be invited.
+    /// The host's PIN, which the page shows for people to invite.
     public var pin: String?
-    /// Whether guests can skip; nil on a guest's node, which is not told.
+    /// Whether guests can skip by majority. Nil on a guest's node, which does not know it.
     public var majoritySkip: Bool?
-    /// Looks through the host's library. Nil on a guest's node, which asks its host.
+    /// Searches the host's library. Nil on a guest's node, which asks its host.
     public var search: (@Sendable (SongQuery) async -> FoundSongs)?
-    /// A song's cover, as it is in the music's file. What kind of picture it is, its bytes tell. Nil where there is none.
+    /// A song's cover from the music file. Its first bytes tell its format. Nil if the file has no cover.
     public var art: (@Sendable (Song.ID) async -> [UInt8]?)?
 
-    /// Those of a node without a library of its own.
+    /// Options for a node without a library.
     public init() {}
 }

@@ -5,10 +5,10 @@ import MeshNode
 import MeshProtocol
 import NIOConcurrencyHelpers
 
-/// What a page needs of its node.
+/// The part of a node that a page uses.
 protocol PageNode: Sendable {
     func send(_ input: NodeInput) async
-    /// Returns when the node has dealt with all that came before, and its disk has it.
+    /// Returns when the node has processed and stored everything that it received before.
     func answers() async -> Bool
     func join(_ peer: Peer, claiming claim: JoiningSecret?) async throws(RefusalReason) -> LocalLink
     func rename(_ id: MeshCore.LinkID, _ peer: Peer) async
@@ -18,7 +18,7 @@ protocol PageNode: Sendable {
 
 extension Node: PageNode {}
 
-/// What waits for the node, in order: a node that is at its disk keeps no page waiting.
+/// A queue of work for the node, in order. Pages do not wait while the node waits for its disk.
 final class NodeFeed: Sendable {
     typealias Work = @Sendable (any PageNode) async -> Void
 
@@ -32,8 +32,8 @@ final class NodeFeed: Sendable {
         (works, sink) = AsyncStream.makeStream()
     }
 
-    /// Whether people may want more. What the server itself says, that somebody has gone or has another name, is always
-    /// taken: the number of web guests is limited.
+    /// Whether commands of people still fit. What the server sends itself, such as a guest that left or has a new name,
+    /// is always accepted: the number of web guests is limited.
     var hasRoom: Bool { waiting.withLockedValue { $0 } < DashboardLimits.waitingInputs }
 
     func put(_ input: NodeInput) { put { await $0.send(input) } }
@@ -43,7 +43,7 @@ final class NodeFeed: Sendable {
         sink.yield(work)
     }
 
-    /// Hands over, until it is closed.
+    /// Delivers work to the node until the feed is closed.
     func run() async {
         for await work in works {
             await work(node)

@@ -2,29 +2,29 @@
 
 import NIOCore
 
-/// Where the dashboard listens, as `--http` says it.
+/// The address that the dashboard listens on, from the option `--http`.
 public enum DashboardAddress: Hashable, Sendable {
-    /// Nowhere.
+    /// No dashboard.
     case none
-    /// At a numeric address of this device and a port; port 0 takes one that is free.
+    /// A numeric address of this device and a port. Port 0 chooses a free port.
     case listen(host: String, port: Int)
 
-    /// All networks of this device, for phones, at a port that is free.
+    /// All networks of this device on a free port, for phones.
     public static let forPhones = DashboardAddress.listen(host: "0.0.0.0", port: 0)
 
-    /// The port that a page for phones tries first: people may type it.
+    /// The port that a page for phones tries first, because people may have to type it.
     public static let phonesPort = 8080
 
-    /// What is wrong with an address, as a sentence.
+    /// Why an address is invalid, as a sentence.
     public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
-        /// What is wrong and what to write instead.
+        /// What is wrong, and what to write instead.
         public let description: String
     }
 
-    /// This device alone, at a port that is free.
+    /// The loopback address on a free port: only this device can open the page.
     public static let standard = DashboardAddress.listen(host: "127.0.0.1", port: 0)
 
-    /// Reads `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`, `8080` for this device alone, or `none`.
+    /// Parses `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`, `8080` (loopback only) or `none`.
     public init(parsing text: String) throws(Problem) {
         guard text != "none" else {
             self = .none
@@ -56,7 +56,7 @@ public enum DashboardAddress: Hashable, Sendable {
         self = .listen(host: host, port: port)
     }
 
-    /// Whether only programs on this device can reach it.
+    /// Whether only programs on this device can open it.
     public var isLoopback: Bool {
         guard case .listen(let host, _) = self else { return true }
         return Self.isLoopback(host)

@@ -3,20 +3,20 @@
 import Crypto
 import MeshProtocol
 
-/// The words that open a dashboard which others can reach: one for the driver, one for those who are invited.
+/// The tokens of a dashboard that other devices can open: one for the driver, one for invited guests.
 public struct DashboardTokens: Hashable, Sendable {
-    /// Opens everything.
+    /// Grants every right.
     public var driver: String
-    /// Opens the door of a web guest, and nothing else.
+    /// Lets a browser join as a web guest. It grants no other right.
     public var guest: String
 
-    /// Tokens that were kept, so that cookies and printed codes outlive a start of the node.
+    /// Creates stored tokens again, so that cookies and printed codes stay valid after the node restarts.
     public init(driver: String, guest: String) {
         self.driver = driver
         self.guest = guest
     }
 
-    /// New ones.
+    /// Creates random tokens.
     public static func make() -> DashboardTokens { DashboardTokens(driver: random(), guest: random()) }
 
     /// 128 random bits, in hexadecimal.
@@ -24,10 +24,10 @@ public struct DashboardTokens: Hashable, Sendable {
         SymmetricKey(size: .bits128).withUnsafeBytes { Hex.text($0) }
     }
 
-    /// The access of one guest alone: it admits the key of this identifier only. Where the driver's token changes, it ends.
+    /// An access that admits only the guest with this key. It becomes invalid when the driver's token changes.
     func access(of guest: Peer.ID) -> String { guest + "-" + Hex.text(Array(code(for: guest).prefix(Self.codeBytes))) }
 
-    /// The guest of an access that `access(of:)` has made; nil for any other text.
+    /// The guest of an access from `access(of:)`. Nil for any other text.
     func guest(ofAccess access: String) -> Peer.ID? {
         guard let end = access.firstIndex(of: "-") else { return nil }
         let guest = String(access[..<end])
@@ -43,19 +43,19 @@ public struct DashboardTokens: Hashable, Sendable {
 
     static func isRandom(_ text: some StringProtocol) -> Bool { Hex.bytes(text)?.count == 128 / 8 }
 
-    /// Compares without telling by the time it takes where the difference is.
+    /// Compares in a time that does not depend on where the difference is.
     static func areSame(_ one: String, _ other: String) -> Bool {
-        // Of digests, since they have one length, and what is compared is not what was sent.
+        // Comparing digests gives both sides the same length, and the sent bytes are not compared themselves.
         SHA256.hash(data: Array(one.utf8)) == SHA256.hash(data: Array(other.utf8))
     }
 }
 
-/// The tokens of a page as they are stored, so that no start of the node asks a browser for its code again.
+/// The stored tokens of a page. With them a browser needs no new code after the node restarts.
 public struct KeptTokens: Hashable, Sendable {
     /// The tokens.
     public let tokens: DashboardTokens
 
-    /// The tokens for a start: the stored ones, or new ones where nothing usable is stored.
+    /// Reads the stored tokens, or creates new ones if nothing usable is stored.
     public init(stored: [UInt8]?) {
         let words = String(decoding: stored ?? [], as: UTF8.self).split(
             separator: " ", omittingEmptySubsequences: false)
@@ -63,6 +63,6 @@ public struct KeptTokens: Hashable, Sendable {
         tokens = isWhole ? DashboardTokens(driver: String(words[0]), guest: String(words[1])) : .make()
     }
 
-    /// As they are stored: a line of text.
+    /// The stored form: a line of text.
     public var stored: [UInt8] { Array("\(tokens.driver) \(tokens.guest)".utf8) }
 }

@@ -2,40 +2,40 @@
 
 import MeshProtocol
 
-/// Decides who may ask what of the dashboard: a request's head goes in, a verdict comes out.
+/// Decides which requests to the dashboard are allowed: the head of a request goes in, a verdict comes out.
 ///
-/// A page of another site can make a browser send requests here: by a name of its own that it lets point to this device
-/// (DNS rebinding), or by forms and pictures (cross-site request forgery). So the Host must be this device's, and
-/// whatever changes something must come from a page of ours, as browsers say truthfully.
+/// A page of another site can make a browser send requests to the dashboard. It can use a domain name that it points at
+/// this device (DNS rebinding), or forms and pictures (cross-site request forgery). So the Host field must name this
+/// device, and a request that changes something must come from one of our pages. Browsers report that truthfully.
 struct Gate: Sendable {
-    /// What of a request's head counts.
+    /// The parts of a request's head that matter for the verdict.
     struct Visit: Hashable, Sendable {
         var method: String
         var path: String
         /// The `token` of the query.
         var token: String?
-        /// Whether the query has an invitation.
+        /// Whether the query contains an invitation.
         var hasInvitation = false
         var host: String?
         var origin: String?
-        /// `Sec-Fetch-Site`, where the browser says it.
+        /// `Sec-Fetch-Site`, if the browser sends it.
         var fetchSite: String?
         var contentType: String?
         var contentLength: Int?
-        /// The driver's cookie, the one that a guest's link sets, and the one of a web guest's session.
+        /// The driver's cookie, the cookie from a guest's link, and the cookie of a web guest's session.
         var access: String?
         var guestAccess: String?
         var session: String?
-        /// The address of this device that the connection goes to.
+        /// The local address of the connection.
         var localAddress: String?
     }
 
-    /// What somebody may do.
+    /// What a request is allowed to do.
     enum Right: Hashable, Sendable {
         /// Read the files of the page.
         case none
-        /// Join as a web guest, or go on as the one of this session. `only` is the one guest that may, where the access is
-        /// bound to its key.
+        /// Join as a web guest, or continue this session. If the access is bound to a key, `only` is the one guest that
+        /// may use it.
         case invited(session: String?, only: Peer.ID? = nil)
         /// Everything.
         case driver
@@ -44,34 +44,34 @@ struct Gate: Sendable {
     /// Why a request is refused.
     enum Refusal: Hashable, Sendable, CaseIterable {
         case foreignHost, foreignOrigin, otherMethod, notJSON, tooLarge, noToken, wrongToken
-        /// Who has no token may type the host's PIN.
+        /// The request has no token, but the guest may type the host's PIN.
         case noPIN
     }
 
-    /// What becomes of a request.
+    /// How the dashboard handles a request.
     enum Verdict: Hashable, Sendable {
         case pass(Right)
-        /// Keep this in the driver's cookie, and go to the page.
+        /// Set the driver's cookie to this and redirect to the page.
         case enter(access: String)
-        /// Keep this in a guest's cookie, and go to the page.
+        /// Set a guest's cookie to this and redirect to the page.
         case enterAsGuest(access: String)
         case refuse(Refusal)
     }
 
-    /// What others must know; the driver's is nil where only programs on this device can reach the dashboard.
+    /// The tokens that other devices need. `driver` is nil if only programs on this device can open the dashboard.
     private let driver: String?
     private let guest: String?
-    /// Recognises cookies that are bound to one guest.
+    /// Recognizes cookies that are bound to one guest.
     private let tokens: DashboardTokens
-    /// Whether who has no token may come in with the host's PIN.
+    /// Whether a guest without a token can join with the host's PIN.
     private let takesPIN: Bool
-    /// What everybody may read.
+    /// Paths that need no right.
     private let files: Set<String>
-    /// The names by which this device may be asked, beside the address of the connection.
+    /// The names of this device that the Host field may have, in addition to the local address of the connection.
     private let hosts: Set<String>
 
-    /// A gate for a dashboard that listens at `host`. Without `invites` there is no door for web guests, and with `hasPIN` they
-    /// may come in with that as well.
+    /// Creates a gate for a dashboard that listens at `host`. Without `invites` web guests cannot join. With `hasPIN`
+    /// they can also join with the host's PIN.
     init(
         host: String, tokens: DashboardTokens, invites: Bool, hasPIN: Bool = false, localAddresses: [String] = [],
         files: Set<String> = Set(PageFiles.all.map(\.path))
@@ -82,7 +82,7 @@ struct Gate: Sendable {
         guest = invites ? tokens.guest : nil
         self.tokens = tokens
         takesPIN = invites && hasPIN
-        // A tunnel of ssh ends on the loopback under another name.
+        // An ssh tunnel ends at the loopback address, under another name.
         hosts = Set(["localhost", "127.0.0.1", "::1", host] + localAddresses)
     }
 
@@ -91,7 +91,7 @@ struct Gate: Sendable {
         guard isOurs(visit) else { return .refuse(.foreignHost) }
         switch visit.method {
         case "GET":
-            // A link in a message leads from another site to a door.
+            // A link in a message is a cross-site request to one of the paths that exchange a token.
             if let token = visit.token, let verdict = exchange(token, visit) { return verdict }
             if isProtected(visit.path), isForeign(visit.fetchSite) { return .refuse(.foreignOrigin) }
         case "POST":
@@ -106,22 +106,23 @@ struct Gate: Sendable {
         return .refuse(takesPIN ? .noPIN : .noToken)
     }
 
-    /// Who has no token may show an invitation, and join with it or with the PIN: the host judges that.
+    /// A guest without a token can show an invitation, and can join with it or with the PIN. The host verifies both.
     private func opensDoor(_ visit: Visit) -> Bool {
         guard guest != nil else { return false }
         return visit.method == "POST" ? visit.path == "/api/join" : visit.path == "/join" && visit.hasInvitation
     }
 
-    /// A token is taken at its own door only: a guest's code never opens the driver's.
+    /// Accepts a token only at its own path: a guest's token never grants the driver's right.
     private func exchange(_ token: String, _ visit: Visit) -> Verdict? {
         switch visit.path {
         case "/":
-            // On this device alone there is nothing to open.
+            // On the loopback address the driver needs no token.
             guard let driver else { return .enter(access: "") }
             return DashboardTokens.areSame(token, driver) ? .enter(access: token) : .refuse(.wrongToken)
         case "/join":
             guard let guest, DashboardTokens.areSame(token, guest) else { return .refuse(.wrongToken) }
-            // The driver has no cookie on this device: a link in a message would make a guest of the driver.
+            // On the loopback address the driver has no cookie. Without this check a link in a message would turn the
+            // driver's browser into a guest.
             guard driver != nil || !isForeign(visit.fetchSite) else { return .refuse(.foreignOrigin) }
             return .enterAsGuest(access: token)
         default: return nil
@@ -129,9 +130,10 @@ struct Gate: Sendable {
     }
 
     private func right(_ visit: Visit) -> Right {
-        // The driver's browser may open a guest's link too, and stays the driver's.
+        // The driver's browser may also open a guest's link. It stays the driver's.
         if let driver, DashboardTokens.areSame(visit.access ?? "", driver) { return .driver }
-        // Cookies of earlier versions have one name for both. On this device a browser that has opened a guest's link is a guest.
+        // Cookies of earlier versions use one name for both. On this device a browser that has opened a guest's link is
+        // a guest.
         let access = visit.guestAccess ?? visit.access ?? ""
         if let guest {
             if DashboardTokens.areSame(access, guest) { return .invited(session: visit.session) }
@@ -140,8 +142,8 @@ struct Gate: Sendable {
         return driver == nil ? .driver : .none
     }
 
-    /// The page's files are in the program for everybody to read; what the node knows is not, however its path is
-    /// written.
+    /// The page's files are part of the program and are public. Everything that the node knows is protected, however
+    /// the path is spelled.
     private func isProtected(_ path: String) -> Bool { !files.contains(path) }
 
     private func isOurs(_ visit: Visit) -> Bool {
@@ -149,7 +151,7 @@ struct Gate: Sendable {
         return hosts.contains(name) || visit.localAddress.map(Self.plain) == name
     }
 
-    /// A person may type an address, and a page of ours asks; nobody else does.
+    /// Requests of our own page, and of a person who types an address, are not foreign.
     private func isForeign(_ fetchSite: String?) -> Bool {
         guard let fetchSite else { return false }
         return fetchSite != "same-origin" && fetchSite != "none"
@@ -160,7 +162,7 @@ struct Gate: Sendable {
         type.prefix { $0 != ";" && $0 != " " }.lowercased() == "application/json"
     }
 
-    /// The name in a Host field, without port and brackets; nil where it is none.
+    /// The name in a Host field, without port and brackets. Nil if the field is malformed.
     static func hostName(_ host: String) -> String? {
         let host = host.lowercased()
         if host.hasPrefix("[") {
@@ -176,7 +178,7 @@ struct Gate: Sendable {
         text.isEmpty || (text.first == ":" && text.dropFirst().allSatisfy { $0.isASCII && $0.isNumber })
     }
 
-    /// A socket for both kinds of address says IPv4 in IPv6.
+    /// A dual-stack socket reports IPv4 addresses as IPv4-mapped IPv6.
     private static func plain(_ address: String) -> String {
         address.hasPrefix("::ffff:") && address.contains(".") ? String(address.dropFirst(7)) : address
     }
@@ -195,7 +197,7 @@ extension Gate.Refusal {
         }
     }
 
-    /// A word for the page, where there is something that it can do about it.
+    /// A code for the page, if the page can do something about the refusal.
     var reason: String? {
         switch self {
         case .noToken: "token"
@@ -204,7 +206,7 @@ extension Gate.Refusal {
         }
     }
 
-    /// What a person is told.
+    /// The sentence that the person sees.
     var sentence: String {
         switch self {
         case .foreignHost: "This is not the address of this page. Open the address that roadmesh printed."

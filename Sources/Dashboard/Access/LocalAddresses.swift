@@ -4,19 +4,19 @@ import FoundationEssentials
 import Glibc
 import NIOCore
 
-/// What the system says of this device's addresses.
+/// Reads this device's addresses from the system.
 enum LocalAddresses {
-    /// An address as it stands in a URL.
+    /// The form of an address in a URL.
     static func inURL(_ host: String) -> String { host.contains(":") ? "[\(host)]" : host }
 
-    /// The addresses of interfaces that have a carrier (getifaddrs(3)), and the default routes.
+    /// The addresses of interfaces that have a carrier (getifaddrs(3)), and the interfaces of the default routes.
     static func now() -> ReachableAddress {
         ReachableAddress(candidates: candidates(), waysOut: waysOut())
     }
 
     private static func candidates() -> [ReachableAddress.Candidate] {
         var list: UnsafeMutablePointer<ifaddrs>?
-        // Without them the page is still there for this device.
+        // Without any candidate the page still works on this device.
         guard getifaddrs(&list) == 0 else { return [] }
         defer { freeifaddrs(list) }
         var found: [ReachableAddress.Candidate] = []
@@ -52,7 +52,7 @@ enum LocalAddresses {
         }
     }
 
-    /// The interfaces of the default routes for IPv4, by their metrics (proc_net(5)).
+    /// The interfaces of the IPv4 default routes, lowest metric first (proc_net(5)).
     private static func waysOut() -> [String] {
         guard let table = FileManager.default.contents(atPath: "/proc/net/route") else { return [] }
         let rows = String(decoding: table, as: UTF8.self).split(separator: "\n").dropFirst().map { row in

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Its objects may be used by every thread; its Swift interface does not say so yet.
+// Every thread may use Dispatch's objects, but its Swift interface does not declare them `Sendable` yet.
 @preconcurrency import Dispatch
 import Glibc
 
-/// Watches this device's addresses, interfaces and routes by rtnetlink(7). What has changed is not read: the system is asked
-/// for all of it.
+/// Watches this device's addresses, interfaces and routes with rtnetlink(7). It does not parse the messages: after a
+/// change the caller reads the full state from the system.
 final class NetworkWatch: Sendable {
     private let source: any DispatchSourceRead
 
-    // The groups of linux/rtnetlink.h, which Glibc's module does not have.
+    // The groups of linux/rtnetlink.h, which the Glibc module does not import.
     private static let links: UInt32 = 0x1
     private static let addresses: UInt32 = 0x10 | 0x100
     private static let routes: UInt32 = 0x40 | 0x400
@@ -22,8 +22,8 @@ final class NetworkWatch: Sendable {
         var groups = NetworkWatch.links | NetworkWatch.addresses | NetworkWatch.routes
     }
 
-    /// Begins to watch. `wake` is called when something has changed, often several times in a row. Nil where the system
-    /// does not allow it.
+    /// Starts to watch. It calls `wake` after a change, often several times in a row. Nil if the system does not allow
+    /// it.
     init?(wake: @escaping @Sendable () -> Void) {
         let type = Int32(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         // Protocol 0 is NETLINK_ROUTE.
@@ -42,7 +42,7 @@ final class NetworkWatch: Sendable {
         source = DispatchSource.makeReadSource(fileDescriptor: descriptor)
         source.setEventHandler {
             withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 1) { buffer in
-                // More than the kernel keeps for us is ENOBUFS, which is a change as well.
+                // If the kernel had to drop messages it reports ENOBUFS, which means a change too.
                 while true {
                     let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
                     guard count > 0 || count < 0 && errno == ENOBUFS else { break }

@@ -3,7 +3,7 @@
 import MeshNode
 import MeshProtocol
 
-/// How much each of many may ask for in a time.
+/// A rate limit for each of many senders.
 struct Rates: Sendable {
     private let perSecond: Int
     private let burst: Int
@@ -14,7 +14,7 @@ struct Rates: Sendable {
         self.burst = burst
     }
 
-    /// Whether one more may come from somebody.
+    /// Whether this sender may send one more request now.
     mutating func allows(_ who: String, now: MeshInstant) -> Bool {
         var limit = table[who] ?? RateLimit(perSecond: perSecond, burst: burst, now: now)
         defer { table[who] = limit }

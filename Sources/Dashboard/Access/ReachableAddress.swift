@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides which of this device's addresses is in the page's URL, its codes and its invitations: one that phones can open.
+/// Decides which of this device's addresses the page's URL, its codes and its invitations contain: one that phones can
+/// open.
 ///
-/// Nobody can know for certain where the phones are. The best sign is an address that a browser of another device has
-/// opened; then a Wi-Fi without a way out, which is the device's own; then the network of the default route, since phones and
-/// the device get it from the same router.
+/// The device cannot know which network the phones are on. The best sign is an address that a browser of another device
+/// has opened. The second is a Wi-Fi without a default route, which is the device's own access point. The third is the
+/// network of the default route, because the phones and the device use the same router.
 struct ReachableAddress: Hashable, Sendable {
     /// An address of this device.
     struct Candidate: Hashable, Sendable {
@@ -12,19 +13,19 @@ struct ReachableAddress: Hashable, Sendable {
         var interface: String
         /// As text, without a zone.
         var address: String
-        /// A Wi-Fi.
+        /// Whether the interface is a Wi-Fi.
         var isWireless = false
-        /// A modem's or a tunnel's, which no phone is on.
+        /// Whether it belongs to a modem or a tunnel. Phones are on neither.
         var isPointToPoint = false
     }
 
     var candidates: [Candidate]
-    /// Interfaces that a default route leads through, the best first.
+    /// The interfaces of the default routes, best first.
     var waysOut: [String] = []
-    /// The address that a browser of another device has opened last.
+    /// The address that a browser of another device opened last.
     var opened: String?
 
-    /// What is in the URL of a page that listens at `host`. Nil where no phone can open any.
+    /// The address for the URL of a page that listens at `host`. Nil if phones cannot open any address.
     func chosen(for host: String) -> String? {
         switch host {
         case "0.0.0.0": useful.first { !$0.contains(":") }
@@ -33,20 +34,20 @@ struct ReachableAddress: Hashable, Sendable {
         }
     }
 
-    /// Addresses that another device can use, the best first.
+    /// Addresses that another device can open, best first.
     var useful: [String] {
         candidates.filter(isUseful).enumerated()
             .sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }.map(\.element.address)
     }
 
-    /// No loopback, none that means something on one link only, and none in a network of this device's own programs.
+    /// Excludes loopback, link-local and point-to-point addresses, and networks of containers and virtual machines.
     private func isUseful(_ candidate: Candidate) -> Bool {
         !DashboardAddress.isLoopback(candidate.address) && !candidate.isPointToPoint
             && !candidate.address.hasPrefix("169.254.") && !candidate.address.lowercased().hasPrefix("fe80:")
             && !Self.virtual.contains { candidate.interface.hasPrefix($0) }
     }
 
-    /// Bridges to containers and virtual machines, as their programs name them.
+    /// The interface name prefixes of container and virtual machine bridges.
     private static let virtual = ["docker", "br-", "virbr", "lxc", "lxd", "podman", "cni", "veth"]
 
     private func rank(_ candidate: Candidate) -> Int {
@@ -59,7 +60,7 @@ struct ReachableAddress: Hashable, Sendable {
 
     private static let manyWays = 50
 
-    /// Those of home and car networks before others.
+    /// Prefers the private ranges that home and car networks use.
     private func network(_ candidate: Candidate) -> Int {
         if candidate.address.hasPrefix("192.168.") { return 0 }
         return candidate.address.hasPrefix("10.") ? 1 : 2

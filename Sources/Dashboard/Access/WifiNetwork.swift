@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A wireless network that a phone can join by a picture of its name and password.
+/// A wireless network that a phone can join with a QR code of its name and password.
 public struct WifiNetwork: Hashable, Sendable {
-    /// Longest name, in bytes (IEEE 802.11, 9.4.2.2).
+    /// The longest name, in bytes (IEEE 802.11, 9.4.2.2).
     public static let nameBytes = 32
-    /// Bytes of a password (WPA2 passphrase, IEEE 802.11, J.4.1).
+    /// The length of a password, in bytes (WPA2 passphrase, IEEE 802.11, J.4.1).
     public static let passwordBytes = 8...63
 
-    /// Its name.
+    /// The network's name.
     public var name: String
-    /// Its password; nil for an open one.
+    /// The network's password. Nil for an open network.
     public var password: String?
 
-    /// A network. Nil where it can be none.
+    /// Creates a network. Nil if the name or the password has an invalid length.
     public init?(name: String, password: String?) {
         guard (1...Self.nameBytes).contains(name.utf8.count),
             password.map({ Self.passwordBytes.contains($0.utf8.count) }) != false
@@ -20,7 +20,7 @@ public struct WifiNetwork: Hashable, Sendable {
         (self.name, self.password) = (name, password)
     }
 
-    /// What phones read in a picture: the text of ZXing, which Android and iOS know.
+    /// The text of the QR code, in ZXing's format, which Android and iOS read.
     var code: String {
         let key = password.map { "T:WPA;S:\(Self.escaped(name));P:\(Self.escaped($0))" }
         return "WIFI:\(key ?? "T:nopass;S:\(Self.escaped(name))");;"

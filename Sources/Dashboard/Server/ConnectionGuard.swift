@@ -4,7 +4,7 @@ import MeshProtocol
 import NIOCore
 import NIOHTTPTypes
 
-/// Feeds a connection's watch, and performs what it decides. It lives on the connection's event loop.
+/// Passes a connection's events to its watch and applies the watch's actions. Lives on the connection's event loop.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -78,7 +78,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         setAlarm(context)
     }
 
-    /// A deadline moves with every part that is written: an alarm that fires too early is set again then.
+    /// Every part that is written moves the deadline. An alarm that fires too early is set again.
     private func setAlarm(_ context: ChannelHandlerContext) {
         guard context.channel.isActive, let deadline = watch.deadline else { return }
         if let alarm, alarm.deadline <= deadline { return }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides which connections there may be. A newcomer that finds no room gets that of the connection that has done
-/// nothing for the longest: a browser asks at once, and a client that only holds connections loses them. Some places are
-/// kept for browsers of this device, and some for the driver's on the network, who is known by what is asked: so passengers never
-/// shut the driver out.
+/// Decides which connections to admit. If the table is full, a new connection replaces the one that has been idle for
+/// the longest: a browser sends its request at once, and a client that only holds connections loses them. Some slots
+/// are reserved for browsers on this device, and some for the driver's browsers on the network, which are known by
+/// their requests. So passengers never shut the driver out.
 struct ConnectionTable: Sendable {
     typealias ID = Int
 
-    /// What becomes of a new connection.
+    /// How the table handles a new connection.
     enum Verdict: Hashable, Sendable {
         case admit(ID, closing: ID?)
         case refuse
@@ -16,14 +16,14 @@ struct ConnectionTable: Sendable {
     private struct Entry: Sendable {
         var address: String
         var isBusy = false
-        /// The driver has asked something by it.
+        /// Whether the driver has sent a request on it.
         var isDriver = false
-        /// It is busy with what somebody else than the driver has asked.
+        /// Whether it serves a request of a guest.
         var servesGuest = false
-        /// Its place in the order of becoming idle.
+        /// Its position in the order in which connections became idle.
         var turn: Int
 
-        /// Who goes first to make room: the lower one.
+        /// The connection with the lowest rank is closed first.
         var rank: (Int, Int) { (isDriver ? 1 : 0, turn) }
     }
 
@@ -31,11 +31,11 @@ struct ConnectionTable: Sendable {
     private let limitPerAddress: Int
     private let kept: Int
     private var entries: [ID: Entry] = [:]
-    /// Grows: one that becomes idle again gets a new place at the end.
+    /// Grows: a connection that becomes idle again moves to the end.
     private var turn = 0
     private var last = 0
 
-    /// `kept` of the `limit` are for this device's own browsers.
+    /// `kept` of the `limit` slots are reserved for browsers on this device.
     init(
         limit: Int = DashboardLimits.connections, limitPerAddress: Int = DashboardLimits.connectionsPerAddress,
         kept: Int = DashboardLimits.keptConnections
@@ -47,7 +47,7 @@ struct ConnectionTable: Sendable {
 
     var count: Int { entries.count }
 
-    /// A connection from an address has been made.
+    /// A connection from this address was made.
     mutating func opened(from address: String) -> Verdict {
         let ofAddress = entries.filter { $0.value.address == address }
         let fromOutside = entries.filter { !DashboardAddress.isLoopback($0.value.address) }
@@ -65,7 +65,7 @@ struct ConnectionTable: Sendable {
         return .admit(last, closing: closing)
     }
 
-    /// It has asked something, or has its answer.
+    /// A request has arrived, or its answer has left.
     mutating func changed(_ id: ID, isBusy: Bool) {
         turn += 1
         entries[id]?.isBusy = isBusy
@@ -73,8 +73,8 @@ struct ConnectionTable: Sendable {
         if !isBusy { entries[id]?.servesGuest = false }
     }
 
-    /// What it has asked is known: the driver's is answered always, that of others as long as enough places stay free for the
-    /// driver, in all and of each address.
+    /// The sender of the request is known. A driver's request is always served. A guest's request is served while
+    /// enough slots stay free for the driver, in total and for each address.
     mutating func serves(_ id: ID, asDriver: Bool) -> Bool {
         guard let address = entries[id]?.address else { return false }
         if asDriver {
@@ -88,6 +88,6 @@ struct ConnectionTable: Sendable {
         return true
     }
 
-    /// It is gone.
+    /// The connection is closed.
     mutating func closed(_ id: ID) { entries[id] = nil }
 }

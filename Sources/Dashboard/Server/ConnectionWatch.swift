@@ -2,29 +2,30 @@
 
 import MeshProtocol
 
-/// Decides when a connection has had its time: a browser asks, reads and is gone; a client that does not is cut.
+/// Decides when to close a connection: a browser sends a request, reads the answer and closes. A client that stalls is
+/// cut off.
 struct ConnectionWatch: Sendable {
-    /// What happens on a connection.
+    /// An event of a connection.
     enum Event: Hashable, Sendable {
         case requestBegan
         case bodyArrived(bytes: Int)
         case requestEnded
         case answerBegan(isStream: Bool)
         case answerEnded
-        /// Something waits to be read by the client.
+        /// Bytes wait until the client reads them.
         case writeBegan
         case writeEnded
-        /// The client sends nothing any more.
+        /// The client has closed its sending side.
         case inputClosed
-        /// Time has passed: see `deadline`.
+        /// `deadline` has passed.
         case tick
     }
 
-    /// What changed for others, or that it is over.
+    /// A change that the connection table needs, or the end of the connection.
     enum Action: Hashable, Sendable {
-        /// It does something: it is not closed to make room.
+        /// The connection serves a request: it is not closed to make room.
         case busy
-        /// It does nothing.
+        /// The connection is idle.
         case idle
         case close
     }
@@ -36,7 +37,7 @@ struct ConnectionWatch: Sendable {
     }
 
     private var reading: Reading
-    /// Requests that have begun and whose answer has not left.
+    /// Requests that have begun and have no complete answer yet.
     private var open = 0
     private var answering: MeshInstant?
     private var isStream = false
@@ -64,7 +65,7 @@ struct ConnectionWatch: Sendable {
         ].compactMap(\.self).min()
     }
 
-    /// Takes an event.
+    /// Handles an event.
     mutating func handle(_ event: Event, now: MeshInstant) -> Action? {
         switch event {
         case .requestBegan:
@@ -84,7 +85,7 @@ struct ConnectionWatch: Sendable {
         case .writeEnded:
             writes -= 1
             unreadSince = writes > 0 ? now : nil
-        // Nobody is left to see a stream; any other answer is still worth sending.
+        // No browser is left to show a stream. Any other answer is still worth sending.
         case .inputClosed: return isStream ? .close : nil
         case .tick: if let deadline, deadline <= now { return .close }
         }
@@ -92,7 +93,7 @@ struct ConnectionWatch: Sendable {
     }
 
     private mutating func requestEnded(now: MeshInstant) -> Action? {
-        // One that is refused by its head has its answer already.
+        // A request that was refused after its head has its answer already.
         guard open > 0 else {
             reading = .nothing(since: now, isFirst: false)
             return .idle

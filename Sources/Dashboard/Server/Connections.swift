@@ -4,7 +4,7 @@ import NIOConcurrencyHelpers
 import MeshProtocol
 import NIOCore
 
-/// The dashboard's connections, on whatever event loop they live.
+/// The dashboard's connections on all event loops.
 final class Connections: Sendable {
     private struct State {
         var table: ConnectionTable
@@ -30,7 +30,7 @@ final class Connections: Sendable {
 
     var count: Int { state.withLockedValue { $0.table.count } }
 
-    /// Takes a connection in, and closes another for it where there is no room; nil where it cannot stay.
+    /// Admits a connection, and closes another if there is no room. Nil if the connection must be closed.
     func open(_ channel: any Channel) -> ConnectionTable.ID? {
         let address = channel.remoteAddress?.ipAddress ?? ""
         let (id, evicted) = state.withLockedValue { state -> (ConnectionTable.ID?, (any Channel)?) in
@@ -56,14 +56,14 @@ final class Connections: Sendable {
         }
     }
 
-    /// Whether a request of a connection is answered, now that it is known who asks.
+    /// Whether a request is answered, now that its sender is known.
     func serves(_ channel: any Channel, asDriver: Bool) -> Bool {
         state.withLockedValue { state in
             state.ids[ObjectIdentifier(channel)].map { state.table.serves($0, asDriver: asDriver) } ?? false
         }
     }
 
-    /// Cuts all of them, and lets no more in.
+    /// Closes all connections and admits no others.
     func closeAll() {
         let channels = state.withLockedValue { state in
             state.isClosed = true

@@ -6,7 +6,7 @@ import Hummingbird
 import MeshNode
 import NIOCore
 
-/// Lets a request through the gate to the routes, and sees that every answer says what browsers may make of it.
+/// Judges each request at the gate, passes it to the routes, and adds the security headers to every answer.
 struct DashboardResponder: HTTPResponder {
     private let dashboard: Dashboard
     private let gate: Gate
@@ -54,14 +54,15 @@ struct DashboardResponder: HTTPResponder {
         }
     }
 
-    /// The token stays neither in the address bar nor in the history, and no other site gets it.
+    /// Removes the token from the address bar and from the history, so that no other site receives it.
     private static func toThePage(_ cookies: [String]) -> Response {
         var response = Response(status: .seeOther, headers: [.location: "/"])
         response.headers[values: .setCookie] = cookies
         return response
     }
 
-    /// A browser that opens an address gets a page that says what is wrong and what to do; scripts get the words.
+    /// A browser that opens an address gets a page that explains what is wrong and what to do. A script gets the
+    /// sentence as JSON.
     private func refuse(_ refusal: Dashboard.Refusal, _ request: Request) -> Response {
         request.opensPage
             ? DeadEnd.page(refusal, for: request)
@@ -70,7 +71,7 @@ struct DashboardResponder: HTTPResponder {
 
     private func refuse(_ refusal: Gate.Refusal, _ request: Request) -> Response {
         switch refusal {
-        // The page asks for the code in the person's language. One that is in by its cookie shows what there is.
+        // The page asks for the code in the person's language. A browser with a valid cookie shows its page as usual.
         case .noToken where request.opensPage, .noPIN where request.opensPage, .wrongToken:
             DashboardRoutes.page(status: .unauthorized)
         default:
@@ -79,7 +80,8 @@ struct DashboardResponder: HTTPResponder {
         }
     }
 
-    /// Scripts, styles and pictures come from here and nowhere else, nobody frames the page, nobody guesses at types.
+    /// Scripts, styles and pictures come only from this server. No other page may frame this one, and browsers must not
+    /// sniff types.
     private static let alwaysSaid: [(HTTPField.Name, String)] = [
         (
             .contentSecurityPolicy,
@@ -105,7 +107,7 @@ extension HTTPField.Name {
 }
 
 extension DashboardContext {
-    /// The address of this device that another device has opened. Nil where this device has.
+    /// The local address of a connection from another device. Nil if this device itself opened it.
     fileprivate var openedAddress: String? {
         guard let local = channel.localAddress?.ipAddress, local != channel.remoteAddress?.ipAddress else { return nil }
         let address = local.hasPrefix("::ffff:") && local.contains(".") ? String(local.dropFirst(7)) : local
@@ -114,7 +116,7 @@ extension DashboardContext {
 }
 
 extension Request {
-    /// Whether a person's browser is to show the answer as a page: browsers say so, and those that do not ask for HTML.
+    /// Whether the browser will show the answer as a page. Browsers send `Sec-Fetch-Mode`; older ones accept HTML.
     fileprivate var opensPage: Bool {
         guard method == .get else { return false }
         if let mode = headers[.fetchMode] { return mode == "navigate" }
@@ -129,7 +131,7 @@ extension Gate.Verdict {
 }
 
 extension Dashboard.Refusal {
-    /// Guests ask for as much at once as may be answered besides the driver.
+    /// Guests have reached the number of simultaneous requests that leaves room for the driver.
     fileprivate static let busyDoor = Dashboard.Refusal(
         status: 503, message: "Many people are asking for this page. Try again in a moment.")
 }
@@ -148,10 +150,10 @@ extension Gate.Visit {
     }
 }
 
-/// What browsers keep for us. The names have the port in them, since a browser sends the cookies of all services of one
+/// The cookies of a request. Their names contain the port, because a browser sends the cookies of all services on one
 /// device to each of them.
 struct DashboardCookies: Sendable {
-    /// The token that opened the driver's door, and the one that opened the guests'.
+    /// The token of the driver's link, and the token of the guests' link.
     let access: String?
     let guestAccess: String?
     /// A web guest's session.
@@ -166,7 +168,7 @@ struct DashboardCookies: Sendable {
         session = cookies["roadmesh-guest-\(port)"]?.value
     }
 
-    /// The driver's link ends what a guest's link has opened.
+    /// The driver's link cancels what a guest's link has granted.
     func settingDriver(access: String) -> [String] { [setting(access: access), setting(guestAccess: "")] }
 
     func setting(guestAccess: String) -> String { setting("roadmesh-join-\(port)", guestAccess) }
@@ -175,7 +177,7 @@ struct DashboardCookies: Sendable {
 
     func setting(session: String) -> String { setting("roadmesh-guest-\(port)", session) }
 
-    /// The cookies that have let somebody in with this right, for as long again.
+    /// The cookies that granted this right, with a full lifetime again.
     func renewed(for right: Gate.Right) -> [String] {
         switch right {
         case .none: []
@@ -197,12 +199,12 @@ struct DashboardCookies: Sendable {
 extension Response {
     private struct Said: Encodable {
         var message: String
-        /// How the sentence is made, where something is put into it.
+        /// The parts of the sentence, if it contains values.
         var messageText: LocalizedText?
         var reason: String?
     }
 
-    /// An answer that is none, with a sentence for the person.
+    /// A refusal with a sentence for the person.
     static func refusing(
         _ status: Int, _ message: String, _ messageText: LocalizedText? = nil, reason: String? = nil
     ) -> Response {
@@ -210,7 +212,7 @@ extension Response {
             ?? Response(status: .init(code: status))
     }
 
-    /// A value of the contract.
+    /// A JSON value of the contract.
     static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) throws -> Response {
         Response(
             status: status, headers: [.contentType: "application/json"],

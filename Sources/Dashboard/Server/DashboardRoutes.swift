@@ -8,7 +8,7 @@ import MeshNode
 import MeshProtocol
 import NIOCore
 
-/// What the dashboard answers, path by path, as `docs/dashboard.md` says it. The gate has let the request through.
+/// The dashboard's answers by path, as `docs/dashboard.md` specifies them. The gate has admitted the request.
 struct DashboardRoutes {
     /// The media type of server-sent events (HTML standard, 9.2).
     static let eventStream = "text/event-stream"
@@ -21,7 +21,7 @@ struct DashboardRoutes {
         for file in PageFiles.all {
             router.get(RouterPath(file.path)) { request, _ in Self.file(file, request) }
         }
-        // The page shows the invitation. Who is in already, and opens the door's address again, goes to what there is.
+        // The page shows the invitation. A guest who has joined already and opens the link again gets the page itself.
         router.get("/join") { request, _ in
             request.uri.queryParameters["invitation"] == nil
                 ? Response(status: .seeOther, headers: [.location: "/"]) : Self.page(status: .ok)
@@ -45,14 +45,15 @@ struct DashboardRoutes {
     // MARK: Files and pictures
 
     private static func file(_ file: PageFiles.File, _ request: Request) -> Response {
-        // Opened while this device is away, the page is there. Whether there is another one `fresh.js` asks.
+        // With a long `max-age` the page opens even while this device is away. `fresh.js` asks whether there is a newer
+        // one.
         answer(
             ResponseBody(byteBuffer: ByteBuffer(bytes: file.bytes)), file.mediaType,
             file.path == PageFiles.index.path ? PageFiles.indexTag : file.entityTag,
             cacheControl: "max-age=\(DashboardLimits.pageSeconds)", to: request)
     }
 
-    /// The page itself, for a browser that has asked for something else.
+    /// The page itself, in answer to a request for another path.
     static func page(status: HTTPResponse.Status) -> Response {
         let file = PageFiles.index
         return Response(
@@ -64,7 +65,7 @@ struct DashboardRoutes {
         try code(context.right == .driver ? await dashboard.view.surroundings.invitation?.url : nil)
     }
 
-    /// The picture of an invitation that the person has made.
+    /// The QR code of an invitation that the person has created.
     private static func given(_ dashboard: Dashboard, _ context: DashboardContext) async throws -> Response {
         let name = context.parameters.get("name") ?? ""
         let open = context.right == .driver ? await dashboard.view.invitations : []
@@ -116,7 +117,7 @@ struct DashboardRoutes {
     ) async throws -> Response {
         guard let viewer = await dashboard.viewer(context.right) else { throw Dashboard.Refusal.notJoined }
         let (id, signals) = try await dashboard.openStream(viewer, from: context.address)
-        // Also where not a byte of it can be written.
+        // Also closes the stream if not a single byte of it can be written.
         context.channel.closeFuture.whenComplete { _ in Task { await dashboard.closeStream(id) } }
         let body = ResponseBody { writer in
             try await writer.write(ByteBuffer(string: "retry: 1000\n\n"))
@@ -127,14 +128,14 @@ struct DashboardRoutes {
             try await writer.finish(nil)
         }
         var response = Response(status: .ok, headers: [.contentType: eventStream], body: body)
-        // Who comes often enough keeps them: browsers count from here again.
+        // Each visit restarts the cookies' lifetime, so a frequent visitor keeps them.
         for cookie in DashboardCookies(request, context).renewed(for: context.right) {
             response.headers[values: .setCookie].append(cookie)
         }
         return response
     }
 
-    /// Writes what is due. False where nothing follows.
+    /// Writes the next frame, if one is due. False if no frame follows.
     private static func send(
         _ dashboard: Dashboard, _ id: ViewStreams.ID, to writer: inout any ResponseBodyWriter
     ) async throws -> Bool {
@@ -152,7 +153,7 @@ struct DashboardRoutes {
         return true
     }
 
-    // MARK: What people want
+    // MARK: Requests
 
     private static func search(
         _ dashboard: Dashboard, _ request: Request, _ context: DashboardContext
@@ -195,7 +196,7 @@ struct DashboardRoutes {
         let joined = try await dashboard.join(wanted, context.right, from: context.address)
         let cookies = DashboardCookies(request, context)
         var response = Response(status: .noContent)
-        // An invitation for one guest, or a PIN that was typed, opens the door for this key, and for no other.
+        // An invitation for one guest, or a typed PIN, grants access to this key only.
         let access = joined.access.map { [cookies.setting(guestAccess: $0)] } ?? []
         response.headers[values: .setCookie] = access + [cookies.setting(session: joined.session)]
         return response

@@ -8,18 +8,18 @@ import NIOCore
 import NIOHTTPTypes
 import NIOPosix
 
-/// The dashboard's door to the network: it listens, holds connections to their limits, and has Hummingbird answer.
+/// The dashboard's network server: it listens, holds connections to their limits, and passes requests to Hummingbird.
 struct DashboardServer: Sendable {
     private typealias Child = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
 
     let connections: Connections
-    /// The port that it listens at.
+    /// The port that it listens on.
     let port: Int
     private let channel: NIOAsyncChannel<Child, Never>
     private let http: HTTP1Channel
     private let logger: Logger
 
-    /// Begins to listen. Throws the system's error where it cannot.
+    /// Starts to listen. Throws the system's error if it cannot.
     init(
         host: String, port: Int, responder: some HTTPResponder<DashboardContext>, connections: Connections,
         logger: Logger
@@ -41,7 +41,7 @@ struct DashboardServer: Sendable {
         self.logger = logger
     }
 
-    /// The kernel gives up a client that acknowledges or takes nothing for this long (tcp(7)): a phone that has gone.
+    /// The kernel closes a connection whose client acknowledges nothing for this long (tcp(7)): a phone that has gone.
     private static let userTimeout = ChannelOptions.Types.SocketOption(
         level: .tcp, name: NIOBSDSocket.Option(rawValue: TCP_USER_TIMEOUT))
 
@@ -71,7 +71,7 @@ struct DashboardServer: Sendable {
         }
     }
 
-    /// Answers until it is closed.
+    /// Serves requests until the server is closed.
     func run() async {
         await withDiscardingTaskGroup { group in
             do {
@@ -81,25 +81,25 @@ struct DashboardServer: Sendable {
                     }
                 }
             } catch {
-                // The node and its music go on.
+                // The node and its music continue.
                 logger.error("the dashboard takes no more connections: \(error)")
             }
             connections.closeAll()
         }
     }
 
-    /// Listens no more, and cuts all connections.
+    /// Stops listening and closes all connections.
     func close() {
         channel.channel.close(promise: nil)
         connections.closeAll()
     }
 }
 
-/// A request's own: the connection it came by.
+/// The context of a request: the connection that it came on.
 struct DashboardContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel
-    /// What the gate lets it do.
+    /// The right that the gate granted.
     var right = Gate.Right.none
 
     init(source: ApplicationRequestContextSource) {
@@ -107,6 +107,6 @@ struct DashboardContext: RequestContext {
         channel = source.channel
     }
 
-    /// Where it comes from.
+    /// The client's address.
     var address: String { channel.remoteAddress?.ipAddress ?? "" }
 }

@@ -5,10 +5,10 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// The page for a browser that was led to an address which shows nothing: it says why, and what to do. It needs no script, since
-/// where the address is none of this device's there is none.
+/// The page for a browser that opened an address which shows nothing. It says why, and what to do. It needs no script,
+/// because this device serves none to a request with a foreign Host.
 enum DeadEnd {
-    /// The page of a refusal, in the language that the browser asks for.
+    /// The page for a refusal, in the language that the browser asks for.
     static func page(_ refusal: Dashboard.Refusal, for request: Request) -> Response {
         let language = Language(accepted: request.headers[.acceptLanguage])
         let sentence = refusal.text.map { language.text($0) } ?? language.text(named: refusal.message)

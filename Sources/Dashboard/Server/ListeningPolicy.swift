@@ -5,21 +5,21 @@ import MeshProtocol
 
 /// Decides when a page that cannot listen tries again. Reads no clock.
 ///
-/// An address may come with the network, and a port may be free when another program has ended: that is no reason for a
-/// host not to start.
+/// An address may appear when the network comes up, and a port may become free when another program ends. So a host
+/// starts even if it cannot listen yet.
 struct ListeningPolicy: Sendable {
-    /// Why it does not listen. Nil where it does, and before it has tried.
+    /// Why it does not listen. Nil while it listens, and before the first attempt.
     private(set) var cause: String?
-    /// When it tries again.
+    /// The time of the next attempt.
     private(set) var retryAt: MeshInstant?
     private var failures = 0
 
-    /// Whether a fault stays however often it is tried: the system has no such addresses, or does not allow the port.
+    /// Whether trying again cannot help: the system lacks such addresses, or does not allow the port.
     static func isLasting(_ code: Int32) -> Bool {
         [EACCES, EPERM, EAFNOSUPPORT, EPROTONOSUPPORT, EINVAL].contains(code)
     }
 
-    /// It cannot listen, in the system's words. True where that is to be told.
+    /// An attempt failed with this system error text. Returns whether to report the cause.
     mutating func failed(_ cause: String, now: MeshInstant) -> Bool {
         failures += 1
         retryAt =
@@ -30,6 +30,6 @@ struct ListeningPolicy: Sendable {
         return cause != self.cause
     }
 
-    /// It listens.
+    /// An attempt succeeded.
     mutating func listens() { self = ListeningPolicy() }
 }

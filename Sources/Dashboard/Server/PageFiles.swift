@@ -4,10 +4,10 @@ import Crypto
 import DemocracyDJ
 import MeshProtocol
 
-/// The files of the page, which are in the program.
+/// The files of the page. The program's executable contains them.
 enum PageFiles {
-    /// Gives what a file holds. That stays in the program's file until a browser wants it: copying and hashing all of them was one in
-    /// twenty of the memory pages that a start touched.
+    /// Returns the content of a file. It stays in the executable until a browser requests it: copying and hashing all
+    /// files was 5 % of the memory pages that a start touched.
     typealias Content = @Sendable () -> [UInt8]
 
     /// A file.
@@ -32,14 +32,14 @@ enum PageFiles {
 
         var bytes: [UInt8] { content() }
 
-        /// Another one where the file is another.
+        /// A tag that changes with the content.
         var entityTag: String { PageFiles.entityTags[path] ?? PageFiles.entityTag(bytes) }
     }
 
     /// The page itself.
     static let index = File("/", "text/html; charset=utf-8", PackageResources.index_html)
 
-    /// All of them, and what people read in other languages. One more file is a line more.
+    /// All files, and the texts of the other languages. Add one line per new file.
     static let all: [File] =
         [
             index,
@@ -109,10 +109,10 @@ enum PageFiles {
     /// By path.
     private static let entityTags = Dictionary(uniqueKeysWithValues: all.map { ($0.path, entityTag($0.bytes)) })
 
-    /// Of the page itself: another one where any file of it is another, which is how `fresh.js` learns of it.
+    /// The tag of the page itself. It changes with any file of the page, and `fresh.js` compares it.
     static let indexTag = entityTag(all.flatMap { Array($0.entityTag.utf8) })
 
-    /// A strong entity tag (RFC 9110, 8.8.3) of what a file holds.
+    /// A strong entity tag (RFC 9110, 8.8.3) of a file's content.
     static func entityTag(_ bytes: [UInt8]) -> String {
         "\"\(Hex.text(SHA256.hash(data: bytes).prefix(12)))\""
     }

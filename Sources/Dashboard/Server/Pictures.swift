@@ -8,9 +8,9 @@ import MeshNode
 import NIOCore
 import NIOPosix
 
-/// The covers that are in memory at a time.
+/// Limits how many covers are in memory at the same time.
 actor Pictures {
-    /// A place for a cover in memory. It is given back with the last use of it, however an answer ends.
+    /// A slot for a cover in memory. The last reference releases it, however an answer ends.
     final class Place: Sendable {
         private let pictures: Pictures
 
@@ -34,8 +34,8 @@ actor Pictures {
         self.patience = patience
     }
 
-    /// Takes a place; waits where all are taken. Nil where too many wait already, none comes free in time, or the
-    /// connection that it is for has `closed` meanwhile.
+    /// Reserves a slot. It waits if all are in use. Nil if too many requests wait already, if no slot becomes free in
+    /// time, or if the connection that it is for closes first.
     func place(until closed: EventLoopFuture<Void>) async -> Place? {
         guard taken == limit else {
             taken += 1
@@ -53,7 +53,7 @@ actor Pictures {
         return await withCheckedContinuation { waiting.append((number, $0)) } ? Place(self) : nil
     }
 
-    /// How many wait for a place.
+    /// The number of requests that wait for a slot.
     var waitingCount: Int { waiting.count }
 
     private func giveUp(_ number: Int) {
@@ -66,7 +66,7 @@ actor Pictures {
     }
 }
 
-/// Places for covers: guests and the driver take none of one another.
+/// Slots for covers. Guests and the driver have separate ones.
 struct PicturePlaces: Sendable {
     private let driver = Pictures(limit: DashboardLimits.driverPicturesAtOnce)
     private let guests = Pictures(limit: DashboardLimits.picturesAtOnce - DashboardLimits.driverPicturesAtOnce)
@@ -74,22 +74,22 @@ struct PicturePlaces: Sendable {
     func of(_ viewer: ViewStreams.Viewer) -> Pictures { viewer == .node ? driver : guests }
 }
 
-/// A cover.
+/// A cover as it is sent.
 struct Picture: Sendable {
     let mediaType: String
     let bytes: [UInt8]
 
-    /// What these bytes are, if a picture that browsers show and not too large a one.
+    /// Nil if the bytes are not a picture that browsers show, or too many.
     init?(_ bytes: [UInt8]) {
         guard bytes.count <= DashboardLimits.pictureBytes, let kind = ArtworkKind(head: bytes) else { return nil }
         mediaType = kind.mediaType
         self.bytes = bytes
     }
 
-    /// The picture in a file that the node has named; nil where it has gone meanwhile, or is too large.
+    /// Reads a cover from a file that the node has named. Nil if the file is gone or too large.
     init?(path: String) async {
         let read = try? await NIOThreadPool.singleton.runIfActive { () -> [UInt8]? in
-            // Mapped, so that one cover is in memory once, and a file of any size costs nothing.
+            // Mapped, so that a cover is in memory only once and a large file costs nothing.
             let file = try Data(contentsOf: URL(filePath: path), options: .mappedIfSafe)
             return file.count <= DashboardLimits.pictureBytes ? Array(file) : nil
         }
@@ -97,24 +97,25 @@ struct Picture: Sendable {
         self.init(bytes)
     }
 
-    /// The bytes for a connection on this loop, piece by piece: it holds few of them when the last is given to it.
+    /// The bytes for a connection on this loop, in chunks: few are still in the connection's buffer after the last
+    /// write.
     func body(_ place: Pictures.Place, on loop: any EventLoop) -> ResponseBody {
         ResponseBody(contentLength: bytes.count) { writer in
             for start in stride(from: 0, to: bytes.count, by: DashboardLimits.pictureChunkBytes) {
                 let end = min(start + DashboardLimits.pictureChunkBytes, bytes.count)
                 try await writer.write(ByteBuffer(bytes: bytes[start..<end]))
-                // The writer learns from the loop that the phone does not read, and is faster than it.
+                // The writer is faster than the loop, and learns only from the loop that the phone does not read.
                 try await loop.submit {}.get()
             }
             try await writer.finish(nil)
-            // It has its place in memory until the browser has it, or has gone.
+            // Hold the slot until the browser has the cover or has gone.
             withExtendedLifetime(place) {}
         }
     }
 }
 
 extension Dashboard {
-    /// A song's cover: the one that the node has loaded, or the one in the music's file.
+    /// A song's cover: the one that the node has loaded, or the one in the music file.
     func picture(of songID: Song.ID) async -> Picture? {
         if let path = view.picture(songID), let picture = await Picture(path: path) { return picture }
         return await options.art?(songID).flatMap { Picture($0) }

@@ -2,12 +2,12 @@
 
 import CQREncode
 
-/// A QR code (ISO/IEC 18004) as a picture.
+/// A QR code (ISO/IEC 18004) as a picture or as text.
 public enum QRCode {
-    /// White modules around it that a reader needs.
+    /// The width of the white margin that a reader needs, in modules.
     private static let quietZone = 4
 
-    /// The picture, black on white, one unit a module; nil where the text does not fit.
+    /// An SVG, black on white, one unit per module. Nil if the text is too long.
     static func svg(_ text: String) -> String? {
         guard text.utf8.count <= DashboardLimits.invitationBytes, let rows = modules(text) else { return nil }
         let side = rows.count + 2 * quietZone
@@ -17,8 +17,8 @@ public enum QRCode {
             """
     }
 
-    /// The picture in lines of text, two rows of modules each, for a terminal of any colours: black on white by its escapes.
-    /// Nil where the text does not fit.
+    /// Lines of text for a terminal, two rows of modules per line. Escape sequences make it black on white in any color
+    /// scheme. Nil if the text is too long.
     public static func lines(_ text: String) -> [String]? {
         guard text.utf8.count <= DashboardLimits.invitationBytes, let rows = modules(text) else { return nil }
         let (margin, side) = (2, rows.count + 4)
@@ -38,7 +38,7 @@ public enum QRCode {
         }
     }
 
-    /// Row by row, true for black.
+    /// The modules row by row. True is black.
     static func modules(_ text: String) -> [[Bool]]? {
         var bytes = [UInt8](repeating: 0, count: Int(CQRENCODE_LARGEST * CQRENCODE_LARGEST))
         let side = Int(cqrencode_encode(text, &bytes, bytes.count))
@@ -46,7 +46,7 @@ public enum QRCode {
         return (0..<side).map { row in bytes[row * side..<(row + 1) * side].map { $0 == 1 } }
     }
 
-    /// A bar for each run of black modules.
+    /// Draws one bar for each run of black modules.
     private static func path(_ rows: [[Bool]]) -> String {
         var path = ""
         for (y, row) in rows.enumerated() {

@@ -7,23 +7,22 @@ import NIOCore
 // Streams of open pages.
 
 extension Dashboard {
-    /// What is written on a stream.
+    /// What is written to a stream.
     enum Frame: Sendable {
         case view(ByteBuffer)
         case ping
         case lastView(ByteBuffer)
-        /// Nothing more.
+        /// The stream ends without another frame.
         case end
     }
 
-    /// Opens a stream. A web guest whose page it is has a link from then on. The signals say when it is worth asking
-    /// for a frame.
+    /// Opens a stream. If the viewer is a web guest, it also gets a link. Each signal means that a frame may be due.
     func openStream(
         _ viewer: ViewStreams.Viewer, from address: String
     ) async throws(Refusal) -> (id: ViewStreams.ID, signals: AsyncStream<Void>) {
         if case .webGuest(let guest) = viewer { try await link(guest) }
         guard let (id, ends) = streams.open(viewer, from: address, now: now) else { throw .tooManyPages }
-        // A view that is overtaken is not sent: one signal stands for all.
+        // Only the newest view is sent, so one pending signal is enough.
         let (signals, sink) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         sinks[id] = sink
         if case .webGuest(let guest) = viewer { webGuests.opened(guest) }
@@ -32,7 +31,7 @@ extension Dashboard {
         return (id, signals)
     }
 
-    /// The browser has gone, or has everything.
+    /// The browser has closed the stream, or everything is sent.
     func closeStream(_ id: ViewStreams.ID) {
         guard let viewer = streams.viewer(id), streams.close(id) else { return }
         closed(id, viewer)
@@ -48,7 +47,7 @@ extension Dashboard {
         if streams.count == 0 { whenNobodyLooks?() }
     }
 
-    /// What is to be written next; nil where nothing is.
+    /// The next frame for a stream. Nil if none is due.
     func frame(_ id: ViewStreams.ID) throws -> Frame? {
         guard let viewer = streams.viewer(id), let viewpoint = viewpoint(viewer) else { return .end }
         let isLast = viewpoint.ended != nil || view.own.ended != nil
@@ -60,8 +59,8 @@ extension Dashboard {
         }
     }
 
-    /// Under a storm of votes each viewer's view is encoded again each time: the more there are, the longer it takes. The
-    /// driver waits for nobody.
+    /// During many votes each viewer's view is encoded again for every change, so the pause grows with the number of
+    /// viewers. The driver's pause stays the same.
     func viewPause(_ id: ViewStreams.ID) -> Duration {
         let pause = DashboardLimits.viewPause
         return streams.viewer(id) == .node ? pause : pause * max(1, encoded.count / DashboardLimits.viewersPerPause)

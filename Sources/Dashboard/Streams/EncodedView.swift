@@ -4,13 +4,13 @@ import MeshNode
 import MeshProtocol
 import NIOCore
 
-/// A view as it is sent, for everybody who sees the same.
+/// An encoded view, shared by all pages of a viewer.
 struct EncodedView: Sendable {
     let version: Int
     let madeAt: MeshInstant
     private var text: QueueJSON<NodeView.Item>
 
-    /// `last` is the same viewer's view before, of which much is still right.
+    /// `last` is the same viewer's previous view. Its unchanged parts are reused.
     init(_ view: NodeView, after last: EncodedView?, now: MeshInstant) throws {
         version = view.version
         madeAt = now
@@ -20,7 +20,7 @@ struct EncodedView: Sendable {
         try text.write(rest, queue: view.queue)
     }
 
-    /// What goes to a page.
+    /// The server-sent event for a page.
     var frame: ByteBuffer {
         var frame = ByteBuffer()
         frame.reserveCapacity(text.line.count + 32)
@@ -30,27 +30,27 @@ struct EncodedView: Sendable {
         return frame
     }
 
-    /// How long the song has played was right when it was encoded.
+    /// Whether the view can be reused. The position in the song is correct only at the time of encoding.
     func isFresh(_ version: Int, now: MeshInstant) -> Bool {
         self.version == version && now < madeAt + DashboardLimits.encodedViewLife
     }
 }
 
-/// Counts the changes of what is seen, by everybody or by one.
+/// Counts changes of the views, for all viewers or for one.
 struct ViewVersions: Sendable {
     private var last = 1
     private var ofAll = 1
     private var own: [ViewStreams.Viewer: Int] = [:]
 
-    /// What everybody sees has changed, or where a viewer is named, what that one sees.
+    /// Counts a change of everyone's view, or of one viewer's view.
     mutating func changed(_ viewer: ViewStreams.Viewer?) {
         last += 1
         if let viewer { own[viewer] = last } else { ofAll = last }
     }
 
-    /// The version of what somebody sees.
+    /// The version of a viewer's view.
     subscript(viewer: ViewStreams.Viewer) -> Int { max(ofAll, own[viewer] ?? 0) }
 
-    /// This viewer has no open page any more.
+    /// Removes a viewer that has no open page.
     mutating func forget(_ viewer: ViewStreams.Viewer) { own[viewer] = nil }
 }

@@ -2,12 +2,12 @@
 
 import MeshProtocol
 
-/// Decides what each open page is sent: the newest view where it has not seen that, a ping where nothing was sent for a
-/// while, and nothing that has been overtaken.
+/// Decides what to send to each open page: the newest view if the page has not seen it, or a ping after a silence. It
+/// never sends an outdated view.
 struct ViewStreams: Sendable {
     typealias ID = Int
 
-    /// Whose page it is.
+    /// The person who looks at a page.
     enum Viewer: Hashable, Sendable {
         /// The person at the node.
         case node
@@ -15,12 +15,12 @@ struct ViewStreams: Sendable {
         case webGuest(Peer.ID)
     }
 
-    /// What is sent next.
+    /// What to send next.
     enum Next: Hashable, Sendable {
         case view, ping
-        /// The last view, and nothing more.
+        /// The last view, after which the stream ends.
         case lastView
-        /// Nothing for now.
+        /// Nothing yet.
         case wait
     }
 
@@ -36,15 +36,15 @@ struct ViewStreams: Sendable {
 
     var count: Int { streams.count }
 
-    /// All of a viewer's; nil for everybody's.
+    /// A viewer's streams. Nil means all streams.
     func all(of viewer: Viewer?) -> [ID] {
         streams.filter { viewer == nil || $0.value.viewer == viewer }.keys.sorted()
     }
 
     func viewer(_ id: ID) -> Viewer? { streams[id]?.viewer }
 
-    /// Opens one. Nil where there are too many; `ends` is one of the same guest that has to go for it. Guests and the
-    /// driver take no places of one another.
+    /// Opens a stream. Nil if there are too many. `ends` is an older stream of the same guest that has to close. Guests
+    /// and the driver have separate slots.
     mutating func open(_ viewer: Viewer, from address: String, now: MeshInstant) -> (id: ID, ends: ID?)? {
         let isDriver = viewer == .node
         let own = isDriver ? [] : all(of: viewer)
@@ -65,10 +65,10 @@ struct ViewStreams: Sendable {
         return (last, ends)
     }
 
-    /// Closes one; whether it was open.
+    /// Closes a stream. Returns whether it was open.
     mutating func close(_ id: ID) -> Bool { streams.removeValue(forKey: id) != nil }
 
-    /// What is sent on a stream whose viewer's view has this version. It counts as sent from then on.
+    /// What to send on a stream, given the version of its viewer's view. The result counts as sent.
     mutating func next(_ id: ID, version: Int, isLast: Bool, now: MeshInstant) -> Next {
         guard let stream = streams[id] else { return .wait }
         if stream.sentVersion < version {

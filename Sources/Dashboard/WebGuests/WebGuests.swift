@@ -4,67 +4,67 @@ import DemocracyDJ
 import MeshNode
 import MeshProtocol
 
-/// Decides who of the passengers with browsers has a link of the node, and what is said on it. Whom the node lets in, the
-/// node decides.
+/// Decides which passengers with browsers have a link to the node, and sends their messages on it. The node itself
+/// decides whom it admits.
 struct WebGuests: Sendable {
-    /// What is to be done.
+    /// What the dashboard must do.
     enum Action: Hashable, Sendable {
-        /// Say this on a link.
+        /// Send this on a link.
         case say(WebGuest.Said, on: MeshCore.LinkID)
-        /// The guest of a link has another name.
+        /// The guest of a link has a new name.
         case rename(MeshCore.LinkID, Peer)
-        /// Give a link up.
+        /// Close a link.
         case leave(MeshCore.LinkID, LinkEnd)
-        /// What this guest sees is something else.
+        /// This guest's view has changed.
         case changed(Peer.ID)
     }
 
     private struct Entry: Sendable {
         var guest: WebGuest
-        /// Where its browser joined from last.
+        /// The address that its browser joined from last.
         var address = ""
         var sessions: [String] = []
         var streams = 0
-        /// Since when it has no stream.
+        /// When its last stream closed.
         var absentSince: MeshInstant?
     }
 
     private let host: Peer
     private var entries: [Peer.ID: Entry] = [:]
-    /// What guests had said that have left, and the node had not made safe.
+    /// Messages of guests that have left, which the node had not stored yet.
     private var stillComing: [Peer.ID: [Song.ID: Overtaken]] = [:]
     /// The addresses of guests that are about to get a link.
     private var coming: [Peer.ID: String] = [:]
 
-    /// Nobody is there yet.
+    /// Creates an empty list of guests.
     init(host: Peer) {
         self.host = host
     }
 
-    /// Who is there.
+    /// Guests with a link.
     var present: Set<Peer.ID> { Set(entries.filter { $0.value.guest.link != nil }.keys) }
 
-    /// The link of a guest that is there.
+    /// The link of a guest. Nil if it has none.
     func link(_ id: Peer.ID) -> MeshCore.LinkID? { entries[id]?.guest.link }
 
-    /// What a guest sees by itself; nil for nobody of these.
+    /// The guest's own view. Nil for an unknown guest.
     func viewpoint(_ id: Peer.ID) -> Viewpoint? { entries[id]?.guest.viewpoint }
 
-    /// A guest that has no link and is to have one again.
+    /// A guest that has lost its link and should get another one.
     func unlinked(_ id: Peer.ID) -> Peer? {
         guard let guest = entries[id]?.guest, guest.link == nil, guest.viewpoint.ended == nil else { return nil }
         return guest.viewpoint.me
     }
 
-    /// Whether a guest has said as much as may wait for the node at a time.
+    /// Whether a guest has as many messages waiting for the node as it may.
     func hasTooMuchWaiting(_ id: Peer.ID) -> Bool {
         (entries[id]?.guest.unacknowledged.count ?? 0) >= DashboardLimits.waitingTaps
     }
 
-    /// Whose session it is. A guest that was sent away keeps its own, to be told so.
+    /// The guest of a session. A removed guest keeps its session, so that its page can say so.
     func guest(session: String) -> Peer.ID? {
         var found: Peer.ID?
-        // All of them are compared, so that the time it takes tells nothing.
+        // Compares all sessions, so that the time reveals nothing.
         for (id, entry) in entries {
             for one in entry.sessions where DashboardTokens.areSame(one, session) { found = id }
         }
@@ -73,11 +73,12 @@ struct WebGuests: Sendable {
 
     // MARK: Coming and going
 
-    /// A guest is about to get a link; `address` is nil for a guest that has joined before. False if that address has its
-    /// share: three times as many as are free, so that one phone leaves places to the others. Call `hasCome` afterwards.
+    /// A guest is about to get a link. `address` is nil for a guest that has joined before. False if that address has
+    /// its share: three times the number of free slots, so that one phone leaves slots to the others. Call `hasCome`
+    /// afterwards.
     mutating func begins(_ id: Peer.ID, from address: String? = nil) -> Bool {
         let address = address ?? entries[id]?.address ?? ""
-        // This device itself, and what ends on it: a tunnel, a proxy.
+        // This device's own address is exempt. It also stands for everyone behind a tunnel or a proxy on this device.
         if !DashboardAddress.isLoopback(address) {
             let others = entries.filter { $0.key != id && $0.value.guest.link != nil && coming[$0.key] == nil }.values
             let all = others.map(\.address) + coming.filter { $0.key != id }.values
@@ -91,8 +92,8 @@ struct WebGuests: Sendable {
     /// The guest has a link now, or was refused.
     mutating func hasCome(_ id: Peer.ID) { coming[id] = nil }
 
-    /// Before the node is asked for somebody new: where all places are taken, who has been away the longest gives up its
-    /// own, but nobody who has a stream.
+    /// Call this before the node is asked to admit a new guest. If all slots are in use, the guest that has been absent
+    /// for the longest loses its slot. A guest with a stream never does.
     mutating func makeRoom(for id: Peer.ID) -> [Action] {
         guard entries[id] == nil, entries.count >= DashboardLimits.webGuests else { return [] }
         let absent = entries.filter { $0.value.streams == 0 }
@@ -100,7 +101,7 @@ struct WebGuests: Sendable {
         return oldest.map { leave($0.key, .linkLost) } ?? []
     }
 
-    /// The node has let a guest in by this link. A link too many of the same guest is given up.
+    /// The node has admitted a guest with this link. A second link of the same guest is closed.
     mutating func linked(
         _ peer: Peer, by link: MeshCore.LinkID, _ snapshot: HostSnapshot?, now: MeshInstant
     ) -> [Action] {
@@ -113,7 +114,7 @@ struct WebGuests: Sendable {
         return with(peer.id) { $0.connect(link, snapshot, now: now) }
     }
 
-    /// Somebody who has a link has joined, by a key that only they have; `session` is a new one for their browser.
+    /// A guest with a link has joined with its own key. `session` is a new session for its browser.
     mutating func joined(_ peer: Peer, session: String, from address: String = "") -> [Action] {
         guard var entry = entries[peer.id] else { return [] }
         entry.address = address
@@ -121,25 +122,25 @@ struct WebGuests: Sendable {
         let hasNewName = entry.guest.viewpoint.me.name != peer.name
         entry.guest.rename(peer.name)
         entries[peer.id] = entry
-        // The host shows a guest by the name that it came with.
+        // The host shows the name that the guest had when its link opened.
         guard hasNewName, let link = entry.guest.link else { return [] }
         return [.rename(link, peer), .changed(peer.id)]
     }
 
-    /// A page of this guest is open.
+    /// A page of this guest has opened.
     mutating func opened(_ id: Peer.ID) {
         entries[id]?.streams += 1
         entries[id]?.absentSince = nil
     }
 
-    /// A page of this guest is not open any more.
+    /// A page of this guest has closed.
     mutating func closed(_ id: Peer.ID, now: MeshInstant) {
         guard let streams = entries[id]?.streams, streams > 0 else { return }
         entries[id]?.streams = streams - 1
         if streams == 1 { entries[id]?.absentSince = now }
     }
 
-    /// The person leaves, and may come again before the node has followed all that was said.
+    /// The guest leaves. It may join again before the node has stored all of its messages.
     mutating func leave(_ id: Peer.ID, _ end: LinkEnd = .goodbye()) -> [Action] {
         guard let guest = entries.removeValue(forKey: id)?.guest else { return [] }
         if stillComing.count >= DashboardLimits.webGuests { stillComing = [:] }
@@ -147,9 +148,9 @@ struct WebGuests: Sendable {
         return guest.link.map { [.leave($0, end)] } ?? []
     }
 
-    // MARK: What they want, and what becomes of it
+    // MARK: Requests and their results
 
-    /// A guest wants something. Nil where it is nobody who may.
+    /// A guest makes a request. Nil if the guest has no link.
     mutating func want(
         _ event: GuestFeature.Event, by id: Peer.ID, now: MeshInstant
     ) -> (tapped: WebGuest.Tapped, actions: [Action])? {
@@ -162,7 +163,7 @@ struct WebGuests: Sendable {
         return (tapped, actions)
     }
 
-    /// The node says something on a guest's link.
+    /// Handles an event of a guest's link.
     mutating func handle(
         _ event: LocalLink.Event, on link: MeshCore.LinkID, of id: Peer.ID, now: MeshInstant
     ) -> [Action] {
@@ -187,7 +188,7 @@ struct WebGuests: Sendable {
         }
     }
 
-    /// Only these are kept out of the host. Who was sent away and is let in again gets a link as soon as its page asks.
+    /// Only these guests are banned. A guest whose ban is lifted gets a link as soon as its page asks.
     mutating func admit(allBut banned: Set<Peer.ID>) -> [Action] {
         let admitted = entries.filter { $0.value.guest.viewpoint.ended != nil && !banned.contains($0.key) }.keys
             .sorted()
@@ -198,14 +199,14 @@ struct WebGuests: Sendable {
         return admitted.map(Action.changed)
     }
 
-    /// What a guest is told that was sent away: what every guest is told.
+    /// The sentence that a banned guest sees, the same as for guests with a node.
     static var banned: String {
         let notice = Notice(.kicked)
         return ([notice.message] + [notice.suggestion].compactMap(\.self)).joined(separator: " ")
     }
 
-    /// Time has passed. A guest that is gone keeps its place and what it wanted until another needs the place; its link
-    /// stays until the node has what was said on it.
+    /// Handles the passage of time. An absent guest keeps its slot and its requests until another guest needs the slot.
+    /// Its link stays open until the node has stored all messages on it.
     mutating func tick(now: MeshInstant) -> [Action] {
         entries.keys.sorted().flatMap { id -> [Action] in
             guard let entry = entries[id] else { return [] }
