@@ -162,7 +162,7 @@ extension Dashboard {
 
     // MARK: Web guests
 
-    /// Gives a link to a guest that has none.
+    /// Opens a link for a guest that has lost its link.
     func link(_ id: Peer.ID) async throws(Refusal) {
         guard let peer = webGuests.unlinked(id) else { return }
         guard webGuests.begins(id) else { throw Refusal(.full) }

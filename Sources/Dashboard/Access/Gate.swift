@@ -30,7 +30,7 @@ struct Gate: Sendable {
         var localAddress: String?
     }
 
-    /// What a request is allowed to do.
+    /// The rights that a request can have.
     enum Right: Hashable, Sendable {
         /// Read the files of the page.
         case none
@@ -61,7 +61,7 @@ struct Gate: Sendable {
     /// The tokens that other devices need. `driver` is nil if only programs on this device can open the dashboard.
     private let driver: String?
     private let guest: String?
-    /// Recognizes cookies that are bound to one guest.
+    /// Recognises cookies that are bound to one guest.
     private let tokens: DashboardTokens
     /// Whether a guest without a token can join with the host's PIN.
     private let takesPIN: Bool
@@ -121,7 +121,7 @@ struct Gate: Sendable {
             return DashboardTokens.areSame(token, driver) ? .enter(access: token) : .refuse(.wrongToken)
         case "/join":
             guard let guest, DashboardTokens.areSame(token, guest) else { return .refuse(.wrongToken) }
-            // On the loopback address the driver has no cookie. Without this check a link in a message would turn the
+            // The driver has no cookie on the loopback address. Without this check a link in a message would turn the
             // driver's browser into a guest.
             guard driver != nil || !isForeign(visit.fetchSite) else { return .refuse(.foreignOrigin) }
             return .enterAsGuest(access: token)

@@ -6,7 +6,7 @@ import { limits } from "/limits.js";
 import { openMenu } from "/menu.js";
 import { nameOf, titleOf, votesOf } from "/text.js";
 
-/** Who asked for a song and who voted for it, as lines. */
+/** The lines of a song's menu: who suggested it and who voted for it. */
 export function aboutLines(item, hostID) {
     const asker = item.addedBy && item.addedBy !== hostID ? nameOf({ id: item.addedBy, name: item.addedByName }) : null;
     const asked = asker ? t`Suggested by ${asker}` : t`Queued by the host`;
@@ -16,12 +16,12 @@ export function aboutLines(item, hostID) {
     return [asked, `${votesOf(item.votes)}: ${more > 0 ? `${names} ${t`and ${more} more`}` : names}`];
 }
 
-/** Shows that, with `choices` of what can be done with the song. */
+/** Opens a menu with these lines and `choices` of what to do with the song. */
 export function tellAbout(item, hostID, choices = []) {
     openMenu(titleOf(item), aboutLines(item, hostID), choices);
 }
 
-/** A tap on a song's words tells about it. `current()` is `{item, hostID}`, or null. */
+/** A tap on a song's text opens its menu. `current()` returns `{item, hostID}` or null. */
 export function tellOnTap(element, current) {
     setClass(element, "tells", true);
     element.addEventListener("click", (event) => {

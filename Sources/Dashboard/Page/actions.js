@@ -6,9 +6,9 @@ import { setShown } from "/dom.js";
 import { t } from "/language.js";
 import { nameOf } from "/text.js";
 
-// What a host can do with a guest, apart from kicking it.
+// Actions of a host on a guest, apart from kicking it.
 
-/** Makes a guest a co-host after a question, and ends that with a tap. `row` has `{guest}`. */
+/** The buttons that make a guest a co-host, after a question, and end that with a tap. `row` has `{guest}`. */
 export function coHostButtons(node, row) {
     const words = { word: t`Make co-host`, label: t`Make co-host`, question: "", consequence: "" };
     const begin = askingButton(
@@ -22,14 +22,14 @@ export function coHostButtons(node, row) {
             label: t`Make ${name} a co-host`, question: t`Really make ${name} a co-host?`,
             consequence: t`${name} can skip, move and remove songs, and kick guests.`,
         });
-        // A node of an earlier version does not know of it.
+        // A node of an earlier version does not send `isDriver`.
         setShown(begin.element, guest.isDriver === false);
         setShown(end, guest.isDriver === true);
     };
     return { elements: [begin.element, end], update };
 }
 
-/** What a host can do with a guest in one list, where the tree leaves no room for its buttons. */
+/** One menu for all actions on a guest, for a tree, which has no room for the buttons. */
 export function moreButton(node, row) {
     const element = button("out more-actions", "more", "", () => {
         const { guest } = row;

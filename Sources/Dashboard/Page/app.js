@@ -23,7 +23,7 @@ import { Stream } from "/stream.js";
 import { showColours } from "/theme.js";
 import { Undo } from "/undo.js";
 
-// The page: views come in and are shown, taps go out. All that it knows by itself is below.
+// The page: it shows incoming views and sends taps. The variables below are all of its own state.
 
 const part = (id) => document.getElementById(id);
 
@@ -35,7 +35,7 @@ let ownNotices = [];
 let ownNoticesMade = 0;
 let isDrawn = true;
 let drawnAt = -limits.drawing;
-/** What is on view is what an earlier page has kept. */
+/** Whether the shown view is one that an earlier page saved. */
 let isKept = false;
 let mayShowKept = true;
 
@@ -79,7 +79,7 @@ const node = new PageNode({
     say: (message, suggestion) => say(message, suggestion),
 });
 
-/** Shows a message of the page's own, for so many seconds. */
+/** Shows a message of the page itself for this many seconds. */
 function say(message, suggestion = null, dismissAfter = limits.passingNotice) {
     ownNoticesMade += 1;
     const notice = {
@@ -106,7 +106,7 @@ const notices = new Notices(part("banners"), part("toasts"), (notice) => {
     return node.command("undo");
 });
 
-/** Nobody has joined from here, or not any more. */
+/** No guest has joined from this browser, or its session has ended. */
 function showNoView() {
     [view, dashboard] = [null, null];
     header.showStranger();
@@ -116,20 +116,20 @@ function showNoView() {
     draw();
 }
 
-/** A passenger whose session is over joins again where all passengers do: by this tap, where the driver lets it in. */
+/** After its session a passenger joins again with this tap, if the driver allows it. */
 function returnToStart() {
     stream.stop();
     showNoView();
     join.again();
 }
 
-/** What the node has to tell. A button of it is a command, which a node that is away or has ended does not take. */
+/** The node's notices. Their buttons are commands, which an unreachable or ended node does not accept. */
 function nodeNotices(takesCommands) {
     const told = (view?.notices ?? []).filter((notice) => !(view.wanted && notice.code === "hostNotFound"));
     return takesCommands ? [...told, ...undo.notices] : told.map((notice) => ({ ...notice, button: null }));
 }
 
-/** What the page itself has to tell: that its node is out of reach, or has ended. */
+/** The page's own notices: the node is out of reach, or has ended. */
 function pageNotices(isReachable) {
     if (view?.ended) {
         const isPassenger = view.role === "webGuest";
@@ -146,7 +146,7 @@ function pageNotices(isReachable) {
 const banner = (code, message, suggestion, button) =>
     ({ id: "page", code, kind: "banner", critical: true, message, suggestion, button, dismissAfter: null });
 
-/** Draws once for all that has come since the last time, when the screen is ready for it. */
+/** Draws once for all changes since the last time, when the screen is ready. */
 function draw() {
     if (!isDrawn) return;
     isDrawn = false;
@@ -169,7 +169,7 @@ function show() {
     notices.update(told);
     if (!view || isHeld()) return;
     if (dashboard?.role !== view.role) makeParts(view.role);
-    // What is over does not play on.
+    // An ended session does not keep playing.
     const known = isOver ? { ...view, isPlaying: false } : view;
     const shownView = view.role === "host" ? known : withKept(known, node.taps);
     const isDriving = view.role === "host" && kept("driving") === true;
@@ -193,7 +193,7 @@ function makeParts(role) {
     setShown(part("join"), false);
 }
 
-/** Shows what an earlier page has kept, where nothing comes. */
+/** Shows the view that an earlier page saved, if no new view arrives. */
 function showKept() {
     if (!mayShowKept || stream.isOpen || performance.now() < limits.unnoticed) return;
     mayShowKept = false;
@@ -227,7 +227,7 @@ setInterval(() => {
     placeQuestion();
 }, limits.tick);
 
-// What lies over the end of a list takes no song out of reach: the list scrolls on under it.
+// Toasts cover the end of a list, but no song becomes unreachable: the list scrolls further by their height.
 new ResizeObserver(([{ target }]) => setStyle(document.documentElement, "--toasts", `${target.offsetHeight}px`))
     .observe(part("toasts"));
 

@@ -8,7 +8,7 @@ import { t } from "/language.js";
 import { limits } from "/limits.js";
 import { hopsOf, nameOf, shown } from "/text.js";
 
-/** A guest without a host: which hosts are in range. */
+/** The page of a guest without a host: the hosts in range. */
 export class Choosing {
     #heading = make("h2", "large-heading", { id: "choosing-heading" });
     #words = make("p", "hint");
@@ -22,7 +22,7 @@ export class Choosing {
         this.label = label;
         section.replaceChildren(
             this.#heading, this.#words, this.pin.element, label, this.#hosts, make("div", "buttons", {}, this.find));
-        // "Tap to join." above a single host: a tap on that host is one. Among several each has its own button.
+        // "Tap to join." above a single host: a tap on that host joins it. Among several hosts each has its own button.
         this.#hosts.addEventListener("click", (event) => {
             const isAlone = this.#hosts.children.length === 1 && !event.target.closest("button");
             if (isAlone && !this.find.hidden && !this.find.disabled) node.command("retry");
@@ -33,7 +33,7 @@ export class Choosing {
         section.append(this.knownLabel, this.#known);
     }
 
-    /** Where nothing can be joined from here, nothing is offered. */
+    /** Without a usable node it shows no buttons and no hints. */
     update(view, isUsable) {
         const isLooking = view.connection === "connecting" || view.connection === "reconnecting";
         const wanted = view.wanted ? shown(view.wanted, "") : "";
@@ -41,7 +41,7 @@ export class Choosing {
         setText(this.#heading, wanted ? t`Looking for ${wanted}` : heading);
         setText(this.#words, wanted ? wantedWords(view) : words(view, isLooking));
         setShown(this.#words, isUsable);
-        // The form of the PIN has the only button that joins, and a single host is joined by the large button.
+        // The PIN form has the only button that joins. A single host is joined with the large button.
         const asks = isUsable && view.notices.some((notice) => asksPIN.includes(notice.code));
         const isChosen = asks || (view.hosts.length === 1 && !view.wanted);
         this.hosts.update(view.hosts.map((host) => ({ ...host, isChosen })));
@@ -57,7 +57,7 @@ export class Choosing {
 
 const asksPIN = ["proofRequired", "wrongPIN"];
 
-/** What a host asks for that does not know this guest. */
+/** The form for the PIN, if the host does not know this guest. */
 class PinForm {
     #input = make("input", "", {
         id: "host-pin", inputmode: "numeric", maxlength: limits.pin, autocomplete: "off", required: true,
@@ -85,7 +85,7 @@ function words(view, isLooking) {
     return length ? t`Tap to join.` : t`No host is in range right now.`;
 }
 
-/** What is said to a guest that was started for one host. */
+/** The text for a guest that was started for one host. */
 function wantedWords(view) {
     const joins = t`You join it automatically when it is in range.`;
     return view.hosts.length ? `${joins} ${t`You can also join another host:`}` : `${joins} ${t`No host is in range right now.`}`;
@@ -107,7 +107,7 @@ function hostRow(node) {
         setShown(mark, host.other || host.known);
         setButton(join, "check", t`Join`, t`Join ${nameOf(host)}`);
         setShown(join, !host.isChosen);
-        // Only relays to it are heard: the best of them is the first.
+        // Only relays to this host are in range. The first one is the best.
         strength.update(host.hops ? host.relays?.[0]?.rssi : host.rssi);
         setText(way, host.hops ? t`through a relay, ${hopsOf(host.hops)}` : "");
         setShown(way, host.hops);
@@ -115,7 +115,7 @@ function hostRow(node) {
     return row;
 }
 
-/** A host that was joined before, and may be forgotten. */
+/** A host that was joined before. Its button forgets it. */
 function knownRow(node) {
     const { person, update: updatePerson } = personWords();
     const words = { word: t`Forget`, label: t`Forget`, question: "", consequence: "" };
@@ -135,6 +135,6 @@ function knownRow(node) {
     return row;
 }
 
-/** Whether a guest has no host, and none that it is about to come back to. */
+/** Whether a guest has no host and is not reconnecting to one. */
 export const isChoosing = (view) =>
     view.role === "guest" && view.connection !== "connected" && !(view.connection === "reconnecting" && view.host);

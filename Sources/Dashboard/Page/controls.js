@@ -6,7 +6,7 @@ import { t } from "/language.js";
 import { limits } from "/limits.js";
 import { bars, cut, decibels, hue, initials, titleOf, wishText } from "/text.js";
 
-/** A button with an icon and a word; `control` names it among the buttons of its row. */
+/** A button with an icon and a word. `control` is its name in its row. */
 export function button(className, iconName, word, onTap, control = iconName) {
     const element = make("button", className, { type: "button", "data-control": control }, icon(iconName));
     const label = make("span", "word");
@@ -16,7 +16,7 @@ export function button(className, iconName, word, onTap, control = iconName) {
     return element;
 }
 
-/** Changes what `button` made. `hint` is shown on pointing at it; a button with an icon alone shows its label there. */
+/** Changes a button of `button`. `hint` is its tooltip; a button with only an icon shows its label there. */
 export function setButton(element, iconName, word, label = word, hint = word ? null : label) {
     setIcon(element.firstChild, iconName);
     setText(element.lastChild, word);
@@ -24,14 +24,14 @@ export function setButton(element, iconName, word, label = word, hint = word ? n
     setAttribute(element, "title", hint ? cut(hint, limits.hint) : null);
 }
 
-// One question stands at a time: a touch anywhere but on the button that asks it is a no.
+// Only one question is open at a time. A touch outside its button cancels it.
 let asking = null;
 let disarm = () => {};
 addEventListener("pointerdown", (event) => {
     if (!asking?.contains(event.target)) disarm();
 });
 
-// What the question is and what follows, beside the button that asks it.
+// The question and its consequence, next to the button that asks it.
 const told = make("p", "question", { hidden: true });
 
 function tell(text) {
@@ -41,10 +41,12 @@ function tell(text) {
     placeQuestion();
 }
 
-/** After the page has changed: a question stays beside its button, and goes where that cannot be tapped any more. */
+/**
+ * Call this after the page has changed. The question moves with its button, and disappears if the button is not usable.
+ */
 export function placeQuestion() {
     if (!asking) return;
-    // Of what is hidden or not in the page there is no rectangle.
+    // A hidden or removed element has no rectangles.
     if (asking.disabled || !asking.getClientRects().length) return disarm();
     const { top, bottom, right } = asking.getBoundingClientRect();
     const hasRoom = bottom + told.offsetHeight + limits.beside < innerHeight;
@@ -53,8 +55,8 @@ export function placeQuestion() {
 }
 
 /**
- * A button for what cannot be undone: the first tap asks, the second does it. `words` are `{word, label, question,
- * consequence}`, and may be changed; `announce` says the question to a person who does not see it.
+ * A button for an action that cannot be undone: the first tap asks, the second one acts. `words` are `{word, label,
+ * question, consequence}` and may change later. `announce` reads the question to a person who does not see it.
  */
 export function askingButton(className, iconName, words, announce, onYes) {
     let askedAt = null;
@@ -106,14 +108,14 @@ export function cover(className) {
         if (source === song.art) return;
         source = song.art;
         setShown(picture, false);
-        // Covers come from this node alone: an address from elsewhere is none.
+        // Covers come only from this node. Any other address is ignored.
         if (/^\/art\//.test(source ?? "")) picture.src = source;
         else picture.removeAttribute("src");
     };
     return { element, update };
 }
 
-/** Title, in two lines at most, and below it artist and length; `words` has what is shown of these. */
+/** Title, in at most two lines, and below it artist and length. `words` contains the texts to show. */
 export function songWords(titleTag) {
     const title = foreign();
     const artist = foreign();
@@ -132,7 +134,7 @@ export function songWords(titleTag) {
 
 const wishIcons = { queued: "clock", sent: "sent", confirmed: "check", rejected: "cross" };
 
-/** What has become of a wish, by icon and words. */
+/** The state of a wish, as an icon and words. */
 export function wishLine() {
     const mark = icon("clock");
     const words = foreign();
@@ -147,13 +149,13 @@ export function wishLine() {
     return { element, update };
 }
 
-/** What carries a guest whose signal nobody knows. */
+/** The words for a guest on a bearer without signal strength. */
 function instead(bearer) {
     if (bearer === "lan") return t`in the network`;
     return bearer === "broker" ? t`through the broker` : null;
 }
 
-/** A signal's strength, bars and dBm; or what there is instead. */
+/** A signal's strength in bars and dBm, or the bearer's name. */
 export function signal() {
     const drawn = barsIcon();
     const words = make("span");

@@ -4,20 +4,22 @@ import { button } from "/controls.js";
 import { make } from "/dom.js";
 import { t } from "/language.js";
 
-/** Copies a text; whether that was done. Pages that came by plain HTTP have no clipboard, but may copy a selection. */
+/**
+ * Copies a text. Returns whether that worked. A page over plain HTTP has no clipboard API, but may copy a selection.
+ */
 export async function copied(text) {
     if (navigator.clipboard && isSecureContext) {
         try {
             await navigator.clipboard.writeText(text);
             return true;
         } catch {
-            // The browser has refused it: the other way may still work.
+            // The browser has refused. The selection below may still work.
         }
     }
     const area = make("textarea", "unseen", { "aria-hidden": "true", readonly: true });
     area.value = text;
     const focused = document.activeElement;
-    // In an open dialog nothing else can have the focus.
+    // While a dialog is open, no element outside it can have the focus.
     (document.querySelector("dialog[open]") ?? document.body).append(area);
     area.select();
     const isDone = document.execCommand("copy");
@@ -26,7 +28,7 @@ export async function copied(text) {
     return isDone;
 }
 
-/** Buttons that copy and share a text; `text()` is it, and a browser that cannot share has no button for that. */
+/** Buttons that copy and share the result of `text()`. A browser that cannot share gets no button for it. */
 export function copyButtons(node, text) {
     const copy = button("plain", "copy", t`Copy`, async () => {
         if (await copied(text())) node.say(t`Copied.`);
@@ -38,7 +40,7 @@ export function copyButtons(node, text) {
         try {
             await navigator.share(/^https?:/.test(what) ? { title: "RoadMesh", url: what } : { title: "RoadMesh", text: what });
         } catch {
-            // Closing the list of apps is no fault.
+            // A person who closes the list of apps causes this too.
         }
     }, "share");
     return [copy, share];

@@ -10,7 +10,7 @@ import { Queue } from "/queue.js";
 import { Search } from "/search.js";
 import { Tabs } from "/tabs.js";
 
-/** What a role sees of a session: what plays on one side, the lists on the other. */
+/** The page of one role: the playing song on one side, the lists on the other. */
 export class Dashboard {
     constructor(main, role, node) {
         const isHost = role === "host";
@@ -30,7 +30,10 @@ export class Dashboard {
         this.invitation = isHost ? new Invitation(this.tabs.panel("invitation"), node) : null;
     }
 
-    /** Shows a view that came at `receivedAt`: from before a gap, of a node out of reach, of a session that is over. */
+    /**
+     * Shows a view that came at `receivedAt`. The flags say that it predates a gap, that the node is out of reach, or
+     * that the session is over.
+     */
     update(view, receivedAt, { isStale, isReachable, isOver }) {
         setClass(this.main, "stale", isStale);
         const choosing = isChoosing(view);
@@ -47,21 +50,21 @@ export class Dashboard {
         this.#setUsable(isReachable, isOver);
     }
 
-    /** No button looks usable that does nothing: out of reach only votes and searches wait, and over is over. */
+    /** Disables buttons that cannot work. While the node is out of reach only votes and searches are queued. */
     #setUsable(isReachable, isOver) {
         for (const control of this.main.querySelectorAll("button:not(.tab), input")) {
             setAttribute(control, "disabled", isOver || (!isReachable && !control.matches(".waits")));
         }
     }
 
-    /** Brings the search into view, ready to type. */
+    /** Shows the search and puts the cursor into it. */
     openSearch() {
         this.tabs.show("search");
         this.search.focus();
         return true;
     }
 
-    /** There is a connection again. */
+    /** The connection is back. */
     searchAgain() {
         this.search.again();
     }

@@ -3,9 +3,9 @@
 import { cut } from "/text.js";
 import { limits } from "/limits.js";
 
-// How the page is made and changed. Text is only ever text: nothing here reads markup.
+// Creates and changes elements. Every text is set as text: nothing here parses markup.
 
-/** A new element with a class, attributes and children; a child that is a string is text. */
+/** A new element with a class, attributes and children. A string child becomes text. */
 export function make(tag, className = "", attributes = {}, ...children) {
     const element = document.createElement(tag);
     if (className) element.className = className;
@@ -14,10 +14,10 @@ export function make(tag, className = "", attributes = {}, ...children) {
     return element;
 }
 
-/** Text from elsewhere: its direction is its own, and does not turn what stands around it. */
+/** Text from other people. Its writing direction is its own and does not change that of the text around it. */
 export const foreign = (className = "") => make("bdi", className, { dir: "auto" });
 
-// The browser is asked for nothing that it was told before: with a hundred songs, twenty times a second, that counts.
+// Skips values that an element already has: with a hundred songs, twenty times a second, that counts.
 const told = new WeakMap();
 
 function isNews(node, key, value) {
@@ -33,40 +33,40 @@ export function setText(element, text) {
     if (isNews(element, "text", text)) element.textContent = text;
 }
 
-/** Sets an attribute; null and false take it away, true sets it to nothing. */
+/** Sets an attribute. Null and false remove it, true sets it to an empty value. */
 export function setAttribute(element, name, value) {
     if (!isNews(element, name, value)) return;
     if (value === null || value === false) element.removeAttribute(name);
     else element.setAttribute(name, value === true ? "" : value);
 }
 
-/** Sets or takes a class. */
+/** Adds or removes a class. */
 export function setClass(element, name, isSet) {
     if (isNews(element, `.${name}`, isSet)) element.classList.toggle(name, isSet);
 }
 
-/** Shows or hides. */
+/** Shows or hides an element. */
 export const setShown = (element, isShown) => setAttribute(element, "hidden", !isShown);
 
-/** Sets a property of its style, which the page's Content-Security-Policy allows where an attribute is refused. */
+/** Sets a style property. The page's Content-Security-Policy allows that, but refuses a style attribute. */
 export function setStyle(element, name, value) {
     if (isNews(element, `--${name}`, value)) element.style.setProperty(name, value);
 }
 
-/** Text with the whole of it on pointing at it. */
+/** Sets a text, with the full text as its tooltip. */
 export function setLongText(element, text, whole) {
     setText(element, text);
     setAttribute(element, "title", whole ? cut(whole, limits.hint) : null);
 }
 
 /**
- * Makes the children of a list those of `items`, by key: an element stays the same as long as its item is there, and
- * the one with the focus is never moved, since moving it would take the focus away.
+ * Makes the children of a list match `items`, by key. An element stays as long as its item does. The element with the
+ * focus never moves, because moving it would remove the focus.
  */
 export class KeyedList {
     #rows = new Map();
 
-    /** `row(item)` makes `{element, update(item, index)}`; `parent` has no other children. */
+    /** `row(item)` creates `{element, update(item, index)}`. `parent` has no other children. */
     constructor(parent, keyOf, row) {
         Object.assign(this, { parent, keyOf, row });
     }
@@ -118,7 +118,7 @@ export class KeyedList {
     }
 }
 
-// Where a row goes that has the focus, its neighbour takes it: a person at the keyboard goes on from there.
+// If the row with the focus goes, its neighbour gets the focus, so that a person at the keyboard can continue there.
 function focusNear(parent, element, control) {
     const neighbour = element?.querySelector(control ? `[data-control="${control}"]` : "button");
     (neighbour ?? parent.closest("[tabindex]"))?.focus({ preventScroll: true });

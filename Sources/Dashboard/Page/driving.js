@@ -9,14 +9,14 @@ import { t } from "/language.js";
 import { limits } from "/limits.js";
 import { cut, elapsed, shown, titleOf, votesOf } from "/text.js";
 
-/** A title and an artist that a driver reads with one look: `limits.glance` characters together. */
+/** Shortens title and artist so that a driver reads them at a glance: `limits.glance` characters together. */
 export function glance(title, artist) {
     const room = Math.max(limits.glance - artist.length, limits.glance / 2);
     const short = cut(title, room - 1);
     return [short, cut(artist, Math.max(0, limits.glance - short.length - 1))];
 }
 
-/** The view for driving: the song, pause, skip, the volume, and the song with the most votes. Nothing in it moves. */
+/** The driving view: the song, pause, skip, volume, and the song with the most votes. Nothing in it moves. */
 export class Driving {
     #cover = cover("large");
     #title = foreign();
@@ -33,7 +33,7 @@ export class Driving {
     #asked = 0;
     #askedAt = -Infinity;
 
-    /** `leave` goes back to all the rest. */
+    /** `leave` returns to the normal page. */
     constructor(main, node, leave) {
         Object.assign(this, { main, node });
         this.play = button("drive go", "play", "", () => this.#do(this.play, this.#next()), "play");
@@ -59,7 +59,10 @@ export class Driving {
         main.addEventListener("pointerdown", () => this.#favourite.touched(performance.now()));
     }
 
-    /** Shows a view that came at `receivedAt`; `isInTrouble` where there is something to read, when the car stands. */
+    /**
+     * Shows a view that came at `receivedAt`. `isInTrouble` means that there is something to read when the car has
+     * stopped.
+     */
     update(view, receivedAt, { isReachable, isOver, isInTrouble }) {
         this.#view = view;
         this.#receivedAt = receivedAt;
@@ -87,7 +90,7 @@ export class Driving {
         this.tick(receivedAt);
     }
 
-    /** Counts the progress on. */
+    /** Advances the progress bar. */
     tick(now) {
         const item = this.#view?.nowPlaying;
         setShown(this.#progress, item?.duration > 0);
@@ -99,7 +102,7 @@ export class Driving {
     }
 
     #offer(now) {
-        // A node without undo puts no song in front.
+        // A node without undo does not support `playNext`.
         const item = this.#favourite.take(this.#view.undo === undefined ? [] : this.#view.queue, now);
         this.#offered = item;
         setClass(this.like, "none", !item);
@@ -111,7 +114,7 @@ export class Driving {
         setText(this.#votes, String(item.votes));
     }
 
-    /** The volume that was asked for last, until the node has had time to follow; else the node's. */
+    /** The requested volume until the node has had time to apply it, then the node's volume. */
     #wanted() {
         return performance.now() - this.#askedAt < limits.landing ? this.#asked : this.#view.volume;
     }
@@ -129,7 +132,7 @@ export class Driving {
         return () => this.node.command(this.#view.isPlaying ? "pause" : "play");
     }
 
-    /** What plays a song of the queue now. */
+    /** An action that plays a song of the queue now. */
     #playing(item) {
         const { queue, nowPlaying, isPlaying } = this.#view;
         return async () => {
@@ -139,9 +142,9 @@ export class Driving {
         };
     }
 
-    /** Does what a button is for; where that fails, the button shows it for a moment. */
+    /** Runs a button's action. If it fails, the button shows that for `limits.failed`. */
     async #do(control, act) {
-        // At once, however long the node takes.
+        // Immediately, however long the node takes.
         setClass(control, "busy", true);
         setTimeout(() => setClass(control, "busy", false), limits.response);
         if (await act()) return;

@@ -2,27 +2,27 @@
 
 import { limits } from "/limits.js";
 
-/** The song of a queue that most people want, the first of those; null where nobody has voted. */
+/** The song of a queue with the most votes, the first of several. Null without votes. */
 export function liked(queue) {
     const best = queue.reduce((best, item) => (item.votes > (best?.votes ?? 0) ? item : best), null);
     return best;
 }
 
 /**
- * Decides which song the driver is offered. It does not change under a finger: one stays for a while, also after a touch, and
- * where it has gone from the queue the place is empty for a moment. `now` is in milliseconds.
+ * Decides which song to offer to the driver. The offer must not change under a finger: a song stays for some seconds,
+ * also after a touch. If it leaves the queue, the offer is empty for as long. `now` is in milliseconds.
  */
 export class Favourite {
     #songID = null;
     #since = -Infinity;
     #touchedAt = -Infinity;
 
-    /** Somebody has touched the screen. */
+    /** A person has touched the screen. */
     touched(now) {
         this.#touchedAt = now;
     }
 
-    /** The song that is offered now, or null. */
+    /** The song to offer now, or null. */
     take(queue, now) {
         const best = liked(queue);
         const offered = queue.find((item) => item.id === this.#songID) ?? null;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Browsers may keep the page's files and ask nobody, so that the page opens while the node is away. Whether the node has another
-// page meanwhile is asked here, in a script that needs no other: the entity tag of the page is another one then.
+// Browsers may use the page's cached files without a request, so that the page opens while the node is away. This
+// script checks whether the node has a newer page, by the page's entity tag. It depends on no other script.
 (async () => {
     const name = "roadmesh.page";
     const answer = await fetch("/", { cache: "no-cache" });
@@ -14,5 +14,6 @@
     localStorage.setItem(name, tag);
     if (before) location.reload();
 })().catch(() => {
-    // The node is away, or nothing can be kept here. Then the files are as old as they may be.
+    // The node is away, or the browser stores nothing. Then the files are at most as old as their cache lifetime
+    // allows.
 });

@@ -9,10 +9,7 @@ import { t } from "/language.js";
 import { hopsOf, hue, initials, milliseconds, nameOf, relayText, shortDate, shown, treeText } from "/text.js";
 import { branches, branchLines, isTree, through } from "/tree.js";
 
-/**
- * Who is there, and how well each is heard; with relays also who hangs on whom, below the host. A host can send guests
- * away.
- */
+/** The guests and their signals. With relays it draws the tree of links below the host. A host can remove guests. */
 export class Guests {
     #root = hostRow();
     #stale = make("p", "label", {}, icon("clock"), make("span", "", {}, t`Last known guests`));
@@ -49,7 +46,7 @@ export class Guests {
         setText(this.#empty, isOver ? t`No guests were here.` : words);
     }
 
-    /** The host stands above its guests where it is drawn how they hang on it, and is not in the page otherwise. */
+    /** The host's row is above its guests in a tree, and absent otherwise. */
     #showRoot(isDrawn, view) {
         const { element } = this.#root;
         if (!isDrawn) return element.remove();
@@ -75,7 +72,7 @@ function guestRow(node, isHost) {
     row.element.append(drawn.element, person);
     const words = { word: t(titles.host.kick), label: t(titles.host.kick) };
     const kick = askingButton("out", "leave", words, node.announce, () => node.command("kick", { peer: row.guest.id }));
-    // The host alone makes co-hosts and bans guests.
+    // Only the host makes co-hosts and bans guests.
     const [coHost, ...actions] = isHost ? [coHostButtons(node, row), banButton(node, row), moreButton(node, row)] : [];
     const parts = [...(coHost?.elements ?? []), kick.element, ...actions.map((one) => one.element)];
     row.element.append(make("div", "row-buttons", {}, ...parts));
@@ -91,7 +88,7 @@ function guestRow(node, isHost) {
         setText(time, typeof guest.roundTrip === "number" ? milliseconds(guest.roundTrip) : "");
         drawn.update(guest.drawn);
         way.update(guest.via, guest.me);
-        // Where it is drawn, it need not be read as well.
+        // The tree shows the relay already.
         setClass(way.element, "unseen", guest.drawn.isBelow);
         setText(hops, guest.hops ? hopsOf(guest.hops) : "");
         setShown(hops, guest.hops);
@@ -108,7 +105,7 @@ function guestRow(node, isHost) {
     return row;
 }
 
-/** Somebody who is kept out, and may be let in again. */
+/** A banned guest, who can be unbanned. */
 function outcastRow(node) {
     const { person, update: updatePerson } = personWords();
     const until = make("p", "details");
@@ -129,7 +126,7 @@ function outcastRow(node) {
 const asList = { lines: [], isAbove: false, isBelow: false };
 const others = t`Guests that are joined through it look for another way.`;
 
-/** The host, above all that hang on it. */
+/** The host, at the root of the tree. */
 function hostRow() {
     const name = foreign("name");
     const counts = make("p", "details");
@@ -144,7 +141,7 @@ function hostRow() {
     return { element, update };
 }
 
-/** Somebody's initials and name. */
+/** A person's initials and name. */
 export function personWords() {
     const face = make("span", "face", { "aria-hidden": "true" });
     const name = foreign("name");

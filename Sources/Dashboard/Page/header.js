@@ -12,10 +12,10 @@ import { through } from "/tree.js";
 const title = document.getElementById("title");
 const state = document.getElementById("state");
 
-/** Whose session this is, how the connection is, and the way out. */
+/** The session's name, the state of the connection, and the button to leave. */
 export class Header {
     #mark = icon("onAir");
-    // The signal beside it changes all the time, and is not read out.
+    // The signal next to it changes all the time, so it is not read aloud.
     #main = make("span");
     #more = make("span", "more-words");
     #words = make("span", "", { role: "status" }, this.#main, this.#more);
@@ -38,7 +38,7 @@ export class Header {
         buttons.replaceChildren(this.#me, this.drive, themeButton());
     }
 
-    /** Gives the role its way out: a host ends the session, a guest leaves it. */
+    /** Adds the role's leave button: a host ends the session, a guest leaves it. */
     setRole(role, node) {
         this.#out?.element.remove();
         const isHost = role === "host";
@@ -76,13 +76,13 @@ export class Header {
         setShown(this.#out.element, (isHost || view.connection !== "disconnected") && !view.ended);
     }
 
-    /** `more` is left out on a phone, where the connection has one line. */
+    /** `more` is hidden on a phone, where the connection has one line. */
     #say(words, more = "") {
         setText(this.#main, words);
         setText(this.#more, more ? ` · ${more}` : "");
     }
 
-    /** Nobody has joined from here yet. */
+    /** No guest has joined from this browser yet. */
     showStranger() {
         setText(this.#name, "RoadMesh");
         setText(this.#me, "");
@@ -98,7 +98,7 @@ export class Header {
     }
 }
 
-/** An icon and words for how the connection is. */
+/** An icon and words for the state of the connection. */
 function connectionWords(view) {
     if (view.ended) return ["end", t`Ended`];
     switch (view.connection) {

@@ -8,7 +8,7 @@ import { around, t } from "/language.js";
 import { limits } from "/limits.js";
 import { clock, nameOf, shown, titleOf, voterNames, votesOf } from "/text.js";
 
-/** Who asked for a song, as a line. */
+/** A line that says who asked for a song. */
 export function askedLine() {
     const asker = foreign();
     const [before, after] = around("{1} asked");
@@ -20,13 +20,16 @@ export function askedLine() {
     return { element, update };
 }
 
-/** That the driver has given a song its place, as a line. */
+/** A line that says that the driver has pinned a song. */
 export function pinnedLine() {
     const element = make("p", "asked pinned", {}, icon("pin"), make("span", "", {}, t`Pinned by the driver`));
     return { element, update: (item) => setShown(element, Boolean(item.pinned)) };
 }
 
-/** What removes a row's song, unless the row has just come under the finger: that was aimed at another. */
+/**
+ * The button that removes a row's song. It ignores a tap if the row has just moved under the finger: the tap was meant
+ * for another song.
+ */
 export function binOf(node, row) {
     let movedAt = -limits.settling;
     let timer = null;
@@ -44,7 +47,7 @@ export function binOf(node, row) {
     return { element, update };
 }
 
-/** A song of a host's queue: it is dragged, played next, unpinned, or removed. */
+/** A song of a host's queue, which can be dragged, played next, unpinned or removed. */
 export function hostRow(node, reorder) {
     const row = { item: null, index: null };
     const art = cover("small");
@@ -76,7 +79,7 @@ export function hostRow(node, reorder) {
         setButton(unpin, "pin", t`Unpin`, t`Unpin ${titleOf(item)}`);
         setShown(unpin, Boolean(item.pinned));
         setButton(next, "next", "", t`Play ${titleOf(item)} next`);
-        // Its place stays, so that the others stay in theirs.
+        // The button's space stays, so that the other buttons do not move.
         setClass(next, "away", index === 0);
     };
     return row;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The page's icons, on a grid of 24 units. A path is drawn with a line, one that begins with "!" is filled.
+// The page's icons, on a grid of 24 units. A path is stroked; a path that begins with "!" is filled.
 
 const paths = {
     play: ["!M8 5.2v13.6a.8.8 0 0 0 1.2.7l11-6.8a.8.8 0 0 0 0-1.4l-11-6.8a.8.8 0 0 0-1.2.7z"],
@@ -60,14 +60,14 @@ const svg = (tag, attributes) => {
     return element;
 };
 
-/** An icon. It says nothing to a screen reader: the text beside it, or the label of its button, does. */
+/** An icon. Screen readers ignore it: they read the text next to it, or the label of its button. */
 export function icon(name) {
     const element = svg("svg", { viewBox: "0 0 24 24", class: "icon", "aria-hidden": "true", focusable: "false" });
     draw(element, name);
     return element;
 }
 
-/** Makes an icon another one. */
+/** Changes an icon. */
 export function setIcon(element, name) {
     if (element.dataset.icon !== name) draw(element, name);
 }
@@ -81,7 +81,7 @@ function draw(element, name) {
     element.replaceChildren(...drawn);
 }
 
-/** Four bars of a signal, of which `setBars` fills some. */
+/** Four signal bars. `setBars` fills some of them. */
 export function barsIcon() {
     const element = svg("svg", { viewBox: "0 0 24 24", class: "icon bars", "aria-hidden": "true", focusable: "false" });
     for (const bar of [0, 1, 2, 3]) {
@@ -91,7 +91,7 @@ export function barsIcon() {
     return element;
 }
 
-/** Fills so many bars. */
+/** Fills this many bars. */
 export function setBars(element, count) {
     if (element.dataset.bars === String(count)) return;
     element.dataset.bars = count;

@@ -6,7 +6,7 @@ import { foreign, KeyedList, make, setAttribute, setClass, setShown, setText } f
 import { plural, t } from "/language.js";
 import { shortDate, shown } from "/text.js";
 
-/** How others join: the host's name, its PIN, the door for browsers, and invitations. */
+/** How others join: the host's name, its PIN, the link for browsers, and invitations. */
 export class Invitation {
     #name = foreign("large-heading");
     #pin = make("b", "pin");
@@ -31,7 +31,7 @@ export class Invitation {
             "div", "invitation-words", {}, make("p", "label", {}, t`With RoadMesh, over Bluetooth`),
             make("p", "", {}, this.#name), make("p", "hint", {}, t`Guests in the car find it and join automatically.`),
             this.#pinLine, this.#given.element);
-        // Who has made an invitation is about to show it: its code is whole at the top, whatever else there is.
+        // A person who has created an invitation is about to show it, so its full code is at the top.
         panel.append(this.#given.newest, make("div", "invitation", {}, radio, this.#web, this.#noWeb));
     }
 
@@ -46,7 +46,7 @@ export class Invitation {
         setText(this.#address, invitation.url ?? "");
         this.#code.update(invitation.qr, invitation.url);
         setShown(this.#wifi, invitation.wifi);
-        // Who joins scans one after the other: they are beside each other, and both whole.
+        // A guest scans one code after the other, so both are shown completely, next to each other.
         setClass(this.#web.parentElement, "two-codes", invitation.url && invitation.wifi);
         setText(this.#wifiName, shown(invitation.wifi?.name ?? "", ""));
         this.#wifiCode.update(invitation.wifi?.qr, invitation.wifi?.name);
@@ -54,7 +54,7 @@ export class Invitation {
     }
 }
 
-/** Invitations that admit a guest without the PIN: the newest one in full, and below it the others. */
+/** Invitations that admit a guest without the PIN: the newest one in full, and the others below it. */
 class Given {
     #one = button("plain", "invite", t`Invite one guest`, () => this.#make("once"), "inviteOne");
     #two = button("plain", "clock", t`Invite for 2 hours`, () => this.#make("2h"), "inviteTwo");
@@ -100,7 +100,7 @@ class Given {
         this.#code.update(newest.qr, newest.text);
         setText(this.#count, plural(open.length, "{1} invitation is open.", "{1} invitations are open."));
         if (!isNew || !this.#isAwaited) return;
-        // The button that has made it may be further down.
+        // The button that created it may be further down.
         this.#isAwaited = false;
         this.newest.scrollIntoView({ block: "start" });
     }
@@ -111,16 +111,16 @@ class Given {
     }
 }
 
-/** What an invitation is given on as: a link where there is one. */
+/** The text to pass on: a link, if the invitation has one. */
 const textOf = ({ url, text }) => url ?? text;
 
-/** For whom an invitation is, and until when. */
+/** The line that says who can use an invitation, and until when. */
 function purposeOf({ once, until }) {
     const end = shortDate(until);
     return once ? t`For one guest, until ${end}` : t`For everybody who has it, until ${end}`;
 }
 
-/** One of the other invitations that are open. */
+/** One of the other open invitations. */
 function openRow(node, revoke) {
     const words = make("p", "hint");
     const row = { invitation: null };
@@ -137,7 +137,7 @@ function openRow(node, revoke) {
     return row;
 }
 
-/** A code, which fills the screen when it is tapped. */
+/** A QR code. A tap shows it in full screen. */
 function picture(label) {
     const image = make("img", "qr", { alt: label, width: 264, height: 264 });
     const name = t`${label}: show it on the whole screen`;
@@ -148,7 +148,7 @@ function picture(label) {
     const update = (address, what) => {
         setShown(element, Boolean(address));
         if (!address || drawn === what) return;
-        // The same name for another code: a number makes the browser ask again.
+        // The address stays the same for a new code. A number makes the browser request it again.
         drawn = what;
         drawings += 1;
         setAttribute(image, "src", `${address}?${drawings}`);

@@ -6,7 +6,7 @@ import { limits } from "/limits.js";
 import { keep, kept, ownKey, ownName } from "/storage.js";
 import { refusalOf } from "/stream.js";
 
-/** The door for web guests: a name, and they are in. */
+/** The form with which web guests join: they type a name. */
 export class Join {
     #heading = make("h2", "large-heading", { id: "join-heading" });
     #hint = make("p", "hint");
@@ -24,10 +24,10 @@ export class Join {
     #fields = make("div", "fields", {}, make("label", "label", { for: "name" }, t`Your name`), this.#input,
         this.#pinField, this.#message, this.#submit);
     #isJoining = false;
-    /** What the link has that this page was opened by: it is shown once, and not kept. */
+    /** The invitation in the link that opened this page. It is used once and not stored. */
     #invitation = takeInvitation();
 
-    /** `onJoined()` is told when the node has let this browser in. */
+    /** `onJoined()` is called when the node has admitted this browser. */
     constructor(main, onJoined) {
         Object.assign(this, { main, onJoined });
         const form = make("form", "join", {}, this.#heading, this.#hint, this.#fields);
@@ -42,8 +42,8 @@ export class Join {
     }
 
     /**
-     * The node does not know this browser, and says so in `message`. Where it knew it before (it was restarted
-     * since), this browser joins again by itself; where its person has left, it does not.
+     * The node does not know this browser, and `message` says so. If it has restarted since this browser joined, the
+     * browser joins again automatically. If the person has left, it does not.
      */
     refused({ message, reason }) {
         const name = ownName();
@@ -55,12 +55,12 @@ export class Join {
         this.#show(isShown ? message : "");
     }
 
-    /** A person wants to join. */
+    /** Opens the form. */
     open() {
         this.#show("");
     }
 
-    /** Whose session is over wants to go on: one tap is enough where nothing has to be typed. */
+    /** A guest wants to rejoin after its session ended: one tap is enough if nothing has to be typed. */
     again() {
         const name = ownName();
         if (!name) return this.open();
@@ -69,7 +69,7 @@ export class Join {
         this.#join(name);
     }
 
-    /** The browser's code is of an earlier session: no name helps. */
+    /** The browser's token is from an earlier session, so a name does not help. */
     #showCode(message) {
         this.#open(t`Scan the code again`, message, false);
     }
@@ -117,7 +117,7 @@ export class Join {
         }
     }
 
-    /** What lets this browser in that no link has let in. */
+    /** What this browser presents to join without a token. */
     get #proof() {
         if (this.#invitation) return { invitation: this.#invitation };
         return this.#pinField.hidden ? {} : { pin: this.#pin.value.trim() };
@@ -135,7 +135,7 @@ export class Join {
     }
 }
 
-/** The invitation in the page's address, which has it no longer: who looks at the screen does not see it. */
+/** Removes the invitation from the address bar, so that other people do not see it on the screen. */
 function takeInvitation() {
     const invitation = new URLSearchParams(location.search).get("invitation");
     if (invitation) history.replaceState(null, "", "/");

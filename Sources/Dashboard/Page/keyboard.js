@@ -4,12 +4,12 @@
 
 const typing = "input, textarea, select, [contenteditable]";
 
-/** Does what a key is for. `toggle()` pauses or plays, and `search()` opens the search. */
+/** Handles the keys. `toggle()` pauses or plays, and `search()` opens the search. */
 export function followKeys({ toggle, search }) {
     addEventListener("keydown", (event) => {
         const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey && !event.repeat && !event.defaultPrevented;
         if (!isPlain || event.target.closest(typing) || document.querySelector("dialog[open]")) return;
-        // On a button, the space bar taps that button.
+        // On a button, the space bar presses that button.
         if (event.key === " " && !event.target.closest("button, a, summary") && toggle()) event.preventDefault();
         if (event.key === "/" && search()) event.preventDefault();
     });

@@ -2,12 +2,12 @@
 
 import { limits } from "/limits.js";
 
-// The page's language. A text is named by what it says in English, with {1}, {2}, … for what is put in; the tables have what
-// it says in the others. A text that a table lacks is shown in English.
+// The page's language. The key of a text is its English form, with {1}, {2}, … for inserted values. The tables contain
+// the translations. A text without a translation is shown in English.
 
 const others = ["de", "fr", "es"];
 
-/** The first language of a person's that there is, or English. */
+/** The first supported language of the person's, or English. */
 export function languageOf(wanted) {
     const spoken = wanted.map((tag) => String(tag).toLowerCase().split("-")[0]);
     return spoken.find((language) => language === "en" || others.includes(language)) ?? "en";
@@ -28,7 +28,7 @@ async function loaded(path) {
 
 const number = new Intl.NumberFormat();
 
-/** Puts values in the places of a text. A number is written as the person writes numbers. */
+/** Inserts values into a text. Numbers use the format of the person's locale. */
 function filled(text, values) {
     const written = (value) => (typeof value === "number" ? number.format(value) : String(value ?? ""));
     return text.replace(/\{(\d)\}/g, (place, index) => (index in values ? written(values[index]) : place));
@@ -37,20 +37,20 @@ function filled(text, values) {
 const known = (key) => (Object.hasOwn(table, key) ? table[key] : key);
 
 /**
- * A text in the person's language: t`Vote for ${title}`, or t("Connected") of what is not written here. It is written in
- * English, and a test holds every such text against the tables.
+ * A text in the person's language: t`Vote for ${title}`, or t("Connected") for a key from elsewhere. The key is
+ * English. A test compares all keys with the tables.
  */
 export function t(text, ...values) {
     const key = typeof text === "string" ? text : text.raw.reduce((key, part, index) => `${key}{${index}}${part}`);
     return filled(known(key), ["", ...values]);
 }
 
-/** A number with its noun: the first text is for one, the other for every other number. */
+/** A number with its noun. The first text is the singular. */
 export const plural = (count, one, many, ...more) => filled(known(count === 1 ? one : many), ["", count, ...more]);
 
 /**
- * What the node says: in the person's language where it tells how the sentence is made (`{key, values}`, whose values may
- * be such sentences), else as it is.
+ * A sentence of the node. It is translated if the node sends its parts (`{key, values}`, whose values may be such
+ * sentences), and shown as it is otherwise.
  */
 export function told(sentence, made = null) {
     if (!made) return typeof sentence === "string" ? t(sentence) : sentence;
@@ -58,7 +58,7 @@ export function told(sentence, made = null) {
     return filled(known(made.key), ["", ...values]);
 }
 
-/** The two parts of a text around its one place, for what is an element. */
+/** The two parts of a text around its placeholder, which becomes an element. */
 export const around = (text) => known(text).split("{1}");
 
 document.documentElement.lang = language;

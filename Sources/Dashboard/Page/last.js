@@ -5,7 +5,7 @@ import { keep, kept } from "/storage.js";
 
 // The last view, for a page that is loaded while its node is out of reach.
 
-/** What of a view is worth keeping: what was on view, without what there was to tell or to open. */
+/** The parts of a view worth saving: what was shown, without notices and invitations. */
 export function worthKeeping(view) {
     const short = (item) => item && { ...item, voters: [], wish: null };
     return {
@@ -14,7 +14,7 @@ export function worthKeeping(view) {
     };
 }
 
-/** The view that was kept at most `limits.oldest` before `now` (milliseconds since 1970); else null. */
+/** The saved view, if it is at most `limits.oldest` older than `now` (milliseconds since 1970). Else null. */
 export function checkedView(found, now) {
     const view = found?.view;
     const isView = ["host", "guest", "webGuest"].includes(view?.role) && typeof view.me?.id === "string"
@@ -22,7 +22,7 @@ export function checkedView(found, now) {
     return isView && now - found.at >= 0 && now - found.at < limits.oldest ? view : null;
 }
 
-/** Keeps views, not each of many. */
+/** Saves views, but not every one. */
 export class LastView {
     #waiting = null;
     #writtenAt = -Infinity;
@@ -31,19 +31,19 @@ export class LastView {
         for (const event of ["pagehide", "visibilitychange"]) addEventListener(event, () => this.#write());
     }
 
-    /** A view has come. The one of a node that has stopped has the same queue, and is kept without its end. */
+    /** A view has come. A node that stops keeps its queue, so its last view is saved without its end. */
     take(view) {
         this.#waiting = { ...view, ended: null };
         if (performance.now() - this.#writtenAt >= limits.keeping) this.#write();
     }
 
-    /** Who is not let in any more has nothing to see. */
+    /** A guest that was refused must not see the old view. */
     forget() {
         this.#waiting = null;
         keep("view", null);
     }
 
-    /** What was kept, or null. */
+    /** The saved view, or null. */
     read() {
         return checkedView(kept("view"), Date.now());
     }

@@ -4,8 +4,8 @@ import { foreign, make, setText } from "/dom.js";
 import { t } from "/language.js";
 
 /**
- * Opens a list of choices over the page: `words` is a text or several, and `choices` are pairs of a text and what it does.
- * One tap chooses; a tap outside of the list, Escape, and Cancel or Close close it.
+ * Opens a list of choices over the page. `words` is one text or several. `choices` are pairs of a text and an action.
+ * One tap chooses. A tap outside the list, Escape, Cancel and Close close it.
  */
 export function openMenu(title, words, choices) {
     const heading = make("h2", "heading", { id: "menu-heading" }, foreign());

@@ -3,11 +3,11 @@
 import { limits } from "/limits.js";
 import { keep, kept } from "/storage.js";
 
-// The names of people, also of those who have left: a host that was started again does not know them until they are back.
+// The names of people, including those who have left: a restarted host does not know them until they are back.
 
 const known = new Map(Array.isArray(kept("names")) ? kept("names").filter((pair) => pair?.length === 2) : []);
 
-/** Learns the names that a view has. */
+/** Stores the names in a view. */
 export function learnNames({ guests, queue, nowPlaying }) {
     const people = [...guests];
     for (const item of [...queue, nowPlaying].filter(Boolean)) {
@@ -25,5 +25,5 @@ export function learnNames({ guests, queue, nowPlaying }) {
     keep("names", [...known]);
 }
 
-/** A name that was learnt, or null. */
+/** The stored name of a person, or null. */
 export const learntName = (id) => known.get(id) ?? null;

@@ -12,8 +12,8 @@ const sentences = {
 };
 
 /**
- * What the page says to its node, the program that serves it: commands, searches, and a guest's taps, which are kept
- * until the node has them.
+ * Requests to the node that serves this page: commands, searches, and a guest's taps, which are queued until the node
+ * accepts them.
  */
 export class PageNode {
     #on;
@@ -27,19 +27,19 @@ export class PageNode {
         this.say = on.say;
     }
 
-    /** Taps that no view shows yet. Another tab of this browser has the same. */
+    /** Taps that no view shows yet. All tabs of this browser share the queue. */
     get taps() {
         const now = performance.now();
         this.#landing = this.#landing.filter((tap) => now - tap.landedAt < limits.landing);
         return [...this.#landing, ...checked(kept("taps"))];
     }
 
-    /** A view has come: what the node has taken is in it. */
+    /** A view has come. It contains all taps that the node has accepted. */
     landed() {
         this.#landing = [];
     }
 
-    /** A command that makes sense at once or never. */
+    /** A command that is not queued: it works now or fails. */
     async command(command, fields = {}) {
         try {
             const answer = await post({ command, ...fields });
@@ -56,7 +56,7 @@ export class PageNode {
         if (await this.command(isHost ? "end" : "leave")) this.#on.left();
     }
 
-    /** A guest's vote or suggestion: kept until the node has it. */
+    /** A guest's vote or suggestion. It is queued until the node accepts it. */
     wish(command, song) {
         const taps = adding(checked(kept("taps")), { command, songID: song.id, title: song.title });
         if (!taps) {
@@ -67,7 +67,7 @@ export class PageNode {
         this.flush();
     }
 
-    /** Posts what is kept, oldest first. */
+    /** Posts the queued taps, oldest first. */
     async flush() {
         if (this.#isSending) return;
         this.#isSending = true;
@@ -81,8 +81,8 @@ export class PageNode {
     }
 
     /**
-     * What of the host's library has all of these words, or is on a shelf of it: `{songs, groups, total, lookedFor, message}`.
-     * `from` counts what was shown already.
+     * Searches the host's library for all of these words, or opens a shelf: `{songs, groups, total, lookedFor,
+     * message}`. `from` is the number of results that are shown already.
      */
     async search({ words = "", shelf = "words", from = 0 }, signal) {
         const none = { songs: [], groups: [], total: 0, lookedFor: null };
@@ -105,7 +105,7 @@ export class PageNode {
                 setTimeout(() => this.flush(), limits.tooOften);
                 return false;
             }
-            // A browser that the node does not know keeps what it wanted until it has joined again.
+            // If the node does not know this browser, the taps stay queued until it has joined again.
             if (answer.status === 401) return false;
             if (answer.ok) this.#landing.push({ ...tap, landedAt: performance.now() });
             else this.#on.say(await said(answer, t`Your vote was not taken. Try again in a moment.`));

@@ -7,12 +7,12 @@ import { t, told } from "/language.js";
 import { limits } from "/limits.js";
 import { sentenceOf } from "/text.js";
 
-/** What a banner says in large letters, where its message says more than can be read at a glance. */
+/** Large headings of banners whose message is too long to read at a glance. */
 const headings = { connectionLost: t`Connection Lost`, hostNotFound: t`Host Not Found`, outOfReach: t`No Connection` };
 
 /**
- * Decides which notices are in view: of the banners the newest, of the toasts the newest that stay and, always, one
- * that passes. `notices` are oldest first.
+ * Decides which notices are shown: the newest banners, the newest toasts that stay, and always one that disappears by
+ * itself. `notices` are oldest first.
  */
 export function inView(notices, isDismissed) {
     const left = notices.filter((notice) => !isDismissed(notice));
@@ -29,12 +29,12 @@ export function inView(notices, isDismissed) {
 
 const keyOf = (notice) => `${notice.id} ${notice.code}`;
 
-/** Banners at the top and toasts at the bottom. Neither keeps anybody from what is behind it. */
+/** Banners at the top and toasts at the bottom. Neither blocks the page behind it. */
 export class Notices {
     #dismissed = new Set();
     #last = [];
 
-    /** `onRetry(notice)` does what a notice's button offers. */
+    /** `onRetry(notice)` runs the action of a notice's button. */
     constructor(banners, toasts, onRetry) {
         const row = (kind) => () => noticeRow(kind, onRetry, (notice) => this.#dismiss(notice));
         this.banners = new KeyedList(banners, keyOf, row("banner"));
@@ -69,7 +69,7 @@ function noticeRow(kind, onRetry, onDismiss) {
     const text = make("div", "notice-words", {}, heading, message, suggestion);
     row.element = make("div", `notice ${kind}`, {}, mark, text, action, close);
     const pass = () => {
-        // Gone already, or being read: who points at it or has the focus in it decides.
+        // Closed already, or being read: a pointer over it or the focus in it keeps it open.
         if (!row.element.isConnected) return;
         if (row.element.matches(":hover, :focus-within")) row.timer = setTimeout(pass, limits.tick);
         else onDismiss(row.notice);

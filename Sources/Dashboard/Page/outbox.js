@@ -2,17 +2,17 @@
 
 import { limits } from "/limits.js";
 
-// What a guest has tapped and the node has not taken yet. A tap is {command, songID, title, isTried}; a list of them
-// is never changed, but a new one is made.
+// A guest's taps that the node has not accepted yet. A tap is {command, songID, title, isTried}. A list is never
+// changed; each function returns a new one.
 
 const opposite = { vote: "takeBack", takeBack: "vote" };
 
-/** The list with one more tap; null where it is full. What takes another tap back leaves neither of them. */
+/** The list with one more tap. Null if it is full. A tap and its opposite cancel each other. */
 export function adding(taps, tap) {
     if (taps.some((one) => isSame(one, tap))) return taps;
     const undone = taps.find((one) => one.songID === tap.songID && one.command === opposite[tap.command]);
     const others = undone ? without(taps, undone) : taps;
-    // What may have reached the node already has to be taken back there.
+    // A tap that may have reached the node already has to be taken back there.
     if (undone && !undone.isTried) return others;
     return others.length < limits.keptTaps ? [...others, tap] : null;
 }
@@ -20,19 +20,19 @@ export function adding(taps, tap) {
 /** The list without a tap. */
 export const without = (taps, tap) => taps.filter((one) => !isSame(one, tap));
 
-/** The list with a tap marked as one that was sent, whether or not it has arrived. */
+/** The list with a tap marked as sent, whether or not it has arrived. */
 export const tried = (taps, tap) => taps.map((one) => (isSame(one, tap) ? { ...one, isTried: true } : one));
 
 const isSame = (one, other) => one.songID === other.songID && one.command === other.command;
 
-/** Only what really is a list of taps: it comes from the browser's storage. */
+/** Only valid taps: the list comes from the browser's storage. */
 export function checked(taps) {
     if (!Array.isArray(taps)) return [];
     const known = (tap) => ["vote", "takeBack", "suggest"].includes(tap?.command) && typeof tap.songID === "string";
     return taps.filter(known).slice(0, limits.keptTaps);
 }
 
-/** A view in which these taps are shown as wishes that are kept. */
+/** A view that shows these taps as queued wishes. */
 export function withKept(view, taps) {
     if (!taps.length) return view;
     const wishes = new Map(taps.map((tap) => [tap.songID, { kind: tap.command, state: "queued", sentence: null }]));

@@ -10,7 +10,7 @@ import { Seek } from "/seek.js";
 import { clock, elapsed, nameOf, votesOf } from "/text.js";
 import { Volume } from "/volume.js";
 
-/** What plays: cover, title, progress, and the buttons that this role has. */
+/** The playing song: cover, title, progress, and the buttons of this role. */
 export class Playing {
     #cover = cover("large");
     #words = songWords("h3");
@@ -73,7 +73,7 @@ export class Playing {
         this.tick(receivedAt);
     }
 
-    /** Counts the progress on. */
+    /** Advances the progress. */
     tick(now) {
         const item = this.#view?.nowPlaying;
         if (!item) return;
@@ -99,7 +99,7 @@ export class Playing {
     #showButtons(view) {
         const { skip, nowPlaying } = view;
         setShown(this.find, !nowPlaying && !view.queue.length && (this.isHost || view.connection === "connected"));
-        // Skipping does not wait for a host, as a vote does.
+        // A vote to skip is not queued while there is no host, unlike a vote for a song.
         const maySkip = this.isHost || ((skip?.allowed || view.steers) && view.connection === "connected");
         setShown(this.skip, nowPlaying && maySkip);
         if (this.isHost) {
@@ -117,7 +117,7 @@ export class Playing {
             ? t`You voted to skip (${skip.votes} of ${skip.needed})` : t`Vote to skip (${skip.votes} of ${skip.needed})`;
         setButton(this.skip, skip.mine ? "check" : "skip", words);
         setAttribute(this.skip, "aria-pressed", String(Boolean(skip.mine)));
-        // A vote to skip is not taken back. The button keeps the focus of the person who has just tapped it.
+        // A vote to skip cannot be taken back. The button stays enabled so that it keeps the focus.
         setAttribute(this.skip, "aria-disabled", skip.mine ? "true" : null);
     }
 

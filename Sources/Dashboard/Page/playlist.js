@@ -6,10 +6,10 @@ import { t } from "/language.js";
 import { openMenu } from "/menu.js";
 import { shown } from "/text.js";
 
-/** What a playlist is called: its file, without folder and ending. */
+/** The name of a playlist: its file name without folder and extension. */
 export const playlistName = (path) => shown(path.split("/").at(-1).replace(/\.[a-z0-9]+$/i, ""), path);
 
-/** Chooses which songs play while the queue is empty. */
+/** Chooses the playlist that plays while the queue is empty. */
 export class PlaylistButton {
     #library = null;
     element;

@@ -10,13 +10,13 @@ import { limits } from "/limits.js";
 import { Reorder } from "/reorder.js";
 import { clock, shown, titleOf, voterNames, votesOf } from "/text.js";
 
-/** A list in which one song is at another place. */
+/** The list with one song moved to another place. */
 export function withMoved(queue, songID, position) {
     const others = queue.filter((item) => item.id !== songID);
     return [...others.slice(0, position), ...queue.filter((item) => item.id === songID), ...others.slice(position)];
 }
 
-/** What plays next, and the wishes about songs that are not there yet. */
+/** The queue, and the wishes for songs that are not in it yet. */
 export class Queue {
     #songs = make("ol", "songs");
     #wishes = make("ul", "songs");
@@ -25,7 +25,7 @@ export class Queue {
     #empty = make("p", "hint");
     #clear = null;
     #shown = null;
-    /** Where the driver has put a song, until the node says so. */
+    /** Where the driver has dropped a song, until the node confirms it. */
     #moved = null;
 
     constructor(panel, node, isHost) {
@@ -44,7 +44,7 @@ export class Queue {
     update(view, isStale, isOver) {
         this.#shown = { view, isStale, isOver };
         setShown(this.#stale, isStale && view.queue.length);
-        // Who has added what nobody asked for is the host, and needs no mention.
+        // Songs that the host added itself need no name.
         const hostID = this.isHost ? view.me.id : view.host?.id;
         const queue = this.#ordered(view.queue);
         this.songs.update(queue.map((item) => ({ ...item, hostID, isAsked: item.addedBy && item.addedBy !== hostID })));
@@ -54,7 +54,7 @@ export class Queue {
         setShown(this.#songs, view.queue.length);
         setShown(this.#empty, !view.queue.length && !view.wishes.length);
         setText(this.#empty, isOver ? t`The queue was empty.` : this.#emptyWords(view));
-        // A node without undo has none of these commands.
+        // A node without undo lacks these commands too.
         setClass(this.#songs, "fixed", this.isHost ? view.undo === undefined : !view.steers);
         if (this.#clear) setShown(this.#clear, view.queue.length > 1 && view.undo !== undefined);
     }
@@ -87,7 +87,7 @@ export class Queue {
     }
 }
 
-/** A song of the queue as a guest has it: it is voted for, and on a device of the driver's also dragged and removed. */
+/** A song of the queue on a guest's page. A guest votes for it; a co-host can also drag and remove it. */
 function guestRow(node, reorder) {
     const art = cover("small");
     const words = songWords("p");
@@ -97,7 +97,7 @@ function guestRow(node, reorder) {
     const row = { item: null, index: null };
     const bin = binOf(node, row);
     const grip = reorder.grip(row);
-    // A tap is for what the button shows, which is the row's item: tapped again before that is seen, a vote stays.
+    // A tap acts on the item that the button shows. A second tap before the first is drawn does not take back the vote.
     const vote = button("vote waits", "vote", "", () => {
         node.wish(isWanted(row.item) ? "takeBack" : "vote", row.item);
     }, "vote");
@@ -119,7 +119,7 @@ function guestRow(node, reorder) {
     return row;
 }
 
-/** Whether a guest's vote is for a song, as it wants it: with what is on its way. */
+/** Whether the guest wants a song, including votes that are queued or sent. */
 function isWanted(item) {
     const { wish } = item;
     if (!wish || wish.state === "rejected" || wish.state === "confirmed") return item.mine;

@@ -13,18 +13,18 @@ export class Reach {
     deadline = null;
     /** Since when there is no connection, or null. */
     lostAt = null;
-    /** How many connections in a row have told nothing but that all is over. */
+    /** How many connections in a row delivered only an ended session. */
     endings = 0;
     #failures = 0;
 
-    /** Connects at once, whatever is going on. */
+    /** Connects immediately, in any phase. */
     tried(now) {
         this.phase = "connecting";
         this.deadline = now + limits.connecting;
         return ["close", "connect"];
     }
 
-    /** The node has said something. */
+    /** The node has sent something. */
     heard(now) {
         this.phase = "open";
         this.deadline = now + limits.silence;
@@ -33,7 +33,7 @@ export class Reach {
         return [];
     }
 
-    /** The node is there, and does not let this page in: it asks again only where a person does something. */
+    /** The node refuses this page. The next attempt needs an action of the person. */
     refused() {
         this.phase = "refused";
         this.deadline = null;
@@ -44,29 +44,29 @@ export class Reach {
     }
 
     /**
-     * The connection broke, or did not come about. `isOver` where it has told nothing but that all is over: the node is
-     * there, and another connection would tell the same.
+     * The connection broke or failed. `isOver` means that it delivered only an ended session: the node is there, and
+     * another connection would deliver the same.
      */
     broke(now, jitter, isOver = false) {
         this.lostAt = isOver ? null : this.lostAt ?? now;
         this.endings = isOver ? this.endings + 1 : 0;
-        // What was heard has set the failures back.
+        // The received data has reset the failures.
         if (isOver) this.#failures = this.endings - 1;
         const pause = Math.min(limits.longestPause, limits.shortestPause * 2 ** this.#failures);
         this.#failures = Math.min(this.#failures + 1, 16);
         this.phase = "waiting";
-        // A car full of phones does not come back in the same moment.
+        // Jitter keeps a car full of phones from reconnecting at the same time.
         this.deadline = now + Math.max(limits.shortestPause, pause * (1 - jitter / 4));
         return ["close"];
     }
 
-    /** Lets time pass. */
+    /** Handles the passage of time. */
     ticked(now, jitter) {
         if (this.deadline === null || now < this.deadline) return [];
         return this.phase === "waiting" ? this.tried(now) : this.broke(now, jitter);
     }
 
-    /** Whether a person is told, and whether a tap is offered. */
+    /** Whether to show the trouble, and whether to offer "Retry". */
     trouble(now) {
         const gone = this.lostAt === null ? -1 : now - this.lostAt;
         return { isTold: gone >= limits.unnoticed, offersRetry: gone >= limits.retryOffered };

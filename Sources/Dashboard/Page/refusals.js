@@ -3,19 +3,19 @@
 import { told } from "/language.js";
 
 /**
- * Tells a refused suggestion once, at its song. The node tells it in a notice as well, which says what to do: its
- * sentences take the place of the wish's own for as long as that is in view, and it is no toast.
+ * Shows a refused suggestion once, at its song. The node also sends a notice, which says what to do. Its sentences
+ * replace the wish's own text while the notice is active, and the notice is not shown as a toast.
  */
 export class Refusals {
-    /** What is told, by song. */
+    /** The shown sentences, by song. */
     #told = new Map();
 
-    /** `announce` says it to a person who does not see it. */
+    /** `announce` reads a sentence to a person who does not see it. */
     constructor(announce) {
         this.announce = announce;
     }
 
-    /** A view without these notices. */
+    /** The view without these notices. */
     atSongs(view) {
         const items = [view.nowPlaying, ...view.queue].filter((item) => item?.wish);
         const marks = [...items.map((item) => ({ ...item.wish, songID: item.id })), ...view.wishes];
@@ -23,7 +23,7 @@ export class Refusals {
         for (const songID of this.#told.keys()) {
             if (!refused.some((mark) => mark.songID === songID)) this.#told.delete(songID);
         }
-        // Of several that were refused for one reason, the notice is of the newest.
+        // If several were refused for one reason, the notice is about the newest.
         const mark = (notice) => refused.findLast((one) => one.reason === notice.code);
         for (const notice of view.notices) this.#tell(mark(notice)?.songID, notice);
         if (!this.#told.size) return view;

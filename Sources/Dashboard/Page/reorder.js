@@ -8,7 +8,7 @@ import { limits } from "/limits.js";
 import { titleOf } from "/text.js";
 
 /**
- * The place at which a row is dropped. `rows` are `{top, height}` of all rows, and row `index` was dragged by `offset`
+ * The place where a row is dropped. `rows` are `{top, height}` of all rows, and row `index` was dragged by `offset`
  * pixels. It passes another row when its leading edge passes the middle of that row.
  */
 export function placeOf(rows, index, offset) {
@@ -20,20 +20,20 @@ export function placeOf(rows, index, offset) {
 }
 
 /**
- * Puts the rows of a list into another order. A row's handle is dragged; or tapped, and then the handle of the row in whose
- * place it is to be; or, with the keyboard, moved by the arrow keys.
+ * Reorders the rows of a list. A row's handle is dragged, or tapped and then the handle at the new place is tapped, or
+ * it is moved with the arrow keys.
  */
 export class Reorder {
     #drag = null;
     #picked = null;
     #hasDragged = false;
 
-    /** `onMove(item, position)` does it. */
+    /** `onMove(item, position)` applies the move. */
     constructor(list, announce, onMove) {
         Object.assign(this, { list, announce, onMove });
     }
 
-    /** The handle of a row: `row` has `{element, item, index}`. */
+    /** The handle of a row. `row` has `{element, item, index}`. */
     grip(row) {
         const grip = button("quiet grip", "grip", "", () => this.#tap(row), "grip");
         row.grip = grip;
@@ -127,7 +127,7 @@ export class Reorder {
         });
     }
 
-    /** Near its edges the list scrolls on under the finger. */
+    /** Near its edges the list scrolls under the finger. */
     #scroll() {
         const drag = this.#drag;
         if (!drag?.isLifted) return;
@@ -146,7 +146,7 @@ export class Reorder {
         if (!drag?.isLifted) return;
         for (const one of drag.rows) setStyle(one, "transform", "");
         setClass(drag.row.element, "dragged", false);
-        // The click that follows is none.
+        // The click that follows a drag must be ignored.
         this.#hasDragged = true;
         setTimeout(() => (this.#hasDragged = false));
         if (isWanted && drag.place !== drag.index) this.onMove(drag.row.item.id, drag.place);

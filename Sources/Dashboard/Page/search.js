@@ -12,7 +12,7 @@ import { place, places } from "/placing.js";
 import { groupRow, shelfAbove, shelfText, Shelves } from "/shelves.js";
 import { clock, shown, titleOf } from "/text.js";
 
-/** Looks for songs of the host's library by words or on its shelves, and asks for them. */
+/** Searches the host's library by words or on its shelves, and suggests or adds songs. */
 export class Search {
     #input = make("input", "waits", {
         type: "search", id: "words", name: "q", maxlength: limits.search, autocomplete: "off", autocapitalize: "off",
@@ -30,11 +30,11 @@ export class Search {
     #timer = null;
     #abort = null;
     #query = { shelf: "words", words: "" };
-    /** What was on view when an artist or album was opened. */
+    /** The query that was shown when an artist or album was opened. */
     #before = null;
-    /** How many songs there are of what is on view. */
+    /** The number of all results of the shown query. */
     #total = 0;
-    /** What is searched for has no answer yet. */
+    /** Whether the query has no answer yet. */
     #isOpen = false;
 
     constructor(panel, node, isHost) {
@@ -70,7 +70,7 @@ export class Search {
         this.#showLibrary(view.library);
     }
 
-    /** There is a connection again: what had none is searched for now. */
+    /** The connection is back: repeats a query that failed without one. */
     again() {
         if (this.#isOpen) this.#look();
     }
@@ -90,7 +90,7 @@ export class Search {
         return this.#look();
     }
 
-    /** Back to the list in which the artist or album was found. */
+    /** Returns to the list in which the artist or album was found. */
     #goBack() {
         const before = this.#before ?? { shelf: shelfAbove[this.#query.shelf], words: "" };
         this.#input.value = before.shelf === "words" ? before.words : "";
@@ -107,7 +107,7 @@ export class Search {
         }));
     }
 
-    /** All songs of the artist or album, also those that are not shown yet. */
+    /** All songs of the artist or album, including those that are not shown yet. */
     async #wholeGroup() {
         const query = this.#query;
         const songs = [...this.#songs];
@@ -125,7 +125,7 @@ export class Search {
         return this.#open({ shelf, words: group.id, title: shown(group.name, t`(untitled)`) });
     }
 
-    /** `from` counts what is shown of it already. */
+    /** `from` is the number of results that are shown already. */
     async #look(from = 0) {
         clearTimeout(this.#timer);
         this.#abort?.abort();
@@ -143,7 +143,7 @@ export class Search {
     }
 
     #answer(found, from, words) {
-        // What could not be had more of is still there.
+        // If loading more results failed, the shown ones stay.
         if (!from || !this.#isOpen) {
             this.#total = found.total;
             this.#songs = [...(from ? this.#songs : []), ...found.songs];
@@ -193,13 +193,13 @@ export class Search {
     }
 }
 
-/** Artists or albums of a shelf, or those that have the words. */
+/** Artists or albums of a shelf, or those that match the words. */
 function groupsOf({ groups, artists, albums }) {
     const of = (some, shelf) => some.map((group) => ({ ...group, shelf }));
     return [...groups, ...of(artists ?? [], "artist"), ...of(albums ?? [], "album")];
 }
 
-/** What is said of what was found. */
+/** The text about the results. */
 function foundText(query, { total, lookedFor }) {
     if (query.shelf !== "words") return shelfText(query, total);
     const none = t`Nothing found for “${shown(query.words, "")}”.`;
@@ -243,13 +243,13 @@ function foundRow(node, isHost, view) {
         const next = isVote ? ["vote", t`Vote`] : again ? ["plus", t`Play again`] : ["plus", word];
         setButton(add, ...(done ? ["check", done, `${label}: ${done}`] : [...next, label]));
         if (more) setButton(more, "more", "", t`Choose when ${title} plays`);
-        // Not taken away: a person who has just tapped it keeps the focus.
+        // The button stays enabled, so that it keeps the focus of a person who has just tapped it.
         setAttribute(add, "aria-disabled", done ? "true" : null);
     };
     return row;
 }
 
-/** Why a song cannot be asked for again; null where it can. */
+/** Why a song cannot be asked for again. Null if it can. */
 function doneWord(song, isHost) {
     if (song.isPlaying) return t`Playing`;
     if (isHost) return song.item ? t`Added` : null;

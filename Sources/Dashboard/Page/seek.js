@@ -5,7 +5,7 @@ import { t } from "/language.js";
 import { limits } from "/limits.js";
 import { clock } from "/text.js";
 
-/** The progress of the song; on a host's page a slider that chooses the place where the song goes on. */
+/** The progress of the song. On a host's page it is a slider that sets the position. */
 export class Seek {
     #bar = make("progress", "", { "aria-label": t`Progress of the song` });
     #slider = make("input", "seek", { type: "range", min: "0", step: "1", "aria-label": t`Place in the song` });
@@ -13,7 +13,7 @@ export class Seek {
     #setAt = -Infinity;
     element;
 
-    /** `shown(seconds)` shows a place that the finger has not chosen yet. */
+    /** `shown(seconds)` shows a position while the finger still moves. */
     constructor(node, isHost, shown) {
         this.isHost = isHost;
         this.element = isHost ? this.#slider : this.#bar;
@@ -29,14 +29,14 @@ export class Seek {
         });
     }
 
-    /** Whether what is shown is what the finger has chosen. */
+    /** Whether the shown position is the one that the finger has chosen. */
     get isChosen() {
         return this.#isHeld || performance.now() - this.#setAt < limits.landing;
     }
 
     update(seconds, duration) {
         const isKnown = duration > 0;
-        // A bar without a value would move by itself, and a length that nobody knows is no progress.
+        // A progress element without a value is animated, and a song of unknown length has no progress.
         setShown(this.element, isKnown);
         if (!isKnown) return;
         setAttribute(this.element, "max", String(Math.floor(duration)));

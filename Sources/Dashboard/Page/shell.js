@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Keeps the page's files for a start while the node is out of reach. Browsers have a service worker on the device itself
- * and over HTTPS only; docs/dashboard.md says what there is elsewhere.
+ * Caches the page's files for a start while the node is out of reach. Browsers allow a service worker only on the
+ * device itself and over HTTPS. docs/dashboard.md describes what works elsewhere.
  */
 export async function keepShell() {
     if (!isSecureContext || !navigator.serviceWorker) return;
@@ -11,6 +11,6 @@ export async function keepShell() {
     try {
         await navigator.serviceWorker.register(policy ? policy.createScriptURL("/worker.js") : "/worker.js");
     } catch {
-        // A private window has none. The page works without it.
+        // A private window has no service worker. The page works without it.
     }
 }

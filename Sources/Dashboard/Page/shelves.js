@@ -5,11 +5,11 @@ import { foreign, make, setAttribute, setText } from "/dom.js";
 import { plural, t } from "/language.js";
 import { shown } from "/text.js";
 
-// What a library shows without a word that is typed.
+// The shelves of a library, shown before a person types.
 
 const words = { artists: t`Artists`, albums: t`Albums`, newest: t`Newest`, heard: t`Played` };
 
-/** The shelf that is on view while one of its artists or albums is open. */
+/** The shelf above an open artist or album. */
 export const shelfAbove = { artist: "artists", album: "albums" };
 
 /** A button for each shelf. */
@@ -26,14 +26,14 @@ export class Shelves {
         this.element = make("div", "shelves", { role: "group", "aria-label": t`Browse` }, ...buttons);
     }
 
-    /** Marks the one that is on view. */
+    /** Marks the selected shelf. */
     show(shelf) {
         const open = shelfAbove[shelf] ?? shelf;
         for (const [one, button] of this.#buttons) setAttribute(button, "aria-pressed", String(one === open));
     }
 }
 
-/** What is said of a shelf. */
+/** The text about a shelf. */
 export function shelfText({ shelf, title }, total) {
     if (!total) return shelf === "heard" ? t`Nothing was played before.` : t`There is nothing there.`;
     if (shelf === "artists") return plural(total, "{1} artist.", "{1} artists.");
@@ -59,7 +59,7 @@ export function groupRow(open) {
         art.update({ title, artist: group.artist, art: group.art });
         setText(name, title);
         const count = plural(group.songs, "{1} song", "{1} songs");
-        // Among songs it says what it is.
+        // Among songs, the row also says which of the two it is.
         const kind = { artist: t`Artist`, album: t`Album` }[group.shelf];
         setText(details, [kind, shown(group.artist, ""), count].filter(Boolean).join(" · "));
     };

@@ -2,11 +2,11 @@
 
 import { limits } from "/limits.js";
 
-// What the browser keeps for this page. Where it keeps nothing (a private window), the page's own memory does.
+// The page's values in the browser's storage. If that stores nothing (a private window), they are in memory.
 
 const memory = new Map();
 
-/** What was kept under a name, or null. */
+/** The stored value of a name, or null. */
 export function kept(name) {
     try {
         return JSON.parse(localStorage.getItem(`roadmesh.${name}`));
@@ -15,29 +15,29 @@ export function kept(name) {
     }
 }
 
-/** Keeps a value; null forgets it. */
+/** Stores a value. Null deletes it. */
 export function keep(name, value) {
     memory.set(name, value);
     try {
         if (value === null) localStorage.removeItem(`roadmesh.${name}`);
         else localStorage.setItem(`roadmesh.${name}`, JSON.stringify(value));
     } catch {
-        // It is in memory.
+        // The value is in memory.
     }
 }
 
-/** Who this browser is to a host: 32 random bytes in hexadecimal, made once. */
+/** This browser's identity for hosts: 32 random bytes in hexadecimal, created once. */
 export function ownKey() {
     const before = kept("key");
     if (typeof before === "string" && /^[0-9a-f]{64}$/.test(before)) return before;
-    // Not crypto.subtle, which there is only with TLS.
+    // crypto.subtle exists only with TLS.
     const bytes = crypto.getRandomValues(new Uint8Array(32));
     const key = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
     keep("key", key);
     return key;
 }
 
-/** The name under which this browser has joined before, or nothing. */
+/** The name that this browser joined with before, or an empty text. */
 export function ownName() {
     const name = kept("name");
     return typeof name === "string" ? name.slice(0, limits.name) : "";

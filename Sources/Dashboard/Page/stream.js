@@ -4,14 +4,14 @@ import { told } from "/language.js";
 import { limits } from "/limits.js";
 import { Reach } from "/reach.js";
 
-/** Reads the lines of a text/event-stream. */
+/** Parses the lines of a text/event-stream. */
 export class EventParser {
     #rest = "";
     #event = "";
     #data = [];
     #held = 0;
 
-    /** The messages that are complete with this piece: `{event, data}`. Throws where one has no end. */
+    /** The messages that this piece completes: `{event, data}`. Throws if a message exceeds `limits.message`. */
     read(piece) {
         const messages = [];
         const lines = (this.#rest + piece).split("\n");
@@ -35,8 +35,8 @@ export class EventParser {
 }
 
 /**
- * The live stream of views. It is read with `fetch`, since an EventSource tells neither a ping from silence nor a
- * refusal from a node that is gone.
+ * The live stream of views. It uses `fetch`, because an EventSource can distinguish neither a ping from silence nor a
+ * refusal from an unreachable node.
  */
 export class Stream {
     #reach = new Reach();
@@ -45,24 +45,25 @@ export class Stream {
     #on;
 
     /**
-     * `on` has `view(view, isFirst)`, the first of a connection or another, `refused({message, reason})`, 
-     * `sentAway()` of a passenger who was kicked or banned, and `changed()`, for what shows the state of the stream.
+     * `on` has `view(view, isFirst)`, where `isFirst` marks the first view of a connection, `refused({message,
+     * reason})`, `sentAway()` for a passenger who was kicked or banned, and `changed()` when the state of the stream
+     * changes.
      */
     constructor(on) {
         this.#on = on;
         document.addEventListener("visibilitychange", () => {
-            // A phone that slept has heard nothing, and does not know for how long.
+            // A phone that slept has received nothing, and does not know for how long.
             if (document.visibilityState === "visible" && this.#reach.phase === "waiting") this.retry();
         });
         window.addEventListener("online", () => this.#reach.phase === "waiting" && this.retry());
     }
 
-    /** Whether views come in. */
+    /** Whether views arrive. */
     get isOpen() {
         return this.#reach.phase === "open";
     }
 
-    /** Whether a person is told that they do not, and whether a tap is offered. */
+    /** Whether to show that no views arrive, and whether to offer "Retry". */
     get trouble() {
         return this.#reach.trouble(Date.now());
     }
@@ -72,7 +73,7 @@ export class Stream {
         this.#carryOut(this.#reach.tried(Date.now()));
     }
 
-    /** Connects no more until `retry`. */
+    /** Stays disconnected until `retry`. */
     stop() {
         this.#abort?.abort();
         this.#carryOut(this.#reach.refused());
@@ -102,7 +103,7 @@ export class Stream {
             if (answer.status === 401 || answer.status === 403) return await this.#refuse(answer, abort);
             if (answer.ok) await this.#read(answer.body, abort, told);
         } catch {
-            // What broke it makes no difference to what is done about it.
+            // All causes are handled in the same way.
         }
         if (this.#abort !== abort || abort.signal.aborted) return;
         const isOver = told.newest !== null && !told.goesOn;
@@ -119,7 +120,7 @@ export class Stream {
         this.#on.refused(refusal);
     }
 
-    /** Reads to the end. `told` takes the newest view, and whether any was of a session that goes on. */
+    /** Reads to the end. `told` receives the newest view, and whether any view was of a running session. */
     async #read(body, abort, told) {
         const reader = body.pipeThrough(new TextDecoderStream()).getReader();
         const parser = new EventParser();
@@ -129,7 +130,7 @@ export class Stream {
             if (done || abort.signal.aborted) return;
             this.#carryOut(this.#reach.heard(Date.now()));
             const views = parser.read(value).filter((message) => message.event === "view");
-            // Each view is whole, so that only the newest counts.
+            // Each view is complete, so only the newest counts.
             if (!views.length) continue;
             told.newest = JSON.parse(views.at(-1).data);
             told.goesOn ||= !told.newest.ended;
@@ -140,13 +141,13 @@ export class Stream {
 }
 
 /**
- * Whether the newest view is the last that a passenger gets: the driver has sent them away. It is the same while a node
- * stops, but then no connection follows; a node of one's own is started again.
+ * Whether the newest view is the last one of a passenger that the driver has removed. A node that stops sends the same
+ * view, but then no further connection succeeds. The own node of a guest is restarted instead.
  */
 const isSentAway = (view) =>
     view?.role === "webGuest" && view.connection === "disconnected" && Boolean(view.ended);
 
-/** Why the node says no: `{message, reason}`, a sentence or nothing, and a word for the page. */
+/** Why the node refuses: `{message, reason}`, a sentence or an empty text, and a code for the page. */
 export async function refusalOf(answer) {
     try {
         const { message, messageText, reason } = await answer.json();
@@ -156,5 +157,5 @@ export async function refusalOf(answer) {
     }
 }
 
-/** The sentence of that. */
+/** The sentence of a refusal. */
 export const messageOf = async (answer) => (await refusalOf(answer)).message;

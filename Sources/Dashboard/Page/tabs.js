@@ -4,11 +4,11 @@ import { make, setAttribute, setShown, setText } from "/dom.js";
 import { icon } from "/icons.js";
 import { t } from "/language.js";
 
-/** Lists of which one is in view: tabs, with the arrow keys as everywhere. */
+/** Lists in tabs, one of them shown. The arrow keys change the tab. */
 export class Tabs {
     #tabs = [];
 
-    /** `names` are `{id, icon, word}`, the first of them in view. */
+    /** `names` are `{id, icon, word}`. The first one is shown. */
     constructor(section, names) {
         const bar = make("div", "tabs", { role: "tablist", "aria-label": t`Lists` });
         for (const name of names) this.#tabs.push(this.#make(name));
@@ -22,7 +22,7 @@ export class Tabs {
         return this.#tabs.find((one) => one.id === id).panel;
     }
 
-    /** Brings a list into view. */
+    /** Shows a list. */
     show(id) {
         this.#select(this.#tabs.find((one) => one.id === id));
     }

@@ -4,25 +4,25 @@ import { language, plural, t, told } from "/language.js";
 import { limits } from "/limits.js";
 import { learntName } from "/names.js";
 
-// How things are said. Nothing here touches the page.
+// How values become text. Nothing here touches the page.
 
 const number = new Intl.NumberFormat();
 const twoDigits = new Intl.NumberFormat(undefined, { minimumIntegerDigits: 2, useGrouping: false });
 
-/** Weakest signals, in dBm, for one to four bars: those of the terminal. */
+/** The weakest signals, in dBm, for one to four bars: the same as in the terminal. */
 const thresholds = [-90, -80, -70, -60];
 
-/** A text from elsewhere as it is shown: never without end, and never nothing. */
+/** A text from other people in a form that can be shown: never too long and never empty. */
 export function shown(text, instead) {
-    // Spaces, and what has no width, are nothing to see.
+    // Spaces and zero-width characters are not visible.
     if (typeof text !== "string" || /^[\s\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]*$/u.test(text)) return instead;
     return cut(text, limits.text);
 }
 
-/** A sentence for a person, which is never cut: only what no sentence is has an end. */
+/** A sentence for a person. It is not cut at the limit of names: only something much longer than a sentence is. */
 export const sentenceOf = (text) => (shown(text, "") && cut(text, limits.sentence));
 
-/** At most so many characters, and an ellipsis for the rest. No character is cut in two. */
+/** At most this many characters, and an ellipsis for the rest. It splits no surrogate pair. */
 export function cut(text, length) {
     if (text.length <= length) return text;
     return `${text.slice(0, length).replace(/[\uD800-\uDBFF]$/, "")}…`;
@@ -34,10 +34,10 @@ export const titleOf = (song) => shown(song.title, t`(untitled)`);
 /** A person's name as it is shown. */
 export const nameOf = (person) => shown(person?.name ?? learntName(person?.id), t`somebody`);
 
-/** Who has voted for a song, as far as a line goes. */
+/** The voters of a song, as many as one line can show. */
 export const voterNames = (item) => item.voters.slice(0, 12).map((voter) => cut(nameOf(voter), 40)).join(", ");
 
-/** A moment, in seconds since 1970, as a person says it. */
+/** A time in seconds since 1970, in the person's format. */
 export const shortDate = (seconds) => new Date(seconds * 1_000).toLocaleString(language, {
     weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit",
 });
@@ -54,44 +54,44 @@ export function clock(seconds) {
 // Numbers with their nouns.
 export const votesOf = (count) => plural(count, "{1} vote", "{1} votes");
 export const guestsOf = (count) => plural(count, "{1} guest", "{1} guests");
-/** How many relays are on a way. */
+/** The number of relays on a route. */
 export const hopsOf = (hops) => plural(hops, "{1} hop", "{1} hops");
 
-/** How many guests are joined through a relay; nothing of somebody who is none, or of one with nobody behind it. */
+/** How many guests a relay carries. Empty for other guests. */
 export const relayText = (carries) => (carries ? plural(carries, "Relay for {1} guest", "Relay for {1} guests") : "");
 
-/** Of a host: how many are joined through relays, and how far. */
+/** For a host: how many guests are joined through relays, and the longest route. */
 export function treeText(guests) {
     const behind = guests.filter((guest) => guest.hops > 0);
     const farthest = Math.max(0, ...behind.map((guest) => guest.hops));
     return t`${behind.length} of ${guestsOf(guests.length)} through relays, up to ${hopsOf(farthest)}`;
 }
 
-/** A signal in dBm, with a real minus. */
+/** A signal in dBm, with a real minus sign. */
 export const decibels = (rssi) => `${number.format(rssi).replace("-", "−")} dBm`;
 
-/** A round trip. */
+/** A round-trip time. */
 export const milliseconds = (time) => (time < 1 ? "<1 ms" : `${number.format(Math.round(time))} ms`);
 
-/** Signal strength in bars, none to four. */
+/** Signal strength in bars, 0 to 4. */
 export const bars = (rssi) => thresholds.filter((threshold) => rssi >= threshold).length;
 
-/** One or two letters that stand for a title. */
+/** One or two letters that represent a title. */
 export function initials(title) {
     const words = title.slice(0, limits.text).match(/[\p{L}\p{N}]+/gu) ?? ["♪"];
     return words.slice(0, 2).map((word) => String.fromCodePoint(word.codePointAt(0)).toUpperCase()).join("");
 }
 
-/** A hue, in degrees, that a text always has. */
+/** A hue, in degrees, derived from a text. */
 export function hue(text) {
     let hash = 7;
     for (const letter of text.slice(0, limits.text)) hash = (hash * 31 + letter.codePointAt(0)) % 3600;
     return hash % 360;
 }
 
-/** For how long a song has played at `now`, in seconds; `receivedAt` is when the view came, on the same clock. */
+/** The position in the song at `now`, in seconds. `receivedAt` is when the view came, on the same clock. */
 export function elapsed(view, receivedAt, now) {
-    // Without sound nothing plays.
+    // Without sound the position does not advance.
     const since = view.isPlaying && view.sound !== false ? Math.max(0, now - receivedAt) / 1000 : 0;
     const duration = view.nowPlaying?.duration || Infinity;
     return Math.min(duration, Math.max(0, view.elapsed || 0) + since);
@@ -112,7 +112,7 @@ const wishWords = {
     },
 };
 
-/** What has become of a wish. A rejection has the host's reason in a sentence. */
+/** The state of a wish in words. A rejection contains the host's reason. */
 export function wishText(wish) {
     const words = wishWords[wish.kind]?.[wish.state]?.() ?? "";
     if (wish.state !== "rejected") return words;

@@ -8,21 +8,21 @@ import { keep, kept } from "/storage.js";
 const night = document.getElementById("night");
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
-/** Whether it is night by the clock at this hour. */
+/** Whether it is night at this hour. */
 export const isNightHour = (hour) => hour >= limits.nightFrom || hour < limits.nightTo;
 
 let isDriving = false;
 let isDark = null;
 let onChange = () => {};
 
-/** What a tap has chosen; else what the system has, and while driving also what the clock says. */
+/** The choice of a tap, else the system's preference, and while driving also the clock. */
 function isNight() {
     const chosen = kept("look");
     if (chosen) return chosen === "night";
     return dark.matches || (isDriving && isNightHour(new Date().getHours()));
 }
 
-/** Shows the colours of now. It costs nothing to ask again. */
+/** Applies the current colours. Repeated calls are cheap. */
 export function showColours(drives = isDriving) {
     isDriving = drives;
     if (isDark === isNight()) return;
@@ -31,11 +31,11 @@ export function showColours(drives = isDriving) {
     onChange();
 }
 
-/** Dark by night and light by day, until a tap says otherwise. */
+/** A button that changes between day and night colours. Without a choice the system decides. */
 export function themeButton() {
     const element = button("quiet", "moon", "", () => {
         const chosen = isDark ? "day" : "night";
-        // Who chooses what the system has goes with the system again.
+        // A choice that equals the system's preference follows the system again.
         keep("look", (chosen === "night") === dark.matches ? null : chosen);
         showColours();
     });

@@ -5,20 +5,20 @@ import { around, t } from "/language.js";
 import { limits } from "/limits.js";
 import { shown } from "/text.js";
 
-// How it is drawn who hangs on whom. The view has each guest behind the relay that it is joined through.
+// Draws the tree of links. The view lists each guest after the relay that it is joined through.
 
-/** Whether the view shows a tree of the whole session: a guest's own node knows no more than its own way. */
+/** Whether the view shows the tree of the full session. A guest's own node knows only its own route. */
 export const isTree = (view) => view.role !== "guest" && view.guests.some((guest) => guest.via);
 
 /**
- * How each guest is drawn: `lines` has a word for each level, "on" where the line of a relay above goes on to a later guest,
- * "gap" where it does not, and last "tee" or "end", its own branch with more below it or without. `isAbove` says whether
- * others follow that hang on it, and `isBelow` whether it is drawn below what it hangs on.
+ * How each guest is drawn. `lines` has one entry per level: "on" if a relay's line continues to a later guest, "gap" if
+ * it does not, and last the guest's own branch, "tee" if it continues or "end". `isAbove` says whether guests behind
+ * this one follow, and `isBelow` whether the guest is drawn below its relay.
  */
 export function branches(guests) {
     const depths = new Map();
     const rows = guests.map(({ id, via }) => {
-        // Who hangs on nobody that stands above it is drawn below the host.
+        // If the relay is not above the guest in the list, the guest is drawn below the host.
         const above = via ? depths.get(via.id) : 0;
         const depth = Math.min((above ?? 0) + 1, limits.treeDepth);
         depths.set(id, depth);
@@ -35,7 +35,7 @@ export function branches(guests) {
     return rows;
 }
 
-/** What is drawn before somebody: nothing to a person who does not see it, who is told the same in words. */
+/** The lines in front of a guest. Screen readers ignore them: they read the relay's name. */
 export function branchLines(row) {
     const element = make("span", "branches", { "aria-hidden": "true", hidden: true });
     let drawn = "";
@@ -50,7 +50,7 @@ export function branchLines(row) {
     return { element, update };
 }
 
-/** The relay that somebody is joined through, in words. */
+/** The relay that a guest is joined through, in words. */
 export function through(className = "") {
     const name = foreign();
     const [before, after] = around("through {1}");

@@ -4,18 +4,18 @@ import { t } from "/language.js";
 import { limits } from "/limits.js";
 import { shown } from "/text.js";
 
-/** Decides when the driver is offered to undo the last step: once for each step, for `limits.undo` seconds. */
+/** Decides when to offer the driver an undo of the last step: once per step, for `limits.undo` seconds. */
 export class Undo {
-    /** The newest step that a view had; undefined before the first view. */
+    /** The newest step in any view. Undefined before the first view. */
     #last;
     #offered = null;
     #offer = null;
 
-    /** A view has come, in which `undo` is `{kind, title or name, step}`, or null. Steps are numbered from 1. */
+    /** A view has come, in which `undo` is `{kind, title or name, step}` or null. Steps are numbered from 1. */
     take(undo) {
         const step = undo?.step ?? 0;
         if (step === this.#offered) return;
-        // Steps from before the page was opened, and those that an undo has uncovered, are not offered.
+        // Steps from before the page was opened, and steps that an undo has uncovered, are not offered.
         const isNew = this.#last !== undefined && step > this.#last;
         this.#last = Math.max(this.#last ?? 0, step);
         this.#offered = isNew ? step : null;
@@ -32,7 +32,7 @@ export class Undo {
         this.#offer = null;
     }
 
-    /** What there is to tell. */
+    /** The notice with the offer, if there is one. */
     get notices() {
         return this.#offer ? [this.#offer] : [];
     }

@@ -6,7 +6,10 @@ import { icon, setIcon } from "/icons.js";
 import { t } from "/language.js";
 import { limits } from "/limits.js";
 
-/** How loud a host plays, and whether in random order. The volume that is shown is what the finger has set, until it is gone for a while. */
+/**
+ * A host's volume and random order. After the finger has set a volume, that one is shown until the node has had time to
+ * apply it.
+ */
 export class Volume {
     #mark = icon("volume");
     #slider = make("input", "", { type: "range", min: "0", max: "100", step: "5", "aria-label": t`Volume` });
@@ -40,7 +43,7 @@ export class Volume {
         setAttribute(this.#slider, "aria-valuetext", `${this.#slider.value} %`);
     }
 
-    /** While it moves it is told now and then, and its end always. */
+    /** Sends the volume at intervals while the slider moves, and always its final value. */
     #set() {
         this.#setAt = performance.now();
         this.#show();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The page's files, for a start while the node is out of reach. The node is asked first, since a program that was restarted
-// may have another page; what it says about songs and people goes past this.
+// Caches the page's files for a start while the node is out of reach. It asks the node first, because a program that
+// was restarted may have a newer page. Requests about songs and people bypass it.
 
 const name = "page";
 const files = [
@@ -34,7 +34,7 @@ async function answered(request, pathname) {
     const cache = await caches.open(name);
     const kept = await cache.match(pathname);
     try {
-        // Without a file that is kept there is nothing better to wait for.
+        // Without a cached file it waits for the node as long as necessary.
         const answer = await fetch(request, kept ? { signal: AbortSignal.timeout(patience) } : {});
         if (answer.ok && !answer.redirected) await cache.put(pathname, answer.clone());
         return answer;

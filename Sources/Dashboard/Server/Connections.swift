@@ -30,7 +30,7 @@ final class Connections: Sendable {
 
     var count: Int { state.withLockedValue { $0.table.count } }
 
-    /// Admits a connection, and closes another if there is no room. Nil if the connection must be closed.
+    /// Admits a connection, and closes another one if the table is full. Nil if the connection must be closed.
     func open(_ channel: any Channel) -> ConnectionTable.ID? {
         let address = channel.remoteAddress?.ipAddress ?? ""
         let (id, evicted) = state.withLockedValue { state -> (ConnectionTable.ID?, (any Channel)?) in

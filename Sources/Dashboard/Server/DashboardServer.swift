@@ -41,7 +41,7 @@ struct DashboardServer: Sendable {
         self.logger = logger
     }
 
-    /// The kernel closes a connection whose client acknowledges nothing for this long (tcp(7)): a phone that has gone.
+    /// The kernel closes a connection if the client acknowledges nothing for this long (tcp(7)): a phone that has gone.
     private static let userTimeout = ChannelOptions.Types.SocketOption(
         level: .tcp, name: NIOBSDSocket.Option(rawValue: TCP_USER_TIMEOUT))
 

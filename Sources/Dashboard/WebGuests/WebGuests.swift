@@ -5,7 +5,7 @@ import MeshNode
 import MeshProtocol
 
 /// Decides which passengers with browsers have a link to the node, and sends their messages on it. The node itself
-/// decides whom it admits.
+/// decides which guests it admits.
 struct WebGuests: Sendable {
     /// What the dashboard must do.
     enum Action: Hashable, Sendable {
@@ -78,7 +78,7 @@ struct WebGuests: Sendable {
     /// afterwards.
     mutating func begins(_ id: Peer.ID, from address: String? = nil) -> Bool {
         let address = address ?? entries[id]?.address ?? ""
-        // This device's own address is exempt. It also stands for everyone behind a tunnel or a proxy on this device.
+        // This device's own address is exempt. It also represents everyone behind a tunnel or a proxy on this device.
         if !DashboardAddress.isLoopback(address) {
             let others = entries.filter { $0.key != id && $0.value.guest.link != nil && coming[$0.key] == nil }.values
             let all = others.map(\.address) + coming.filter { $0.key != id }.values
@@ -188,7 +188,7 @@ struct WebGuests: Sendable {
         }
     }
 
-    /// Only these guests are banned. A guest whose ban is lifted gets a link as soon as its page asks.
+    /// Only these guests are banned. An unbanned guest gets a link as soon as its page asks.
     mutating func admit(allBut banned: Set<Peer.ID>) -> [Action] {
         let admitted = entries.filter { $0.value.guest.viewpoint.ended != nil && !banned.contains($0.key) }.keys
             .sorted()
