@@ -2,143 +2,146 @@
 
 import DemocracyDJ
 
-/// Every limit of the music library in one place, each with its reason. Tests make them smaller.
+/// Every limit of the music library, each with its reason. Tests reduce them.
 struct LibraryLimits: Sendable {
     // MARK: A file
 
-    /// Largest file that is read, in bytes: the limit of a WAV file.
+    /// The largest file that is read, in bytes: the limit of a WAV file.
     var fileBytes: Int64 = 4 << 30
     /// Bytes of a file that are read for its tags: a FLAC file with a booklet of scanned pages. They may be in memory
-    /// briefly, and the search in a file of rubbish ends there.
+    /// for a short time. It also bounds the search in a file of garbage.
     var tagBytes: UInt64 = 32 << 20
-    /// Reads of a few bytes for a file's tags: real ones take some hundreds. In a malicious MP4 file each may be a
-    /// level of nesting, which takes room on the stack.
+    /// Small reads for a file's tags: real files need some hundreds. In a malicious MP4 file each read may be a level
+    /// of nesting, which takes room on the stack.
     var smallReads: UInt32 = 8_192
-    /// Bytes of a tag's text that are read, before it is cut to what guests receive.
+    /// Bytes of a tag's text that are read, before it is cut to the length that guests receive.
     var tagTextBytes: UInt32 = 1_024
-    /// Longest album, in bytes: as a title. It is searched, and not told.
+    /// The longest album name, in bytes: the same as a title. It is searched, but not sent.
     var albumBytes = DJLimits.songTextBytes
-    /// Artists of a song: more are a choir.
+    /// Artists of a song: a longer list is a choir.
     var songArtists = 16
-    /// Largest cover, in bytes: as one from the web (`ArtworkLimits.pictureBytes`). It is in memory while it is sent.
+    /// The largest cover, in bytes: the same as from the web (`ArtworkLimits.pictureBytes`). It is in memory while it
+    /// is sent.
     var coverBytes: UInt32 = 4 << 20
-    /// Blocks of a file that make its id, at its head, its middle and its end, in bytes: two songs of one size differ in
-    /// at least one, and a slow stick gives them quickly.
+    /// Bytes of each block that the id hashes, at the start, the middle and the end: two songs of the same size differ
+    /// in at least one block, and a slow stick reads them quickly.
     var idBlockBytes = 16 << 10
 
     // MARK: The program that reads tags
 
-    /// Memory that a file's tags may take, in bytes: some times as much as is read of it.
+    /// Memory for a file's tags, in bytes: a multiple of what is read.
     var readerBytes: UInt = 256 << 20
-    /// Longest answer, in bytes: a cover, or texts of tags.
+    /// The longest answer, in bytes: a cover, or texts of tags.
     var answerBytes = 5 << 20
-    /// Files that are asked for before the answer for the first: the program never waits for the next.
+    /// Requests that are sent before the first answer, so that the program never waits for the next one.
     var requestsAhead = 32
-    /// Time for an answer: a slow stick reads a large file's tags in it. After it the file cannot be read.
+    /// The time for an answer: a slow stick reads a large file's tags within it. After that the file counts as
+    /// unreadable.
     var readTime: Duration = .seconds(20)
-    /// How often a file may end the program before it cannot be read: the first time may be chance.
+    /// How often a file may crash the program before it counts as unreadable: the first crash may be a coincidence.
     var deathsOfFile = 2
-    /// How often in a row the program may end before its first word: the system does not start it.
+    /// How often in a row the program may end before its first message: the system cannot start it.
     var readerStarts = 3
-    /// How long the program waits for the next file: covers are asked for one after the other.
+    /// How long the idle program stays alive: covers are requested one after the other.
     var readerRest: Duration = .seconds(60)
 
     // MARK: Files that the player plays without sound
 
-    /// Time for playing a file to its end: an audio book of some hours is played a hundred times as fast.
+    /// The time to play a file to its end: an audio book of some hours plays a hundred times as fast.
     var playTime: Duration = .seconds(120)
-    /// Longest line of the player, in bytes: a file's tags with the texts of all songs of an album.
+    /// The longest line of the player, in bytes: a file's tags with the lyrics of all songs of an album.
     var playerLineBytes = 1 << 20
-    /// Tags of a file that are looked at: some dozens are known.
+    /// Tags of a file that are examined: some dozens are known.
     var playerTags = 100
-    /// A length of a file that the player finds to be this much wrong is corrected: fewer changes are of no use to anybody.
+    /// A length that the player finds to be off by this much is corrected. A smaller error does not matter.
     var wrongLength: Duration = .seconds(1)
-    /// Pause between two lists of songs with corrected lengths: each is sent to all guests.
+    /// The pause between two song lists with corrected lengths: each list is sent to all guests.
     var toldLengths: Duration = .seconds(30)
-    /// Pause between two songs that are measured: the processor is for the music and its guests.
+    /// The pause between two measured songs: music and guests need the processor.
     var measurePause: Duration = .milliseconds(100)
 
     // MARK: The folder
 
-    /// Songs of a library: a stick of 256 GB has room for no more.
+    /// Songs of a library: the capacity of a 256 GB stick.
     var songs = 50_000
-    /// Folders in a library: more than one for each album. Each that is watched costs the kernel about a kilobyte.
+    /// Folders of a library: more than one per album. Each watched folder costs the kernel about a kilobyte.
     var folders = 20_000
-    /// How deep folders nest: deeper ones are backups of backups.
+    /// The depth of nested folders: deeper ones are backups of backups.
     var depth = 24
-    /// Entries of one folder that are read: a folder of all songs, with a picture for each.
+    /// Entries of one folder that are read: all songs in one folder, with a picture for each.
     var entries = 150_000
-    /// Songs that are remembered after they are gone, so that they come back as who they were: another stick's worth.
+    /// Missing songs that are remembered so that they return with their ids: another stick's worth.
     var goneSongs = 50_000
 
     // MARK: Playlists
 
-    /// Largest playlist that is read, in bytes: each of its entries with a long path and title.
+    /// The largest playlist that is read, in bytes: each of its entries with a long path and title.
     var playlistBytes = 4 << 20
     /// Entries of a playlist: weeks of music.
     var playlistEntries = 10_000
-    /// Playlists that the driver can choose from: more than a menu is read for.
+    /// Playlists that the driver can choose from: a person does not read a longer menu.
     var playlists = 50
-    /// Entries of a folder that are looked at for playlists: a folder of more is one of songs.
+    /// Entries of a folder that are searched for playlists: a folder with more entries is one of songs.
     var playlistFolderEntries = 5_000
-    /// Longest path in a playlist, in bytes: what the system takes (`PATH_MAX`).
+    /// The longest path in a playlist, in bytes: the system's limit (`PATH_MAX`).
     var playlistPathBytes = 4_096
 
     // MARK: Reading
 
-    /// Files that are read between two transactions: a batch takes a tenth of a second, a power cut takes back no more, and
-    /// progress moves. With 64 a scan took a tenth longer.
+    /// Files that are read between two transactions. A batch takes a tenth of a second, a power cut loses no more than
+    /// that, and the progress moves. With 64 a scan took a tenth longer.
     var batch = 256
-    /// Page cache of each of the index's connections, in KiB. Ten thousand songs are searched in less than 20 ms with it.
+    /// The page cache of each connection to the index, in KiB. It allows searches of 10,000 songs within 20 ms.
     var pageCacheKiB = 512
-    /// Connections that read: one gives the full list while another searches.
+    /// Connections that read: one returns the full list while another one searches.
     var readers = 2
-    /// Largest log that stays on disk after what is in it went to the index, in bytes: as SQLite lets it grow before.
+    /// The largest write-ahead log that stays on disk after a checkpoint, in bytes: the size at which SQLite starts
+    /// one.
     var journalBytes = 4 << 20
-    /// Matches of a search that are ranked: more take longer than a person's next letter.
+    /// Matches of a search that are ranked: ranking more takes longer than a person's next key press.
     var rankedMatches = 300
-    /// Artists among the matches of a search that are ranked, and albums: some times as many as are listed.
+    /// Matching artists and albums that are ranked: a multiple of what is listed.
     var rankedGroups = 40
-    /// Words of a search that count: more than a title has that people type.
+    /// Words of a search that count: more than people type of a title.
     var searchWords = 12
 
     // MARK: Watching
 
-    /// How long it is quiet in the folder before it is looked through: a program that saves tags writes several files.
+    /// How long the folder must be quiet before a scan: a program that saves tags writes several files.
     var settle: Duration = .milliseconds(500)
-    /// How long it is waited for quiet at most: while an album is copied, its first songs are there already.
+    /// The longest wait for quiet: while an album is being copied, its first songs appear already.
     var longestSettle: Duration = .seconds(5)
-    /// Pause after a look through the folder, as a multiple of the time that it took: a copy of ten thousand songs does
-    /// not keep a small processor busy with looking.
+    /// The pause after a scan, as a multiple of its duration: copying ten thousand songs must not keep a small
+    /// processor busy with scans.
     var restFactor = 10
     /// The longest such pause.
     var longestRest: Duration = .seconds(60)
     /// How long a file may be written before it is read as it is: a large file over a slow network.
     var longestCopy: Duration = .seconds(10 * 60)
-    /// Files that are being written, or were written since the last scan: as many as a large copy has. Size and time
-    /// show the changes of others.
+    /// Files that are remembered as being written, or as written since the last scan: a large copy has as many. Changes
+    /// of the others are recognised by size and time.
     var notedFiles = 10_000
-    /// Pause between looks through a folder that cannot be watched: new songs come within a rest stop.
+    /// The pause between scans of a folder that cannot be watched: new songs appear within a rest stop.
     var unwatchedPause: Duration = .seconds(5 * 60)
-    /// Pause between looks for a folder that is away, or that has no song: a stick that is plugged in is there at once.
+    /// The pause between looks for a folder that is away or empty: a stick that is plugged in is found at once.
     var awayPause: Duration = .seconds(2)
-    /// Files that cannot be played and that a notice names: one line has room for no more.
+    /// Unplayable files that a notice names: one line has no room for more.
     var namedFiles = 3
-    /// The same of the log: a folder of another kind of files would fill it.
+    /// The same for the log: a folder of another kind of files would fill it.
     var loggedFiles = 100
-    /// Files that the player has tried between two transactions: it takes a second for some.
+    /// Files that the player has tried between two transactions: a file takes up to a second.
     var playedBatch = 8
-    /// Files that are read to find out whether the folder or one song is at fault: a few broken ones are among them by chance.
+    /// Files that are read to decide whether the folder or one song is at fault: a few of them may be broken.
     var checkedFiles = 8
-    /// Bytes that are read of such a file, at each of three places: a block of a disk.
+    /// Bytes that are read from such a file, at each of three places: a block of a disk.
     var checkedBytes = 4_096
-    /// Time for that: a disk that slept has spun up by then. One that gives no answer is away.
+    /// The time for that check: a sleeping disk spins up within it. A disk that does not answer counts as away.
     var checkTime: Duration = .seconds(8)
-    /// Pause before what could not be written to the index is tried again.
+    /// The pause before a failed write to the index is tried again.
     var retryPause: Duration = .seconds(60)
-    /// Changes in the folder that wait to be taken note of: they come in bursts. With more, the folder is looked through.
+    /// Changes in the folder that are queued: they come in bursts. If there are more, the folder is scanned.
     var waitingChanges = 1_024
 
-    /// Those of a running head unit.
+    /// The limits of a running head unit.
     static let standard = LibraryLimits()
 }

@@ -2,8 +2,7 @@
 
 import NIOConcurrencyHelpers
 
-/// The updates that nobody has taken yet: at most one of each kind, since a later one makes it void. So a listener that
-/// is slow costs no memory.
+/// Pending updates, at most one of each kind, because a later one replaces it. So a slow listener costs no memory.
 final class LibraryUpdates: Sendable {
     private struct State {
         var waiting: [MusicLibrary.Update] = []
@@ -22,7 +21,7 @@ final class LibraryUpdates: Sendable {
         }
     }
 
-    /// There is something to tell.
+    /// Adds an update.
     func tell(_ update: MusicLibrary.Update) {
         let asking = state.withLockedValue { state in
             guard state.asking == nil else { return state.asking.take() }
@@ -33,7 +32,7 @@ final class LibraryUpdates: Sendable {
         asking?.resume(returning: update)
     }
 
-    /// There will be nothing more to tell.
+    /// Ends the stream of updates.
     func end() {
         let asking = state.withLockedValue { state in
             state.hasEnded = true

@@ -8,7 +8,8 @@ extension MusicLibrary {
     /// The name of the player's filter that measures how loud songs are.
     public static let measuringFilter = PlayerTalk.filter
 
-    /// How much louder or softer than its file a song is to be played, in decibels. A song that is not measured yet is the next one.
+    /// The gain with which to play a song, in decibels. A song that is not measured yet becomes the next one to be
+    /// measured.
     public func gain(of id: Song.ID) async -> Double {
         guard loudness != .off, measurePlayer != nil, let gain = try? await index.gain(of: id) else { return 0 }
         if !gain.isMeasured, gain.tags.trackGain == nil, let number = try? await index.number(of: id) {
@@ -40,7 +41,7 @@ extension MusicLibrary {
             let path = folder + "/" + song.path
             guard let outcome = await measurer.run({ try? player.play(path) }), !Task.isCancelled else { return }
             if case .fails = outcome {
-                // A failure means nothing while the folder is away.
+                // If the folder is away, a failure says nothing about the file.
                 guard await check(song.path, []) == nil else { return }
             }
             guard let isOther = try? await index.write(outcome, of: song) else { return }

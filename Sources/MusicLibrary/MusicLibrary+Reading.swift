@@ -3,10 +3,10 @@
 import DemocracyDJ
 import MeshProtocol
 
-// What files say of themselves, and what the player says of those that say too little.
+// Reads tags with TagLib, and uses the player for files with insufficient tags.
 
 extension MusicLibrary {
-    /// Files that were read, and those that could not be opened. Nil where the program that reads does not start.
+    /// Files that were read, and files that could not be opened. Nil if the reader program does not start.
     typealias Batch = (files: [SongFile], failed: [LibraryScan.ToRead])?
 
     /// Reads the tags of some files.
@@ -36,7 +36,7 @@ extension MusicLibrary {
         _ batch: Batch, _ samples: [String]
     ) async throws(LibraryProblem) -> ([SongFile], [LibraryScan.ToRead]) {
         guard let (files, failed) = batch else { throw .readerFailed }
-        // It is not the files' fault where the stick was pulled.
+        // If the stick was pulled, the files are not at fault.
         if !failed.isEmpty || files.contains(where: { !$0.isMusic }), let problem = await check(nil, samples) {
             throw problem
         }
@@ -45,7 +45,7 @@ extension MusicLibrary {
 
     // MARK: The player
 
-    /// Files that TagLib could not read, as the player finds them. Those that do not play are named in the log.
+    /// Adds the player's findings about files that TagLib could not read. The log names those that cannot be played.
     func played(_ files: [SongFile], _ samples: [String]) async throws(LibraryProblem) -> [SongFile] {
         guard let player else { return files }
         var played = files

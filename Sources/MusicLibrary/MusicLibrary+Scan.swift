@@ -4,7 +4,7 @@ import DemocracyDJ
 import Glibc
 
 extension MusicLibrary {
-    /// Looks through the folder once, and performs what there is to do.
+    /// Scans the folder once and applies the changes.
     func scan(_ watch: FolderWatch?) async -> RescanPolicy.Outcome {
         var outcome = RescanPolicy.Outcome.failed
         do throws(LibraryProblem) {
@@ -15,7 +15,7 @@ extension MusicLibrary {
             outcome = found == 0 ? .away : !isWatched ? .unwatched : walk.isRemote ? .remote : .watched
         } catch {
             root = nil
-            // What a cancelled task did not get is nobody's problem.
+            // A cancelled task may leave work undone, which is not a problem to report.
             if !Task.isCancelled { tell(error) }
             switch error {
             case .indexUnusable, .readerFailed: break
@@ -25,7 +25,7 @@ extension MusicLibrary {
         return outcome
     }
 
-    /// Returns which folder it is, how many files there are, and what is wrong, the worst first.
+    /// Returns the folder's identity, the number of files, and the problems, worst first.
     private func perform(
         _ watch: FolderWatch?
     ) async throws(LibraryProblem) -> (FolderWalk, Int, [LibraryProblem]) {
@@ -34,7 +34,7 @@ extension MusicLibrary {
         try await index.begin(folder: folder)
         if walk.files.isEmpty, try await index.hadSongs() { throw .folderAway(path: folder) }
         let samples = walk.files.shuffled().prefix(limits.checkedFiles).map(\.path)
-        // Its entries may be there from the kernel's memory.
+        // The kernel may list the folder from its cache, so read a file too.
         if problem?.isAbsence == true, let problem = await check(nil, samples) { throw problem }
         let known = try await index.known(hasPlayer: player != nil)
         let scan = await scanner.run {
@@ -66,7 +66,7 @@ extension MusicLibrary {
         try await scanner.run { [folder, limits] () throws(LibraryProblem) in
             watch?.begin()
             let walk = try FolderWalk(folder, limits: limits) { watch?.enter($0) }
-            // Without a watch there are as many of this user's as the system allows.
+            // The watch is missing because this user has as many as the system allows.
             guard let watch else { return (walk, EMFILE) }
             return (walk, watch.end())
         }
@@ -82,7 +82,7 @@ extension MusicLibrary {
         var unreadable: [String] = []
         var silent: [SongFile] = []
         var done = 0
-        // A batch is read while the one before it is written.
+        // Reads a batch while the previous one is being written.
         var batches = scan.toRead.batches(of: limits.batch).makeIterator()
         var ahead = batches.next().map(reading)
         while let reading = ahead {
@@ -90,13 +90,13 @@ extension MusicLibrary {
             let batch = await reading.value
             ahead = batches.next().map(self.reading)
             let (files, failed) = try await checked(batch, samples)
-            // The player may find a length where TagLib finds none, but it is slower.
+            // The player may find a length that TagLib does not find, but it is slower.
             let isForPlayer = { (file: SongFile) in file.isForPlayer && self.player != nil }
             silent += files.filter(isForPlayer)
             if try await index.write(files.filter { !isForPlayer($0) }) { given.hasChanged = true }
             try await index.leave(failed.compactMap(\.number))
             if failed.contains(where: { $0.number != nil }) { given.hasChanged = true }
-            // What is not there any more is not broken: it is seen to next time.
+            // A file that is gone is not broken. The next scan handles it.
             unreadable += failed.map(\.file.path).filter { access(folder + "/" + $0, F_OK) == 0 }
             done += files.filter { !isForPlayer($0) }.count + failed.count
             mailbox.tell(.progress(done: done, of: scan.toRead.count))
@@ -130,7 +130,7 @@ extension LibraryProblem {
     fileprivate var isOfWatching: Bool { if case .notWatched = self { true } else { false } }
 }
 
-/// Which songs were given on the way: the more there are, the more seldom, so that giving them costs no more than
+/// Which songs were published during the scan. With more songs it publishes less often, so that this costs no more than
 /// reading.
 private struct Given {
     var hasChanged: Bool

@@ -5,53 +5,53 @@ import Glibc
 import Logging
 import MeshProtocol
 
-/// A folder of music: its songs, searched, with their files and covers, as long as it changes.
+/// A folder of music: its songs with files and covers, kept up to date and searchable.
 public actor MusicLibrary {
-    /// What there is to tell of a library.
+    /// An event of a library.
     public enum Update: Hashable, Sendable {
         /// How many of the files that are new or changed have been read.
         case progress(done: Int, of: Int)
-        /// All songs, in the order of `MusicIndex.songs`. Before the first look through the folder these are the songs
-        /// of the last time; while many are read for the first time, those that were read so far.
+        /// All songs, in the order of `MusicIndex.songs`. Before the first scan these are the songs of the last run.
+        /// During a first scan they are the songs that were read so far.
         case songs([Song])
-        /// Something is wrong; where several things are, the worst of them. It takes the place of the one before.
+        /// The worst current problem. It replaces the previous one.
         case problem(LibraryProblem)
-        /// Nothing is wrong any more.
+        /// All problems are solved.
         case recovered
     }
 
-    /// What there is to tell, for one listener. Of what it has not taken yet, an update takes the place of an earlier
-    /// one of its kind. It ends when `run` does.
+    /// The updates, for one listener. A pending update is replaced by a later one of the same kind. The stream ends
+    /// when `run` does.
     public nonisolated let updates: AsyncStream<Update>
 
     let folder: String
     let index: MusicIndex
     let limits: LibraryLimits
     let logger: Logger
-    /// Reads the folder. Covers have a thread of their own: a person waits for them.
+    /// Reads the folder. Covers have a thread of their own, because a person waits for them.
     let scanner = FileWorker("roadmesh.library.scan")
     private let coverWorker = FileWorker("roadmesh.library.cover")
-    /// Reads tags for a scan, and covers.
+    /// Reads tags for a scan.
     let reader: FileReader
     private let coverReader: FileReader
-    /// The player for files that TagLib cannot read. Nil where nothing plays.
+    /// The player for files that TagLib cannot read. Nil without a player.
     let player: PlayerProbe?
     /// The player that measures, on a thread of its own.
     let measurePlayer: PlayerProbe?
     let measurer = FileWorker("roadmesh.library.measure")
     let loudness: Loudness
     var measuring: Task<Void, Never>?
-    /// Songs that are measured before others.
+    /// Songs that are measured first.
     var wantedMeasures: [Int64] = []
-    /// Files that the log has named.
+    /// The number of files that the log has named.
     var loggedFiles = 0
     private var coverRest: Task<Void, Never>?
-    /// Asks whether the folder is there, while a scan may wait for it.
+    /// Checks whether the folder is there, while a scan may block on it.
     let checker = FileWorker("roadmesh.library.check")
     let mailbox = LibraryUpdates()
     var policy: RescanPolicy
     var problem: LibraryProblem?
-    /// The folder, as it was looked through last. Nil while it is away.
+    /// The folder at the last scan. Nil while it is away.
     var root: FolderWalk.Place?
     var hasGivenSongs = false
     private let origin = ContinuousClock.now
@@ -59,10 +59,10 @@ public actor MusicLibrary {
     let wake: AsyncStream<Void>.Continuation
     private var alarm: Task<Void, Never>?
 
-    /// A library of what is in a folder, which need not be there yet. `database` is the file of its index: it is made
-    /// where it is not there, and made again where it is damaged. One library at a time uses it. `reader` starts the program
-    /// that reads tags and covers (`FileReaderProgram`); nil reads them in this process. `player` starts the player without sound, for
-    /// files that TagLib cannot read and to measure what `loudness` needs; nil does without.
+    /// A library of a folder, which may appear later. `database` is the file of its index, which is created if it is
+    /// missing or damaged. Only one library at a time may use it. `reader` starts the program that reads tags and
+    /// covers (`FileReaderProgram`); nil reads them in this process. `player` starts the player without sound, for
+    /// files that TagLib cannot read and to measure what `loudness` needs; nil does without both.
     public init(
         folder: String, database: String, reader: [String]? = nil, player: [String]? = nil, loudness: Loudness = .off,
         logger: Logger = Logger(label: "roadmesh.library")
@@ -89,7 +89,7 @@ public actor MusicLibrary {
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Reads the folder, and whatever changes in it, until the task is cancelled. It is run once.
+    /// Reads the folder and its changes until the task is cancelled. Call it once.
     public func run() async {
         if let songs = try? await index.songs(), !songs.isEmpty { mailbox.tell(.songs(songs)) }
         let watch = FolderWatch(root: folder, limits: limits) { [wake] in wake.yield() }
@@ -116,16 +116,16 @@ public actor MusicLibrary {
         }
     }
 
-    /// What has words that begin with what was typed, or is on a shelf; nothing where the index fails.
+    /// Searches words by their prefixes, or lists a shelf. Empty if the index fails.
     public func find(_ query: SongQuery, atMost limit: Int) async -> FoundSongs {
         await index.find(query, atMost: limit, logger)
     }
 
-    /// Whether a path is that of a playlist, by its ending.
+    /// Whether a path has the extension of a playlist.
     public static func isPlaylist(_ path: String) -> Bool { Playlist.isPlaylist(path) }
 
-    /// The songs of a playlist that are in the folder; those that have not been read yet are not. Nil if the file cannot be read, or is
-    /// no playlist.
+    /// The songs of a playlist that are in the folder and have been read. Nil if the file cannot be read or is not a
+    /// playlist.
     public func songs(ofPlaylist path: String) async -> PlaylistSongs? {
         guard let paths = try? await index.paths() else { return nil }
         return await coverWorker.run { [limits, folder] in
@@ -148,26 +148,26 @@ public actor MusicLibrary {
             example: found.firstIndex { $0 == nil }.map { list.entries[$0].text })
     }
 
-    /// The playlists in the folder and in the folders in it, by their paths in it, in alphabetical order.
+    /// The playlists in the folder and in its direct subfolders: relative paths in alphabetical order.
     public func playlists() async -> [String] {
         await coverWorker.run { [folder, limits] in PlaylistFiles.find(in: folder, limits: limits) }
     }
 
-    /// The songs of one of `playlists`; nil where there is no such playlist, or it cannot be read.
+    /// The songs of one of `playlists`. Nil if there is no such playlist, or if it cannot be read.
     public func songs(ofFoundPlaylist name: String) async -> [Song.ID]? {
         await playlists().contains(name) ? await songs(ofPlaylist: folder + "/" + name)?.songs : nil
     }
 
-    /// The absolute path of a song's file, which may be away with its stick. Nil where there is no such song.
+    /// The absolute path of a song's file, which may be away with its stick. Nil if there is no such song.
     public func file(of id: Song.ID) async -> String? {
         guard let path = try? await index.path(of: id) else { return nil }
         return folder + "/" + path
     }
 
-    /// The album that a song is on; nil where it is on none.
+    /// The album of a song. Nil without an album.
     public func album(of id: Song.ID) async -> String? { try? await index.album(of: id) }
 
-    /// A song's picture, read from its file. Nil where it has none.
+    /// A song's cover from its file. Nil without a cover.
     public func cover(of id: Song.ID) async -> Cover? {
         guard let file = await file(of: id) else { return nil }
         let cover = await coverWorker.run { [coverReader] in try? coverReader.cover(of: file) }
@@ -198,7 +198,7 @@ public actor MusicLibrary {
         let outcome = await scan(watch)
         policy.ended(outcome, took: now - start, now: now)
         beginMeasuring()
-        // What has happened meanwhile.
+        // Handles changes that arrived during the scan.
         wake.yield()
     }
 

@@ -17,8 +17,8 @@ public enum QRCode {
             """
     }
 
-    /// Lines of text for a terminal, two rows of modules per line. Escape sequences make it black on white in any colour
-    /// scheme. Nil if the text is too long.
+    /// Lines of text for a terminal, two rows of modules per line. Escape sequences make it black on white in any
+    /// colour scheme. Nil if the text is too long.
     public static func lines(_ text: String) -> [String]? {
         guard text.utf8.count <= DashboardLimits.invitationBytes, let rows = modules(text) else { return nil }
         let (margin, side) = (2, rows.count + 4)

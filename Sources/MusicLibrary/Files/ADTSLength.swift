@@ -2,8 +2,8 @@
 
 import Glibc
 
-/// How long raw AAC plays (ISO/IEC 13818-7, ADTS). TagLib 1.13 does not know it, and the format says it nowhere: it is
-/// told by the length of the first frames and that of the file.
+/// The length of raw AAC (ISO/IEC 13818-7, ADTS). TagLib 1.13 does not know the format, and the format does not store
+/// its length. It is estimated from the length of the first frames and the length of the file.
 struct ADTSLength: Hashable, Sendable {
     var milliseconds: Int
 
@@ -20,7 +20,7 @@ struct ADTSLength: Hashable, Sendable {
         self.init(head: file.block(at: Int64(tag), count: Self.headBytes), bytes: file.bytes - Int64(tag))
     }
 
-    /// `head` is how the frames begin, `bytes` the length of all of them.
+    /// `head` is the beginning of the frames, and `bytes` the length of all of them.
     init?(head: [UInt8], bytes: Int64) {
         var offset = 0, count = 0, samples = 0, rate = 0
         while count < Self.frames.upperBound, let frame = Self.frame(head[offset...]) {
@@ -29,7 +29,7 @@ struct ADTSLength: Hashable, Sendable {
             offset += frame.bytes
             if offset >= head.count { break }
         }
-        // One frame may be chance.
+        // A single frame may be a coincidence.
         guard count >= Self.frames.lowerBound || (count == 1 && Int64(offset) == bytes) else { return nil }
         let seconds = Double(samples) / Double(rate) * Double(bytes) / Double(offset)
         milliseconds = Int(seconds * 1_000)
@@ -37,7 +37,7 @@ struct ADTSLength: Hashable, Sendable {
 
     private static func frame(_ bytes: ArraySlice<UInt8>) -> (bytes: Int, samples: Int, rate: Int)? {
         let head = Array(bytes.prefix(7))
-        // The sync word, and layer 0.
+        // The sync word and layer 0.
         guard head.count == 7, head[0] == 0xFF, head[1] & 0xF6 == 0xF0 else { return nil }
         let rate = Int(head[2] >> 2 & 0x0F)
         let length = Int(head[3] & 0x03) << 11 | Int(head[4]) << 3 | Int(head[5] >> 5)
@@ -45,7 +45,7 @@ struct ADTSLength: Hashable, Sendable {
         return (length, 1_024 * (Int(head[6] & 0x03) + 1), rates[rate])
     }
 
-    /// How much of a file is ID3 tags, by the first ten bytes of them.
+    /// The length of the ID3 tag, from its first ten bytes.
     private static func id3Bytes(_ head: [UInt8]) -> Int {
         guard head.count == 10, head.starts(with: Array("ID3".utf8)), head[6...].allSatisfy({ $0 < 0x80 }) else {
             return 0

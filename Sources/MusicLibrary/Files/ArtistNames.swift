@@ -4,12 +4,13 @@ import DemocracyDJ
 
 /// The artists of a song, from the values of its tag.
 ///
-/// A tag can have several values, and many files have all artists in one. There, a semicolon, a slash between
-/// spaces, or "feat." separates them. "&", commas and a slash without spaces are parts of names: "Simon & Garfunkel", "AC/DC".
+/// A tag can have several values, and many files put all artists into one value. Within a value, a semicolon, a slash
+/// between spaces, or "feat." separates artists. "&", commas and a slash without spaces are parts of names: "Simon &
+/// Garfunkel", "AC/DC".
 struct ArtistNames: Hashable, Sendable {
     /// All names, without repetitions.
     let names: [String]
-    /// All of them, as the song shows them.
+    /// All names in one text, as the song shows them.
     let shown: String
 
     init(_ values: [String], limits: LibraryLimits) {
@@ -30,7 +31,7 @@ struct ArtistNames: Hashable, Sendable {
         return Array(split(title, at: marks).dropFirst())
     }
 
-    /// Adds names to others that are not among them.
+    /// Adds the names that are not there yet.
     static func adding(_ more: [String], to names: [String], limits: LibraryLimits) -> [String] {
         guard names.count + more.count > 1 else { return more.isEmpty ? names : more.map(line).filter { !$0.isEmpty } }
         var names = names
@@ -46,7 +47,7 @@ struct ArtistNames: Hashable, Sendable {
     private static func split(_ text: String, at separators: [String]) -> [String] {
         var parts = [text[...]]
         let lower = text.lowercased()
-        // Lower case has as many letters in nearly all texts; in others the letters count as they are.
+        // Lowercasing keeps the number of letters in nearly all texts. In the others the case counts.
         let isLike = lower.count == text.count
         for separator in separators where (isLike ? lower : text).contains(separator) {
             parts = parts.flatMap { part -> [Substring] in
@@ -63,7 +64,7 @@ struct ArtistNames: Hashable, Sendable {
         return parts.enumerated().map { place, part in
             var name = part.drop { $0.isWhitespace }
             while name.last?.isWhitespace == true { name.removeLast() }
-            // What follows "(feat." ends with its bracket.
+            // A name after "(feat." ends at the bracket.
             if place > 0, let end = name.firstIndex(where: { ")]".contains($0) }),
                 !name[..<end].contains(where: { "([".contains($0) })
             {
@@ -75,7 +76,7 @@ struct ArtistNames: Hashable, Sendable {
 }
 
 extension Substring {
-    /// Where a text of ASCII letters is, whatever their case.
+    /// The range of a text of ASCII letters, ignoring case.
     fileprivate func firstRange(ofCaseless wanted: String) -> Range<Index>? {
         let wanted = Array(wanted.utf8)
         var start = utf8.startIndex

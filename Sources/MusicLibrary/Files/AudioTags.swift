@@ -5,26 +5,26 @@ import Glibc
 import CoverArt
 import MeshNode
 
-/// What an audio file says of itself: as it says it, not yet fit to be shown.
+/// An audio file's tags as they are in the file: not yet safe to show.
 struct AudioTags: Hashable, Sendable {
     var title: String
-    /// One for each value of the tag.
+    /// One element per value of the tag.
     var artists: [String]
     var album: String
     /// Empty if the album has no such tag.
     var albumArtist: String
     /// 0 if the file has no such tag.
     var disc: Int
-    /// 0 where it has none.
+    /// 0 if the file has no such tag.
     var track: Int
-    /// 0 where it is not known.
+    /// 0 if unknown.
     var milliseconds: Int
     /// Whether the length may be wrong.
     var isDoubtful = false
     var hasCover: Bool
     var gain = TaggedGain()
 
-    /// Tags that are known.
+    /// Creates tags from known values.
     init(
         title: String, artists: [String], album: String, albumArtist: String, disc: Int, track: Int, milliseconds: Int,
         hasCover: Bool
@@ -33,7 +33,8 @@ struct AudioTags: Hashable, Sendable {
         (self.disc, self.track, self.milliseconds, self.hasCover) = (disc, track, milliseconds, hasCover)
     }
 
-    /// Reads a file, for milliseconds or, on a slow stick, longer. Nil where it is no audio file, or cannot be read.
+    /// Reads a file, which takes milliseconds, or longer on a slow stick. Nil if the file is not audio or cannot be
+    /// read.
     init?(of path: String, limits: LibraryLimits) {
         var read = ctaglib_tags()
         var bounds = ctaglib_tags_limits(limits)
@@ -52,25 +53,25 @@ struct AudioTags: Hashable, Sendable {
         if milliseconds == 0, let length = ADTSLength(of: path) { milliseconds = length.milliseconds }
     }
 
-    /// What is between separators.
+    /// Splits a text at the separators.
     private static func parts(_ text: UnsafeMutablePointer<CChar>) -> [Substring] {
         String(cString: text).split(separator: Self.separator, omittingEmptySubsequences: false)
     }
 
-    /// Stands between two texts of one value.
+    /// Separates two texts in one value.
     static let separator: Character = "\u{1F}"
 }
 
-/// A song's picture, as it is in the file.
+/// The cover in a song's file.
 public struct Cover: Hashable, Sendable {
     /// The picture.
     public var bytes: [UInt8]
-    /// What its bytes are: `image/jpeg`, `image/png`, `image/gif` or `image/webp`.
+    /// The type of the bytes: `image/jpeg`, `image/png`, `image/gif` or `image/webp`.
     public var mediaType: String
 }
 
 extension Cover {
-    /// Reads a file's cover. Nil where it has none, or one of another kind or beyond the limits.
+    /// Reads a file's cover. Nil if it has none, or one of another type or beyond the limits.
     init?(of path: String, limits: LibraryLimits) {
         var read = ctaglib_cover()
         var bounds = ctaglib_tags_limits(limits)
@@ -79,7 +80,7 @@ extension Cover {
         self.init(Array(UnsafeBufferPointer(start: read.bytes, count: read.count)), limits: limits)
     }
 
-    /// A picture of these bytes. Nil if this is no picture or too large.
+    /// Creates a cover from these bytes. Nil if they are not a picture or too large.
     init?(_ bytes: [UInt8], limits: LibraryLimits) {
         guard bytes.count <= Int(limits.coverBytes), let kind = ArtworkKind(head: bytes) else { return nil }
         (self.bytes, mediaType) = (bytes, kind.mediaType)

@@ -3,17 +3,17 @@
 import Crypto
 import Glibc
 
-/// What tells a file's content from others', wherever it is: a hash of its size and of blocks at its head, its middle and
-/// its end. It is the id of the song that has it first.
+/// Identifies a file's content, wherever the file is: a hash of its size and of blocks at its start, its middle and its
+/// end. It is the id of the first song with this content.
 ///
-/// It has fifteen characters, because it travels over a slow radio and Swift keeps as many without an allocation, and
-/// 75 bits: of 50,000 songs two are one by chance once in 30 trillion libraries. Its alphabet has no letter that looks
-/// like a digit, since people type it.
+/// It has 15 characters, because it travels over a slow radio and Swift stores 15 without an allocation. That makes 75
+/// bits: among 50,000 songs two collide by chance in one of 30 trillion libraries. Its alphabet has no letter that
+/// looks like a digit, because people type it.
 enum ContentID {
     private static let alphabet = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
     private static let characters = 15
 
-    /// The id of a file's content, or nil where it cannot be read.
+    /// The id of a file's content. Nil if the file cannot be read.
     static func read(_ path: String, limits: LibraryLimits) -> String? {
         guard let file = ReadFile(path) else { return nil }
         let block = Int64(limits.idBlockBytes)
@@ -39,13 +39,13 @@ enum ContentID {
     }
 }
 
-/// A file that is read block by block.
+/// A file that is read in blocks.
 struct ReadFile: ~Copyable {
     private let descriptor: Int32
-    /// Its length.
+    /// The file's length.
     let bytes: Int64
 
-    /// Opens a file. Nil where it cannot be read, or is none.
+    /// Opens a file. Nil if it cannot be read or is not a regular file.
     init?(_ path: String) {
         // Opening a pipe without a writer would block.
         descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
@@ -60,7 +60,7 @@ struct ReadFile: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// As many bytes as there are, up to `count`.
+    /// Up to `count` bytes, fewer at the end of the file.
     func block(at offset: Int64, count: Int) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             while filled < count {

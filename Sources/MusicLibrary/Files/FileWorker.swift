@@ -2,8 +2,8 @@
 
 import Dispatch
 
-/// A thread of its own for what waits for a disk, one thing after the other: a stick that takes seconds for a file
-/// holds up only the caller.
+/// A thread for work that waits for a disk, one job at a time. A stick that takes seconds per file blocks only the
+/// caller.
 struct FileWorker: Sendable {
     private let queue: DispatchQueue
 
@@ -11,10 +11,10 @@ struct FileWorker: Sendable {
         queue = DispatchQueue(label: label, qos: .utility)
     }
 
-    /// Runs something later, without waiting for it.
+    /// Runs a job later, without waiting for it.
     func start(_ work: @escaping @Sendable () -> Void) { queue.async { work() } }
 
-    /// Runs something, after what was asked for before.
+    /// Runs a job after the earlier ones, and waits for it.
     func run<Value: Sendable, Failure: Error>(
         _ work: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {

@@ -3,15 +3,15 @@
 import Glibc
 import NIOConcurrencyHelpers
 
-/// Looks at a folder and some of its files. It blocks for as long as the disk does.
+/// Examines a folder and some of its files. It blocks for as long as the disk does.
 struct FolderProbe: Sendable {
     var folder: String
-    /// The file that is asked about, and others; paths are those in the folder.
+    /// The file in question, and some others. Paths are relative to the folder.
     var file: String?
     var others: [String] = []
     var limits: LibraryLimits
 
-    /// What came of it.
+    /// Returns the result of the examination.
     func look() -> FolderCheck {
         var check = FolderCheck(path: folder, listing: list())
         guard check.listing == .entries else { return check }
@@ -19,7 +19,7 @@ struct FolderProbe: Sendable {
         if check.file == .works { return check }
         for other in others {
             check.others.append(read(other))
-            // One is enough.
+            // One readable file is enough.
             if check.others.last == .works { break }
         }
         return check
@@ -39,7 +39,7 @@ struct FolderProbe: Sendable {
         }
     }
 
-    /// Reads the ends and the middle of a file from the disk, and not from the kernel's memory of it.
+    /// Reads the ends and the middle of a file from the disk, bypassing the kernel's cache.
     private func read(_ path: String) -> FolderCheck.Reading {
         // Opening a pipe without a writer would block.
         let descriptor = open(folder + "/" + path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
@@ -61,9 +61,9 @@ struct FolderProbe: Sendable {
     }
 }
 
-/// A question to a disk that may never answer.
+/// Work on a disk that may never answer.
 enum DiskQuestion {
-    /// The answer, or nil where there is none in time. The thread that asks waits on.
+    /// The answer, or nil after `time`. The worker's thread keeps waiting.
     static func ask<Answer: Sendable>(
         _ worker: FileWorker, for time: Duration, _ work: @escaping @Sendable () -> Answer
     ) async -> Answer? {

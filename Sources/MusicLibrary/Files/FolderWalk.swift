@@ -3,27 +3,27 @@
 import DemocracyDJ
 import Glibc
 
-/// What is in a folder and in those below it. Links are followed, after everything else, and each folder is entered once:
-/// so a loop of links ends, and a song that is there as a file as well is there once.
+/// Lists a folder and its subfolders. Links are followed last, and each folder is entered once: so a loop of links
+/// ends, and a song that is reachable as a file and through a link is listed once.
 struct FolderWalk: Sendable {
-    /// A folder or a file, wherever its path leads.
+    /// The identity of a folder or a file, whatever its path is.
     struct Place: Hashable, Sendable {
         var device: UInt64
         var inode: UInt64
     }
 
-    /// The music, by path.
+    /// The music files, by path.
     private(set) var files: [LibraryScan.Found] = []
     /// The folder itself.
     private(set) var root: Place
-    /// Whether there is more than the limits allow.
+    /// Whether the folder has more entries than the limits allow.
     private(set) var isTooMuch = false
-    /// What could not be looked at.
+    /// Folders and files that could not be read.
     private(set) var unreadable: [String] = []
-    /// Music of kinds that do not play.
+    /// Music of types that cannot be played.
     private(set) var unplayable: [String] = []
 
-    /// Whether others can change a part of the folder without the kernel's notice.
+    /// Whether other devices or programs can change parts of the folder without the kernel's notice.
     var isRemote: Bool { disks.isAny }
     private var disks = RemoteDisks()
 
@@ -32,11 +32,11 @@ struct FolderWalk: Sendable {
     private var folders: [(path: String, depth: Int)] = [("", 0)]
     private var links: [(path: String, depth: Int)] = []
     private var entered: Set<Place> = []
-    /// Files by where their bytes are, with their places in `files`.
+    /// The index in `files` by the file's identity.
     private var seen: [Place: Int] = [:]
 
-    /// Walks through a folder. It blocks for as long as the disk does. `entering` is told each folder before it is
-    /// read, so that what changes in it afterwards is not missed; paths are those in the folder.
+    /// Walks through a folder. It blocks for as long as the disk does. It calls `entering` for each folder before it
+    /// reads it, so that later changes in that folder are not missed. Paths are relative to the folder.
     init(
         _ path: String, limits: LibraryLimits, entering: (_ path: String) -> Void = { _ in }
     ) throws(LibraryProblem) {
@@ -55,7 +55,7 @@ struct FolderWalk: Sendable {
                 break
             }
         }
-        // A stick that was pulled meanwhile has left a part.
+        // If the stick was pulled during the walk, the list is incomplete.
         guard try Self.root(of: path) == root else { throw .folderMissing(path: path) }
         (entered, seen) = ([], [:])
         files.sort { $0.path < $1.path }
@@ -90,7 +90,7 @@ struct FolderWalk: Sendable {
         if errno != 0 { try failed(folder) }
     }
 
-    /// A folder below that is closed to us is left out; a disk that fails, or the folder itself, ends it all.
+    /// Skips a subfolder without permission. If the disk fails, or the folder itself, the walk fails.
     private mutating func failed(_ folder: String) throws(LibraryProblem) {
         let code = errno
         guard !folder.isEmpty, Self.ofOneEntry.contains(code) else {
@@ -99,7 +99,7 @@ struct FolderWalk: Sendable {
         if [EACCES, EPERM].contains(code) { unreadable.append(folder) }
     }
 
-    /// An entry that is gone or closed is left out; a disk that fails ends it all.
+    /// Skips an entry that is gone or not accessible. If the disk fails, the walk fails.
     private func missed() throws(LibraryProblem) {
         let code = errno
         guard Self.ofOneEntry.contains(code) else { throw .folderUnreadable(path: path, cause: Self.text(code)) }
@@ -115,7 +115,7 @@ struct FolderWalk: Sendable {
         guard strcmp(bytes, ".") != 0, strcmp(bytes, "..") != 0 else { return }
         let type = Int(entry.pointee.d_type)
         guard let name = String(validatingCString: bytes) else {
-            // A name that is not UTF-8 cannot be given to the player.
+            // The player cannot be given a name that is not UTF-8.
             let shown = String(cString: bytes)
             if AudioFormat.isMusic(shown) { unreadable.append(joined(folder, shown)) }
             return
@@ -154,7 +154,7 @@ struct FolderWalk: Sendable {
         let file = LibraryScan.Found(
             path: path, bytes: Int64(status.st_size), modifiedNanoseconds: nanoseconds, inode: UInt64(status.st_ino))
         if status.st_nlink == 1, let index = seen[Place(status)] {
-            // It has only one name: it was moved here since it was seen there.
+            // A file with only one name was moved here after the walk saw it in its old place.
             files[index] = file
         } else {
             seen[Place(status)] = files.count

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Its objects may be used by every thread; its Swift interface does not say so yet.
+// Every thread may use Dispatch's objects, but its Swift interface does not declare them `Sendable` yet.
 @preconcurrency import Dispatch
 import NIOConcurrencyHelpers
 import Glibc
 
-/// Watches folders by inotify(7), and gathers what happens in them until it is asked for.
+/// Watches folders with inotify(7) and collects the changes until `take`.
 final class FolderWatch: Sendable {
     private struct State {
         var folders: [Int32: String] = [:]
-        /// Those that the last walk has entered.
+        /// The folders that the last walk has entered.
         var entered: Set<Int32> = []
         var changes: [FolderChange] = []
-        /// What the system has said to the last walk, where a folder could not be watched.
+        /// The system's error if the last walk could not watch a folder.
         var failure: Int32?
     }
 
@@ -25,10 +25,10 @@ final class FolderWatch: Sendable {
     private static let events =
         UInt32(IN_CREATE) | UInt32(IN_CLOSE_WRITE) | UInt32(IN_MOVED_FROM) | UInt32(IN_MOVED_TO) | UInt32(IN_DELETE)
         | UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF) | UInt32(IN_ATTRIB) | UInt32(IN_ONLYDIR)
-    /// Some hundred events.
+    /// Room for some hundred events.
     private static let bufferBytes = 16 << 10
 
-    /// Begins to watch nothing yet. `wake` is called when something has happened. Nil where the system does not allow it.
+    /// Creates a watch without folders. It calls `wake` after a change. Nil if the system does not allow it.
     init?(root: String, limits: LibraryLimits, wake: @escaping @Sendable () -> Void) {
         descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
         guard descriptor >= 0 else { return nil }
@@ -45,7 +45,7 @@ final class FolderWatch: Sendable {
 
     deinit { source.cancel() }
 
-    /// Everything that has happened since the last time.
+    /// All changes since the last call.
     func take() -> [FolderChange] {
         state.withLockedValue { state in
             defer { state.changes = [] }
@@ -60,9 +60,9 @@ final class FolderWatch: Sendable {
         state.withLockedValue { ($0.entered, $0.failure) = ([], nil) }
     }
 
-    /// A walk enters a folder: it is watched from now on.
+    /// A walk enters a folder, which is watched from now on.
     func enter(_ folder: String) {
-        // Under the lock, so that no event of it is read before its name is known.
+        // The lock ensures that the folder's name is known before its first event is read.
         state.withLockedValue { state in
             let watch = inotify_add_watch(descriptor, folder.isEmpty ? root : root + "/" + folder, Self.events)
             if watch >= 0 {
@@ -74,8 +74,8 @@ final class FolderWatch: Sendable {
         }
     }
 
-    /// A walk has ended: folders that it has not entered are of no interest any more. Returns why some folder cannot be
-    /// watched, where that is so.
+    /// A walk has ended: stops watching the folders that it has not entered. Returns the error if a folder could not be
+    /// watched.
     func end() -> Int32? {
         state.withLockedValue { state in
             for watch in state.folders.keys where !state.entered.contains(watch) {
@@ -136,7 +136,7 @@ final class FolderWatch: Sendable {
 
     private func has(_ event: inotify_event, _ flag: some BinaryInteger) -> Bool { event.mask & UInt32(flag) != 0 }
 
-    /// Whether what was just made is a link: nobody closes it after writing.
+    /// Whether a new entry is complete already, such as a link: no write closes it later.
     private func isWhole(_ path: String) -> Bool {
         var status = stat()
         return lstat(root + "/" + path, &status) == 0 && (status.st_mode & S_IFMT != S_IFREG || status.st_nlink > 1)

@@ -4,14 +4,15 @@ import Dispatch
 import Glibc
 import NIOConcurrencyHelpers
 
-/// Watches which file systems are mounted: inotify(7) says nothing of a stick that is unmounted while a file of it is open,
-/// as by `umount --lazy`, nor of one that is mounted over a folder.
+/// Watches which file systems are mounted. inotify(7) does not report a stick that is unmounted while one of its files
+/// is open (`umount --lazy`), or a file system that is mounted over a folder.
 final class MountWatch: Sendable {
-    /// The end of a pair of sockets whose other end the thread reads: it stops when this one is closed.
+    /// One end of a socket pair. Closing it stops the thread, which reads the other end.
     private let stop: Int32
     private let hasChanged = NIOLockedValueBox(false)
 
-    /// Begins to watch. `wake` is called when something was mounted or unmounted. Nil where the system does not allow it.
+    /// Starts to watch. It calls `wake` after a file system was mounted or unmounted. Nil if the system does not allow
+    /// it.
     init?(wake: @escaping @Sendable () -> Void) {
         let mounts = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)
         guard mounts >= 0 else { return nil }
@@ -22,7 +23,7 @@ final class MountWatch: Sendable {
         }
         let stopped = ends[0]
         stop = ends[1]
-        // A thread of its own: mountinfo is always readable, and only poll's POLLPRI tells a change.
+        // This needs a thread: mountinfo is always readable, and only poll's POLLPRI reports a change.
         DispatchQueue(label: "roadmesh.library.mounts", qos: .utility).async { [hasChanged] in
             defer { for descriptor in [mounts, stopped] { close(descriptor) } }
             while true {
@@ -43,7 +44,7 @@ final class MountWatch: Sendable {
 
     deinit { close(stop) }
 
-    /// Whether there was a change since the last time.
+    /// Whether there was a change since the last call.
     func take() -> Bool {
         hasChanged.withLockedValue { hasChanged in
             defer { hasChanged = false }

@@ -2,29 +2,29 @@
 
 import DemocracyDJ
 
-/// A file that was read.
+/// The result of reading a file.
 struct SongFile: Hashable, Sendable {
     var file: LibraryScan.Found
-    /// The row that it is known to be.
+    /// The row of a file that the index knows already.
     var number: Int64?
     /// `ContentID`.
     var content: String
-    /// Whether it plays: it is audio, and its length is known.
+    /// Whether it can be played: it is audio of known length.
     var isMusic: Bool
     var text: SongText
-    /// Those of the tags; 0 where they say none.
+    /// From the tags. 0 if they do not contain it.
     var disc: Int
     var track: Int
     var milliseconds: Int
     /// Whether the length may be wrong.
     var isDoubtful: Bool
     var hasCover: Bool
-    /// How loud it is, as its tags say.
+    /// The loudness tags.
     var gain: TaggedGain
-    /// What came of playing it. Nil if that was not done.
+    /// The result of playing it. Nil if it was not played.
     var played: PlayedOutcome?
 
-    /// A file of a content, with these tags; nil where TagLib reads none.
+    /// A file with this content and these tags. `tags` is nil if TagLib reads none.
     init(_ wanted: LibraryScan.ToRead, content: String, tags: AudioTags?, limits: LibraryLimits) {
         (file, number, self.content) = (wanted.file, wanted.number, content)
         text = SongText(
@@ -39,10 +39,10 @@ struct SongFile: Hashable, Sendable {
         isMusic = milliseconds > 0 && milliseconds <= Int(DJLimits.songSeconds) * 1_000
     }
 
-    /// Whether the player may know more of it than TagLib.
+    /// Whether the player may find out more than TagLib.
     var isForPlayer: Bool { !isMusic || text.isFromName && AudioFormat.isTaggedForPlayer(file.path) }
 
-    /// Takes what the player says of a file.
+    /// Adds the player's findings.
     mutating func take(_ outcome: PlayedOutcome, limits: LibraryLimits) {
         guard case .plays(let file) = outcome else {
             (played, isMusic) = (outcome, false)

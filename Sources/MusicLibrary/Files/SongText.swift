@@ -3,25 +3,25 @@
 import DemocracyDJ
 import MeshProtocol
 
-/// What a song is called: by its tags, and where they say nothing by its file's name. Everything in it is fit to be shown
-/// and within the limits.
+/// The names of a song: from its tags, or from its file's name if the tags are empty. All texts are safe to show and
+/// within the limits.
 struct SongText: Hashable, Sendable {
     var title: String
-    /// All artists, as they are shown.
+    /// All artists in one text, as they are shown.
     var artist: String
     /// All artists, in the order of the tag.
     var artists: [String]
-    /// Empty where it is not known.
+    /// Empty if unknown.
     var album: String
-    /// The album's artist, where the tags say one.
+    /// The album's artist, if the tags contain one.
     var albumArtist: String
     /// Whether some of it comes from the file's name.
     var isFromName: Bool
 
-    /// Who plays what nobody has named.
+    /// The artist of a song without one.
     static let unknownArtist = "Unknown artist"
 
-    /// A song's names. The tags are as they were read; `path` is where the file is, whose last part is its name.
+    /// Derives a song's names from the raw tags. `path` is the file's path; its last component is the file's name.
     init(
         title: String, artists: [String], album: String, albumArtist: String = "", path: String,
         limits: LibraryLimits = .standard
@@ -40,7 +40,7 @@ struct SongText: Hashable, Sendable {
                 self.artist = Self.line(name.artist, atMost: DJLimits.songTextBytes)
                 self.artists = ArtistNames([name.artist], limits: limits).names
             }
-            // A file without tags is of the album that its folder is called.
+            // A file without tags belongs to the album that its folder is named after.
             if self.album.isEmpty {
                 self.album = Self.line(AlbumPlace(path: path, disc: 0, track: 0).name, atMost: limits.albumBytes)
             }
@@ -51,7 +51,7 @@ struct SongText: Hashable, Sendable {
         self.artists = ArtistNames.adding(ArtistNames.guests(ofTitle: self.title), to: self.artists, limits: limits)
     }
 
-    /// The same for one text for all artists.
+    /// The same with one text for all artists.
     init(
         title: String, artist: String, album: String, albumArtist: String = "", path: String,
         limits: LibraryLimits = .standard
@@ -61,21 +61,21 @@ struct SongText: Hashable, Sendable {
             limits: limits)
     }
 
-    /// A text on one line, without white space around it, cut between two characters.
+    /// A text on one line, without surrounding white space, cut between two characters.
     static func line(_ text: String, atMost limit: Int) -> String {
         if isLine(text, atMost: limit) { return text }
-        // The scalars are cut before they are made into characters: grapheme breaking is the costly part.
+        // Cut the scalars before they form characters: grapheme breaking is the expensive part.
         let head = String(String.UnicodeScalarView(text.unicodeScalars.prefix(limit * 2)))
         let words = head.split { $0.isWhitespace || $0 == "\u{FFFD}" || $0 == "\u{FEFF}" }
         var line = UntrustedText.shown(words.joined(separator: " "))
         while line.utf8.count > limit { line.removeLast() }
-        // A cut may leave white space at the end, and what is hidden may have stood between two words.
+        // A cut may leave white space at the end, and removed invisible characters may have separated two words.
         return line.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 }
 
 extension SongText {
-    /// Whether a text is such a line as it is, which is soon seen where it is ASCII, as most of a large library is.
+    /// Whether a text is such a line already. That check is fast for ASCII, which is most of a large library.
     private static func isLine(_ text: String, atMost limit: Int) -> Bool {
         guard text.utf8.count <= limit else { return false }
         let space = UInt8(ascii: " ")
@@ -88,7 +88,7 @@ extension SongText {
     }
 }
 
-/// What a file's name tells of a song: "Artist - Title.mp3", with or without a track's number.
+/// A song's names from its file name: "Artist - Title.mp3", with or without a track number.
 private struct FileName {
     var artist = ""
     var title: String
@@ -96,7 +96,7 @@ private struct FileName {
     init(_ path: String) {
         var name = path.split(separator: "/").last.map(String.init) ?? path
         if let dot = name.lastIndex(of: "."), dot != name.startIndex { name = String(name[..<dot]) }
-        // What was downloaded long ago has no spaces.
+        // Files that were downloaded long ago have underscores instead of spaces.
         if !name.contains(" ") { name = name.replacing("_", with: " ") }
         var parts = String(NumberedName(name + ".").title).split(separator: " - ").map {
             $0.drop(while: \.isWhitespace)
@@ -107,7 +107,7 @@ private struct FileName {
             return
         }
         artist = String(parts[0])
-        // "Artist - Album - 04 - Title", and otherwise "Artist - Title - Live".
+        // "Artist - Album - 04 - Title", or else "Artist - Title - Live".
         let afterNumber = parts.lastIndex(where: Self.isNumber).map { parts[($0 + 1)...] } ?? []
         title = (afterNumber.isEmpty ? parts[1...] : afterNumber).joined(separator: " - ")
     }

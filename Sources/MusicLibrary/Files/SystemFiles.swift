@@ -2,10 +2,11 @@
 
 import Glibc
 
-/// What systems keep on a disk for themselves: recycle bins, and data about the file system. It is known by its name, and a Mac's
-/// file next to another one by its content. A dot at the beginning of a name says nothing: there are bands and albums with one.
+/// Recognises what operating systems store on a disk for themselves: recycle bins, and data about the file system. It
+/// checks names, and for a Mac's AppleDouble files the content. A leading dot means nothing: some bands and albums have
+/// one.
 enum SystemFiles {
-    /// Names of folders, in small letters.
+    /// Folder names in lower case.
     private static let folders: Set<String> = [
         // Windows.
         "$recycle.bin", "recycler", "recycled", "recycle.bin", "system volume information", "$extend",
@@ -20,12 +21,12 @@ enum SystemFiles {
         ".stversions", ".stfolder", ".dropbox.cache", ".debris", ".sync",
     ]
 
-    /// Beginnings of names of folders, in small letters: with a user's number, and a Mac's hard links.
+    /// Prefixes of folder names in lower case: some end with a user's number, others hold a Mac's hard links.
     private static let beginnings = [
         ".trash-", ".hfs+ private directory data", "\u{2400}\u{2400}\u{2400}\u{2400}hfs+ private",
     ]
 
-    /// Whether a folder belongs to a system. `path` is that in the library.
+    /// Whether a folder belongs to an operating system. `path` is relative to the library.
     static func isFolder(_ path: String) -> Bool {
         let name = (path.split(separator: "/").last.map(String.init) ?? path).lowercased()
         return folders.contains(name) || beginnings.contains(where: name.hasPrefix) || isFound(name)
@@ -33,24 +34,24 @@ enum SystemFiles {
             || name == "trash" && path.lowercased().hasSuffix(".local/share/trash")
     }
 
-    /// The folder of files that a check of the disk saved: `FOUND.000`.
+    /// Whether a folder holds files that a disk check has saved: `FOUND.000`.
     private static func isFound(_ name: String) -> Bool {
         name.hasPrefix("found.") && name.utf8.count == 9 && Int(name.dropFirst(6)) != nil
     }
 
-    /// Whether a file's name is one of a recycle bin that has no folder, or of a file that is not there yet: Android gives such.
+    /// Whether a file is deleted or incomplete, judged by its name: Android uses such names instead of a folder.
     static func isFile(_ name: String) -> Bool {
         guard let number = [".trashed-", ".pending-"].first(where: name.hasPrefix).map({ name.dropFirst($0.count) })
         else { return false }
         return number.first?.isNumber == true && number.contains("-")
     }
 
-    /// Whether a file is what a Mac keeps of another on a disk of another system: AppleDouble (RFC 1740). Its name begins with
-    /// `._`.
+    /// Whether a file is a Mac's AppleDouble file (RFC 1740), which stores metadata of another file on a foreign file
+    /// system. Its name begins with `._`.
     static func isAppleDouble(_ name: String, in folder: Int32) -> Bool {
         guard name.hasPrefix("._") else { return false }
         let file = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-        // One that cannot be read is more likely such a file than music.
+        // An unreadable file is more likely AppleDouble than music.
         guard file >= 0 else { return true }
         defer { close(file) }
         return withUnsafeTemporaryAllocation(byteCount: 4, alignment: 1) { bytes in

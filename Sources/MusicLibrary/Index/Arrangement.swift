@@ -2,10 +2,10 @@
 
 import GRDB
 
-/// Arranges the songs of albums that have changed: writes which album a song is of, and its place in the order of all songs.
+/// Rearranges the albums that have changed: writes the album of each song, and its position in the order of all songs.
 /// `AlbumOrder` decides.
 struct Arrangement {
-    /// An album's name, and the folder that its songs are in.
+    /// An album's name and the folder of its songs.
     struct Key: Hashable {
         var album: String
         var folder: String
@@ -19,20 +19,20 @@ struct Arrangement {
 
     init(_ db: Database) { self.db = db }
 
-    /// Songs of an album have come, gone or changed.
+    /// Songs of an album were added, removed or changed.
     mutating func note(_ key: Key) { keys.insert(key) }
 
-    /// A song has come, gone or changed.
+    /// A song was added, removed or changed.
     mutating func note(_ number: Int64) throws {
         let row = try Row.fetchOne(
             try db.cachedStatement(sql: "SELECT albumKey, folder FROM song WHERE number = ?"), arguments: [number])
         guard let row else { return }
         let key = Key(album: row[0], folder: row[1])
-        // Without an album, a song's place depends on no other song.
+        // Without an album, a song's position depends on no other song.
         if key.album.isEmpty { single.insert(number) } else { note(key) }
     }
 
-    /// Writes what has changed. Returns whether the order of songs has.
+    /// Writes the changes. Returns whether the order of songs has changed.
     func write() throws -> Bool {
         var hasChanged = false
         for key in keys {

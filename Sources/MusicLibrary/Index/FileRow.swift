@@ -8,7 +8,7 @@ struct FileRow {
     private let file: SongFile
     private let place: AlbumPlace
     private let albumKey: String
-    /// As it is where the album has no other songs. `Arrangement` corrects it.
+    /// The result for an album with no other songs. `Arrangement` corrects it.
     private var arranged = AlbumOrder.Result(album: "", sortKey: "")
 
     init(_ file: SongFile) {
@@ -34,11 +34,11 @@ struct FileRow {
 
     private var album: Arrangement.Key { Arrangement.Key(album: albumKey, folder: place.folder) }
 
-    /// Writes it, and notes the albums to be arranged. Returns whether the list of songs is another now.
+    /// Writes the row, and notes the albums to rearrange. Returns whether the list of songs has changed.
     func write(_ db: Database, _ arrangement: inout Arrangement) throws -> Bool {
         guard let number = try file.number ?? numberOfGone(db) else {
             try insert(db)
-            // Without an album, its place is final.
+            // Without an album, its position is final.
             if file.isMusic, !albumKey.isEmpty { arrangement.note(album) }
             return file.isMusic
         }
@@ -49,7 +49,7 @@ struct FileRow {
         return try before != shown(number, db)
     }
 
-    /// The row of a file that is gone and had this content, the last of them.
+    /// The row of a missing file with the same content, the latest one.
     private func numberOfGone(_ db: Database) throws -> Int64? {
         try Int64.fetchOne(
             try db.cachedStatement(
@@ -57,7 +57,7 @@ struct FileRow {
             arguments: [file.content])
     }
 
-    /// Writes the song's rows of other tables.
+    /// Writes the song's rows in the other tables.
     private func write(of number: Int64, isNew: Bool, _ db: Database) throws {
         if file.isMusic {
             try SongWords(title: file.text.title, artist: file.text.artist, album: file.text.album).write(number, db)
@@ -67,7 +67,7 @@ struct FileRow {
         try SongArtist.write(file.text.artists, of: number, isNew: isNew, db)
     }
 
-    /// What of a row is in the list; nil where it is not.
+    /// The columns that the list shows. Nil if the song is not in the list.
     private func shown(_ number: Int64, _ db: Database) throws -> Row? {
         try Row.fetchOne(
             try db.cachedStatement(
@@ -113,16 +113,16 @@ struct FileRow {
         ]
     }
 
-    /// The content's id, or where another song has it, that with the next number.
+    /// The id of the content, or that id with the next free number if another song has it.
     private func freeID(_ db: Database) throws -> Song.ID {
-        // A full stop comes after a hyphen.
+        // In ASCII "." follows "-", so this range contains all copies.
         let copies = try Int.fetchOne(
             try db.cachedStatement(
                 sql: "SELECT count(*) FROM song WHERE id = ?1 OR (id > ?1 || '-' AND id < ?1 || '.')"),
             arguments: [file.content])
         guard var copies, copies > 0 else { return file.content }
         let taken = try db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM song WHERE id = ?)")
-        // One of the copies before may be forgotten.
+        // An earlier copy may have been removed from the index.
         while try Bool.fetchOne(taken, arguments: ["\(file.content)-\(copies + 1)"]) == true { copies += 1 }
         return "\(file.content)-\(copies + 1)"
     }

@@ -5,8 +5,8 @@ import GRDB
 import Glibc
 import Logging
 
-/// Opens an index's database, or makes it. It says nothing that the folder does not say again, so one that is damaged
-/// or of another program's making is deleted, and made again.
+/// Opens an index's database, or creates it. The folder can reproduce everything in it, so a damaged database, or one
+/// of another program, is deleted and created again.
 struct IndexOpening {
     let path: String
     let limits: LibraryLimits
@@ -28,7 +28,7 @@ struct IndexOpening {
 
     private static let suffixes = ["-wal", "-shm", ""]
 
-    /// Whether something else than a file is where one of its files belongs: SQLite would wait for a pipe.
+    /// Whether a path of the database is not a regular file. SQLite would wait for a pipe.
     private var isNoFile: Bool {
         Self.suffixes.contains { suffix in
             var status = stat()
@@ -58,14 +58,14 @@ struct IndexOpening {
         var configuration = Self.configuration(limits)
         configuration.maximumReaderCount = limits.readers
         configuration.prepareDatabase { db in
-            // The last songs before a power cut are read again.
+            // After a power cut the last songs are read again.
             try db.execute(sql: "PRAGMA synchronous = NORMAL")
             try db.execute(sql: "PRAGMA journal_size_limit = \(limits.journalBytes)")
         }
         return configuration
     }
 
-    /// What connections to a file and to memory have in common.
+    /// The settings that file and memory databases share.
     static func configuration(_ limits: LibraryLimits) -> Configuration {
         var configuration = Configuration()
         configuration.label = "roadmesh.library"
@@ -77,7 +77,7 @@ struct IndexOpening {
 
     private struct Unsound: Error {}
 
-    /// Whether an error says that a file is no index: no disk that is full or cannot be written is told by one of these.
+    /// Whether an error means that a file is not a valid index. A full or read-only disk causes other errors.
     private static func isDamage(_ error: any Error) -> Bool {
         if error is Unsound { return true }
         guard let error = error as? DatabaseError else { return false }

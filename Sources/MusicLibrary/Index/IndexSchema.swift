@@ -2,7 +2,7 @@
 
 import GRDB
 
-/// The index's tables, and how older ones become these.
+/// The index's tables and the migrations of older versions.
 enum IndexSchema {
     static let migrator: DatabaseMigrator = {
         var migrator = DatabaseMigrator()
@@ -23,22 +23,23 @@ enum IndexSchema {
         migrator.registerMigration("4: albums, artists, and which songs are there") { db in
             try db.execute(sql: albums)
             try arrange(db)
-            // Each file is read again: the index has neither discs, tracks nor the albums' artists.
+            // Read each file again: the index has neither discs, tracks nor the albums' artists.
             try db.execute(sql: "UPDATE song SET bytes = -1 WHERE path IS NOT NULL")
         }
         migrator.registerMigration("5: loudness, and what the player says of files") { db in
             try db.execute(sql: loudness)
-            // Songs that are not there have no words: a search need not look whether they are.
+            // Missing songs have no words, so that a search does not have to check for them.
             try db.execute(
                 sql: "DELETE FROM songText WHERE number IN (SELECT number FROM song WHERE gone > 0 OR isMusic = 0)")
-            // Each file is read again: the index has neither all artists nor ReplayGain's tags.
+            // Read each file again: the index has neither all artists nor ReplayGain tags.
             try db.execute(sql: "UPDATE song SET bytes = -1 WHERE path IS NOT NULL")
         }
         return migrator
     }()
 
-    /// `isDoubtful` says that the tags' length may be wrong. The gains and their peaks are those of the tags. `measured` is 0 before the
-    /// player has played the file to its end, 1 after it, and 2 if it could not; then `loudness` and `peak` are known.
+    /// `isDoubtful` means that the length in the tags may be wrong. The gains and their peaks come from the tags.
+    /// `measured` is 0 before the player has played the file to its end, 1 after that, and 2 if it failed. With 1,
+    /// `loudness` and `peak` are known.
     private static let loudness = """
         ALTER TABLE song ADD COLUMN isDoubtful INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE song ADD COLUMN trackGain REAL;
@@ -66,9 +67,9 @@ enum IndexSchema {
         _ = try arrangement.write()
     }
 
-    /// `disc` and `track` are those of the tags. `albumKey` is the album's name (`Letters.caseless`), `folder` and `place` are
-    /// those of `AlbumPlace`, and `albumID` and `sortKey` follow from them (`AlbumOrder`). `songArtist` has each artist of a song. A
-    /// search counts its matches in `songThere`, without their rows.
+    /// `disc` and `track` come from the tags. `albumKey` is the album's name (`Letters.caseless`), `folder` and `place`
+    /// come from `AlbumPlace`, and `albumID` and `sortKey` are derived from them (`AlbumOrder`). `songArtist` contains
+    /// each artist of a song. A search counts its matches in `songThere`, without reading their rows.
     private static let albums = """
         ALTER TABLE song ADD COLUMN disc INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE song ADD COLUMN track INTEGER NOT NULL DEFAULT 0;
@@ -93,9 +94,9 @@ enum IndexSchema {
         END;
         """
 
-    /// Every file of which something is known. `path` is in the folder. `gone` is 0 while the file is there, and counts
-    /// up with each that goes; `isMusic` is 0 for a file that was read in vain, so that it is not read again. `inode`
-    /// is the number's 64 bits. A song of a list has no file.
+    /// Every known file. `path` is relative to the folder. `gone` is 0 while the file is there; each removal gives it
+    /// the next higher number. `isMusic` is 0 for a file that could not be read as music, so that it is not read again.
+    /// `inode` is the 64-bit pattern of the number. A song of a list has no file.
     private static let songs = """
         CREATE TABLE song (
             number INTEGER PRIMARY KEY,
@@ -127,14 +128,15 @@ enum IndexSchema {
         ) STRICT;
         """
 
-    /// All words that songs have: what somebody meant who typed none of them.
+    /// All words of songs, for suggestions when a search matches none of them.
     private static let vocabulary = """
         CREATE VIRTUAL TABLE songVocabulary USING fts5vocab ('songWords', 'row');
         CREATE INDEX songByTime ON song (modifiedNanoseconds, number) WHERE gone = 0 AND isMusic = 1;
         """
 
-    /// The words of each song, as `SongWords` makes them, with a space between two. SQLite's tokenizer splits
-    /// at spaces only. `letters` has the words without spaces, for a search inside of them. Beginnings of up to three letters have lists of their own: those of longer ones are short.
+    /// The words of each song, as `SongWords` makes them, separated by spaces. SQLite's tokenizer splits at spaces
+    /// only. `letters` has the words without spaces, for a search inside them. Prefixes of up to three letters are
+    /// indexed. The lists of longer prefixes are short.
     private static let texts = """
         DROP TABLE songVocabulary;
         DROP TRIGGER songInserted;
@@ -172,7 +174,8 @@ enum IndexSchema {
         END;
         """
 
-    /// The words of each song, by SQLite's tokenizer. Beginnings of up to three letters have lists of their own: those of longer ones are short.
+    /// The words of each song, split by SQLite's tokenizer. Prefixes of up to three letters are indexed. The lists of
+    /// longer prefixes are short.
     private static let words = """
         CREATE VIRTUAL TABLE songWords USING fts5 (
             title, artist, album, content = 'song', content_rowid = 'number',

@@ -3,17 +3,17 @@
 import DemocracyDJ
 import GRDB
 
-/// What the player found out about a song's file, in the index.
+/// The player's findings about a song's file, as the index stores them.
 struct Measurement {
     private let outcome: PlayedOutcome?
 
-    /// What is known of a file that was read.
+    /// The findings about a file that was read.
     init(_ file: SongFile) { outcome = file.played }
 
-    /// What came of playing a file.
+    /// The result of playing a file.
     init(_ outcome: PlayedOutcome) { self.outcome = outcome }
 
-    /// Writes it for the song of a number; without an outcome, that nothing is known.
+    /// Writes the findings of a song. Without an outcome it writes that nothing is known.
     func write(of number: Int64, _ db: Database) throws {
         let (measured, loudness, peak): (Int, Double?, Double?) =
             switch outcome {
@@ -65,7 +65,7 @@ extension MusicIndex {
         }
     }
 
-    /// A song was played to its end, unless its file is another one by now. Returns whether its length is another now.
+    /// Stores the result of playing a song, unless its file has changed since. Returns whether its length has changed.
     func write(_ outcome: PlayedOutcome, of song: Unmeasured) async throws(LibraryProblem) -> Bool {
         try await write { [limits] db in
             let known = try Row.fetchOne(

@@ -3,29 +3,29 @@
 import DemocracyDJ
 import GRDB
 
-/// What a scan reads and writes. Each call is one transaction.
+/// The reads and writes of a scan. Each call is one transaction.
 extension MusicIndex {
-    /// A scan of a folder begins. What was in another folder is gone.
+    /// A scan of a folder begins. If it is another folder than before, all its songs become missing.
     func begin(folder: String) async throws(LibraryProblem) {
         try await write { db in
             let last = try String.fetchOne(db, sql: "SELECT path FROM folder")
             guard last != folder else { return }
             try db.execute(sql: "DELETE FROM songText")
             try db.execute(sql: "UPDATE song SET gone = 1 + (SELECT max(gone) FROM song) WHERE gone = 0")
-            // Which folder it is, is said when it was looked through to its end.
+            // The folder's identity is stored only when a scan has completed.
             try db.execute(
                 sql: "INSERT OR REPLACE INTO folder (id, path, device, inode) VALUES (1, ?, 0, 0)", arguments: [folder])
         }
     }
 
-    /// Whether there were songs in the folder last.
+    /// Whether the last scan found songs.
     func hadSongs() async throws(LibraryProblem) -> Bool {
         try await read { db in
             try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM song WHERE gone = 0 AND isMusic = 1)") == true
         }
     }
 
-    /// The files of some songs, of any.
+    /// The paths of some songs, in no particular order.
     func somePaths(except path: String, atMost limit: Int) async throws(LibraryProblem) -> [String] {
         try await read { db in
             try String.fetchAll(
@@ -36,7 +36,8 @@ extension MusicIndex {
         }
     }
 
-    /// All rows, as a scan needs them. With `hasPlayer`, files that were no music and that no player has tried are read again.
+    /// All rows, as a scan needs them. With `hasPlayer`, files that TagLib could not read and no player has tried are
+    /// read again.
     func known(hasPlayer: Bool) async throws(LibraryProblem) -> [LibraryScan.Known] {
         try await read { db in
             var known: [LibraryScan.Known] = []
@@ -56,7 +57,7 @@ extension MusicIndex {
         }
     }
 
-    /// Files are not where they were.
+    /// These files are missing.
     func leave(_ numbers: [Int64]) async throws(LibraryProblem) {
         guard !numbers.isEmpty else { return }
         try await write { db in
@@ -72,7 +73,7 @@ extension MusicIndex {
         }
     }
 
-    /// Files are elsewhere, or back, or have another date. Returns whether the list of songs is another now.
+    /// These files were moved, are back, or have another date. Returns whether the list of songs has changed.
     func write(_ placed: [LibraryScan.Placed]) async throws(LibraryProblem) -> Bool {
         try await write { db in
             let before = try db.cachedStatement(
@@ -102,8 +103,8 @@ extension MusicIndex {
         }
     }
 
-    /// Files were read. One that is new to the index and has the content of one that is gone is that one; of two that are
-    /// alike and there, each has an id of its own. Returns whether the list of songs is another now.
+    /// These files were read. A new file with the content of a missing one gets its row. Two existing files with the
+    /// same content have two ids. Returns whether the list of songs has changed.
     func write(_ files: [SongFile]) async throws(LibraryProblem) -> Bool {
         try await write { db in
             var hasChanged = false
@@ -113,15 +114,15 @@ extension MusicIndex {
         }
     }
 
-    /// What there is after a scan.
+    /// The state after a scan.
     struct Result: Hashable, Sendable {
         var hasSongs: Bool
-        /// Files that were read in vain, and the first of them by name.
+        /// The number of files that could not be read, and the first of them by name.
         var unreadable: Int
         var firstUnreadable: [String]
     }
 
-    /// A scan has ended. Of what is gone the oldest is forgotten.
+    /// A scan has ended. The oldest missing songs beyond the limit are deleted.
     func end(folder: String, place: FolderWalk.Place) async throws(LibraryProblem) -> Result {
         try await write { [limits] db in
             try db.execute(

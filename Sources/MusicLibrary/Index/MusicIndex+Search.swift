@@ -5,7 +5,7 @@ import GRDB
 import Logging
 
 extension MusicIndex {
-    /// Finds as `find(_:atMost:)` does; nothing, and a line in the log, where the index fails.
+    /// The same as `find(_:atMost:)`, but if the index fails it logs that and returns no songs.
     func find(_ query: SongQuery, atMost limit: Int, _ logger: Logger) async -> FoundSongs {
         do {
             return try await find(query, atMost: limit)
@@ -15,7 +15,7 @@ extension MusicIndex {
         }
     }
 
-    /// What is on a shelf, or has words, from a place on; and how many there are in all.
+    /// A page of a shelf or of the matches of words, and the total number.
     public func find(_ query: SongQuery, atMost limit: Int) async throws(LibraryProblem) -> FoundSongs {
         try await read { [limits] db in
             let shelves = Shelves(db: db, from: query.from, limit: limit)
@@ -26,13 +26,13 @@ extension MusicIndex {
             case .newest: return try shelves.newest()
             case .artist: return try shelves.artist(of: query.words)
             case .album: return try shelves.album(of: query.words)
-            // What was played is not in the folder.
+            // Play history is not stored in the folder's index.
             case .heard: return []
             }
         }
     }
 
-    /// Songs with the words, or where no song has them, with those that are most like them, or with all but one.
+    /// Songs with the words. If none has them, songs with the most similar words, or with all words but one.
     private static func matching(
         _ query: SongQuery, atMost limit: Int, _ limits: LibraryLimits, _ db: Database
     ) throws -> FoundSongs {
@@ -49,7 +49,7 @@ extension MusicIndex {
         return []
     }
 
-    /// The songs that have the words, the best first. Empty without a word.
+    /// The songs that match the words, best first. Empty if the text has no words.
     public func songs(matching typed: String, atMost limit: Int) async throws(LibraryProblem) -> [Song] {
         try await read { [limits] db in
             try WordSearch(typed, limits, db).found(from: 0, atMost: limit).songs

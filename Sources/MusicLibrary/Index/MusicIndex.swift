@@ -5,13 +5,13 @@ import GRDB
 import Logging
 import MeshNode
 
-/// The songs of a library, to be listed and searched. What it holds in memory does not grow with the library.
+/// The songs of a library, for lists and searches. Its memory does not grow with the library.
 public final class MusicIndex: Sendable {
     let database: any DatabaseWriter
     let path: String
     let limits: LibraryLimits
 
-    /// Opens the index in a file, or makes it there. One that is damaged is made again.
+    /// Opens the index in a file, or creates it. A damaged one is created again.
     convenience init(
         file path: String, limits: LibraryLimits = .standard, logger: Logger
     ) throws(LibraryProblem) {
@@ -24,8 +24,8 @@ public final class MusicIndex: Sendable {
         self.limits = limits
     }
 
-    /// An index of songs that are listed elsewhere, in their order. It is gone with the process. Of two with one id the
-    /// first counts.
+    /// An index in memory for songs of a list, in the list's order. If two songs have the same id, the first one
+    /// counts.
     public static func inMemory(_ songs: [Song]) throws(LibraryProblem) -> MusicIndex {
         let limits = LibraryLimits.standard
         do {
@@ -46,7 +46,7 @@ public final class MusicIndex: Sendable {
         }
     }
 
-    /// The places of all songs' files in the folder, and their ids.
+    /// The paths of all songs' files in the folder, and their ids.
     func paths() async throws(LibraryProblem) -> [(path: String, id: Song.ID)] {
         try await read { db in
             try Row.fetchAll(
@@ -55,7 +55,7 @@ public final class MusicIndex: Sendable {
         }
     }
 
-    /// The place of a song's file in the folder. Nil where there is no such song, or it has no file.
+    /// The path of a song's file in the folder. Nil if there is no such song, or if it has no file.
     func path(of id: Song.ID) async throws(LibraryProblem) -> String? {
         try await read { db in
             try String.fetchOne(
@@ -63,7 +63,7 @@ public final class MusicIndex: Sendable {
         }
     }
 
-    /// The album of a song; nil where it is on none.
+    /// The album of a song. Nil without an album.
     func album(of id: Song.ID) async throws(LibraryProblem) -> String? {
         let album = try await read { db in
             try String.fetchOne(
@@ -83,7 +83,7 @@ public final class MusicIndex: Sendable {
         }
     }
 
-    /// Writes on one of the database's own threads, all or nothing.
+    /// Writes on one of the database's own threads, in one transaction.
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(LibraryProblem) -> Value {
@@ -94,26 +94,26 @@ public final class MusicIndex: Sendable {
         }
     }
 
-    /// Ends the use of the database, after what is being done with it. It blocks for as long.
+    /// Closes the database after the work in progress, and blocks until then.
     func close() {
-        // The connection that is closed last is one that reads, and leaves the log behind.
+        // The last connection to close is a reader, which would leave the write-ahead log behind.
         _ = try? database.writeWithoutTransaction { try $0.checkpoint(.truncate) }
         try? database.close()
     }
 }
 
-/// Looks through a list of songs in the way in which a folder's are looked through.
+/// Searches a list of songs in the same way as a folder.
 public struct ListSearch: SongSearch {
     private let index: MusicIndex
     private let logger: Logger
 
-    /// Takes the songs of a list. Throws where SQLite has no memory for them.
+    /// Indexes the songs of a list. Throws if SQLite has no memory for them.
     public init(_ songs: [Song], logger: Logger) throws(LibraryProblem) {
         index = try MusicIndex.inMemory(songs)
         self.logger = logger
     }
 
-    /// See `MusicIndex.find(_:atMost:)`; nothing where the index fails.
+    /// See `MusicIndex.find(_:atMost:)`. Empty if the index fails.
     public func find(_ query: SongQuery, atMost limit: Int) async -> FoundSongs {
         await index.find(query, atMost: limit, logger)
     }

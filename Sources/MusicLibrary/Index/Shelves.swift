@@ -3,18 +3,18 @@
 import DemocracyDJ
 import GRDB
 
-/// What a library shows of itself without a word that is typed.
+/// The lists of a library that need no search words.
 struct Shelves {
     let db: Database
-    /// The first that is wanted, and how many.
+    /// The first wanted row, and the number of rows.
     let from: Int
     let limit: Int
 
     private static let isThere = "gone = 0 AND isMusic = 1"
 
-    /// Who has songs here, in alphabetical order.
+    /// The artists of present songs, in alphabetical order.
     func artists() throws -> FoundSongs {
-        // With one min() SQLite takes the other columns from its row (https://sqlite.org/lang_select.html, 2.5).
+        // With a single min() SQLite takes the other columns from its row (https://sqlite.org/lang_select.html, 2.5).
         try groups(
             """
             SELECT \(Self.artistID), name, '', count(*), min(\(Self.artistOrder)) AS first
@@ -22,7 +22,7 @@ struct Shelves {
             """)
     }
 
-    /// By artist.
+    /// All albums, ordered by artist.
     func albums() throws -> FoundSongs {
         try groups(
             """
@@ -31,18 +31,18 @@ struct Shelves {
             """)
     }
 
-    /// An artist is named by one of its songs, and by its place among that song's artists unless it is the first.
+    /// The id of an artist: the id of one of the songs, with the artist's position in that song unless it is the first.
     private static let artistID = "CASE position WHEN 0 THEN id ELSE id || '/' || position END"
-    /// Songs of which an artist is the first go before others.
+    /// Songs whose first artist it is come before others.
     private static let artistOrder = "sort || char(1) || position || char(1) || sortKey"
 
-    /// The artist of a group of songs that is an album; empty where there are several.
+    /// The artist of a group of songs that forms an album. Empty if there are several.
     private static let albumArtist = """
         CASE WHEN albumArtist <> '' THEN albumArtist
         WHEN count(DISTINCT artist COLLATE NOCASE) = 1 THEN artist ELSE '' END
         """
 
-    /// The artist of a key.
+    /// The artist with this key.
     static func artist(_ key: String, _ db: Database) throws -> SongGroup? {
         let sql = """
             SELECT \(artistID), name, '', count(*), min(\(artistOrder))
@@ -72,10 +72,10 @@ struct Shelves {
         return FoundSongs(groups: groups, total: total)
     }
 
-    /// The newest files first; of a list, its last songs.
+    /// The newest files first. For a list, its last songs first.
     func newest() throws -> FoundSongs { try songs("1", [], order: "modifiedNanoseconds DESC, number DESC") }
 
-    /// All songs of an artist (`artistID`).
+    /// All songs of an artist, given its `artistID`.
     func artist(of name: String) throws -> FoundSongs {
         let mark = name.lastIndex(of: "/")
         let place = mark.flatMap { Int(name[name.index(after: $0)...]) } ?? 0
@@ -88,7 +88,7 @@ struct Shelves {
             """, [name, song, place])
     }
 
-    /// All songs of a song's album.
+    /// All songs of the album of this song.
     func album(of song: Song.ID) throws -> FoundSongs {
         try songs(
             """

@@ -5,29 +5,29 @@ import GRDB
 
 /// The rows of the index.
 enum SongRow {
-    /// What a song is made of.
+    /// The columns of a song.
     static let columns = "id, song.title, song.artist, milliseconds, artURL"
 
-    /// The songs of a question for `columns`.
+    /// The songs of a query for `columns`.
     static func songs(_ db: Database, _ sql: String, _ arguments: StatementArguments = []) throws -> [Song] {
         var songs: [Song] = []
         let rows = try Row.fetchCursor(try db.cachedStatement(sql: sql), arguments: arguments)
         while let row = try rows.next() {
             var song = song(row)
-            // Neighbours have one artist: one text will do for all of them.
+            // Neighbours often have the same artist, and can share one text.
             if let last = songs.last, last.artist == song.artist { song.artist = last.artist }
             songs.append(song)
         }
         return songs
     }
 
-    /// The song of a row of `columns`.
+    /// The song in a row of `columns`.
     static func song(_ row: Row) -> Song {
         Song(
             id: row[0], title: row[1], artist: row[2], duration: Double(row[3] as Int64) / 1_000, albumArtURL: row[4])
     }
 
-    /// Puts a song of a list behind those that are there.
+    /// Appends a song of a list.
     static func insert(listed song: Song, _ db: Database) throws {
         try db.cachedStatement(
             sql: """
@@ -47,7 +47,7 @@ enum SongRow {
 
 /// The artists of a song.
 enum SongArtist {
-    /// Writes them, the first one first.
+    /// Writes the artists, in their order.
     static func write(_ names: [String], of number: Int64, isNew: Bool, _ db: Database) throws {
         if !isNew {
             let known = try String.fetchAll(
@@ -64,7 +64,7 @@ enum SongArtist {
     }
 }
 
-/// The words of a song, as they are searched.
+/// The words of a song, as they are indexed.
 struct SongWords {
     private let title: String
     private let artist: String
@@ -77,7 +77,7 @@ struct SongWords {
         letters = words.map { $0.words.joined() }.joined(separator: Words.mark)
     }
 
-    /// Writes them for a song that is back, from its row.
+    /// Writes the words of a returned song, from its row.
     static func restore(_ number: Int64, _ db: Database) throws {
         let row = try Row.fetchOne(
             try db.cachedStatement(sql: "SELECT title, artist, album FROM song WHERE number = ?"), arguments: [number])
@@ -85,12 +85,12 @@ struct SongWords {
         try SongWords(title: row[0], artist: row[1], album: row[2]).write(number, db)
     }
 
-    /// Removes those of a song that is gone, so that a search need not look whether its songs are there.
+    /// Removes the words of a missing song, so that a search does not have to check for it.
     static func remove(_ number: Int64, _ db: Database) throws {
         try db.cachedStatement(sql: "DELETE FROM songText WHERE number = ?").execute(arguments: [number])
     }
 
-    /// Writes them for the song of a number, unless they are there.
+    /// Writes the words of a song, unless they are there.
     func write(_ number: Int64, _ db: Database) throws {
         try db.cachedStatement(
             sql: """

@@ -4,14 +4,14 @@ import DemocracyDJ
 import GRDB
 import MeshNode
 
-/// The words that songs have, for who has typed one that none has.
+/// The words of all songs, for corrections of mistyped searches.
 struct Vocabulary {
     private let db: Database
 
     init(_ db: Database) { self.db = db }
 
-    /// What somebody meant: each word that no song has is the most frequent one of those that are most like it. Nil where
-    /// nothing is like one of them, or all of them are there.
+    /// The corrected search: each word that no song has becomes the most frequent one of the most similar words. Nil if
+    /// a word has no similar one, or if all words exist.
     func meant(by typed: String, _ limits: LibraryLimits) throws -> String? {
         let words = Words(typed).words.prefix(limits.searchWords)
         var meant: [String] = []
@@ -22,7 +22,7 @@ struct Vocabulary {
         return meant == Array(words) || meant.isEmpty ? nil : meant.joined(separator: " ")
     }
 
-    /// Whether a song has a word that begins with this.
+    /// Whether a song has a word with this prefix.
     private func isThere(_ word: String) throws -> Bool {
         try Bool.fetchOne(
             try db.cachedStatement(
@@ -30,10 +30,10 @@ struct Vocabulary {
             arguments: [word]) ?? false
     }
 
-    /// The word that is most like what was typed, or begins most like it.
+    /// The word that is most similar to the typed one, or has the most similar beginning.
     private func nearest(to word: String) throws -> String? {
         let typed = Array(word.unicodeScalars)
-        // Of a short word, one wrong letter leaves nothing to go by.
+        // In a short word, one wrong letter leaves too little.
         guard typed.count >= 4 else { return nil }
         let most = typed.count < 7 ? 1 : 2
         var best: (term: String, slips: Int, songs: Int)?
@@ -42,7 +42,7 @@ struct Vocabulary {
             arguments: [typed.count - most])
         while let row = try rows.next() {
             let (term, songs): (String, Int) = (row[0], row[1])
-            // Two words that have neither of their first two letters in common are not taken for one another.
+            // Words without a common letter among their first two are not considered similar.
             var letters = term.unicodeScalars.makeIterator()
             let (first, second) = (letters.next(), letters.next())
             guard first == typed[0] || second != nil && (second == typed[1] || first == typed[1]) else { continue }
@@ -54,7 +54,7 @@ struct Vocabulary {
         return best?.term
     }
 
-    /// Wrong letters of what was typed against a word, or against a beginning of it.
+    /// The number of wrong letters, compared with a word or with its beginning.
     private func slips(_ typed: [Unicode.Scalar], _ term: [Unicode.Scalar], _ most: Int) -> Int {
         (max(typed.count - most, 1)...typed.count + most).map { length in
             CommandReader.slips(typed, Array(term.prefix(length)))

@@ -3,7 +3,7 @@
 import DemocracyDJ
 import GRDB
 
-/// A search for words in the index: the songs that have them, the best first, and the artists and albums that do.
+/// A search for words in the index: the matching songs, best first, and the matching artists and albums.
 struct WordSearch {
     fileprivate struct Match {
         var number: Int64
@@ -17,12 +17,12 @@ struct WordSearch {
     let words: SearchWords
     private let limits: LibraryLimits
     private let ranking: SearchRanking
-    /// Whether letters are looked for inside of words, since no word begins with them.
+    /// Whether it also searches inside words, because no word begins with the typed one.
     private let isInside: Bool
-    /// How many songs there are.
+    /// The number of matching songs.
     let total: Int
 
-    /// Looks for words, as they were typed.
+    /// Searches for words as they were typed.
     init(_ typed: String, _ limits: LibraryLimits, _ db: Database) throws {
         words = SearchWords(typed, atMost: limits.searchWords)
         (self.db, self.limits) = (db, limits)
@@ -32,7 +32,7 @@ struct WordSearch {
         ranking = SearchRanking(words, isInside: isInside)
     }
 
-    /// The songs from a place on.
+    /// The matching songs from a position on.
     func found(from: Int, atMost limit: Int) throws -> FoundSongs {
         guard total > 0, limit > 0 else { return FoundSongs(total: total) }
         let matches = try matches(atLeast: from + limit)
@@ -49,12 +49,12 @@ struct WordSearch {
     private static let isThere = "gone = 0 AND isMusic = 1"
 
     private static func count(_ condition: String, _ arguments: StatementArguments, _ db: Database) throws -> Int {
-        // Only songs that are there have words.
+        // Only present songs have words.
         let sql = "SELECT count(*) FROM songWords WHERE \(condition)"
         return try Int.fetchOne(try db.cachedStatement(sql: sql), arguments: arguments) ?? 0
     }
 
-    /// Songs that have the letters of each word, or of all together, somewhere.
+    /// Songs that contain the letters of each word, or of all words together, at any place.
     private static func inside(_ words: SearchWords) -> String {
         let each = words.words.map { _ in "instr(letters, ?) > 0" }.joined(separator: " AND ")
         return "songWords.rowid IN (SELECT number FROM songText WHERE instr(letters, ?) > 0 OR \(each))"
@@ -64,7 +64,7 @@ struct WordSearch {
         StatementArguments([words.key] + (words.parts ?? []))
     }
 
-    /// The best matches, in their order. Of very many, some are left out: to rank all takes long, and says nothing.
+    /// The best matches in order. If there are very many, some are left out: ranking all of them takes long and does not improve the list.
     private func matches(atLeast count: Int) throws -> [Match] {
         let most = max(count, limits.rankedMatches)
         var matches: [Match] = []

@@ -3,28 +3,27 @@
 import DemocracyDJ
 import Glibc
 
-/// Which songs are made equally loud.
+/// Which loudness to normalise.
 public enum Loudness: String, Hashable, Sendable, CaseIterable {
-    /// Each song is as loud as every other.
+    /// All songs play equally loud.
     case track
-    /// Each album is as loud as every other, and its songs keep their differences.
+    /// All albums play equally loud, and their songs keep their differences.
     case album
-    /// Songs are as loud as their files.
+    /// No change to the files' loudness.
     case off
 }
 
-/// What a file's tags say of how loud it is (ReplayGain 2.0, and R128 of Opus), as gains in decibels and peaks with 1 as full
-/// scale.
+/// The loudness tags of a file (ReplayGain 2.0, and R128 of Opus): gains in decibels and peaks, where 1 is full scale.
 struct TaggedGain: Hashable, Sendable {
     var trackGain: Double?
     var trackPeak: Double?
     var albumGain: Double?
     var albumPeak: Double?
 
-    /// A file that says nothing.
+    /// A file without such tags.
     init() {}
 
-    /// The texts of `ctaglib_tags.gains`, in their order.
+    /// Parses the texts of `ctaglib_tags.gains`, in their order.
     init(_ texts: [Substring]) {
         guard texts.count == 6 else { return }
         trackGain = Self.decibels(texts[0]) ?? Self.r128(texts[4])
@@ -33,7 +32,7 @@ struct TaggedGain: Hashable, Sendable {
         albumPeak = Self.peak(texts[3])
     }
 
-    /// "-7.03 dB".
+    /// Parses "-7.03 dB".
     private static func decibels(_ text: Substring) -> Double? {
         let number = text.drop { $0.isWhitespace || $0 == "+" }.prefix { !$0.isWhitespace && !"dD".contains($0) }
         return Double(number.replacing(",", with: ".")).flatMap { SongGain.sensible.contains($0) ? $0 : nil }
@@ -43,35 +42,35 @@ struct TaggedGain: Hashable, Sendable {
         decibels(text).flatMap { $0 > 0 && $0 <= SongGain.largestPeak ? $0 : nil }
     }
 
-    /// A number of 256ths of a decibel, for -23 LUFS (RFC 7845, 5.2.1).
+    /// Parses a number of 1/256 dB relative to -23 LUFS (RFC 7845, 5.2.1).
     private static func r128(_ text: Substring) -> Double? {
         Int(text).map { Double($0) / 256 + 5 }.flatMap { SongGain.sensible.contains($0) ? $0 : nil }
     }
 }
 
-/// Decides how much louder or softer than its file a song plays.
+/// Decides the gain with which a song plays.
 struct SongGain: Hashable, Sendable {
-    /// As loud as ReplayGain 2.0 makes songs, in LUFS.
+    /// The target loudness of ReplayGain 2.0, in LUFS.
     static let target = -18.0
-    /// Softer than this, in LUFS, is silence.
+    /// Anything quieter than this counts as silence, in LUFS.
     static let silence = -65.0
-    /// Gains that a tag may say, in decibels.
+    /// Plausible gains of a tag, in decibels.
     static let sensible = -51.0...51.0
-    /// Peaks that a tag may say, and that a decoder may make: 24 dB above full scale.
+    /// The largest plausible peak, of a tag or of a decoder: 24 dB above full scale.
     static let largestPeak = 16.0
-    /// A song that is neither tagged nor measured yet plays this much softer, in decibels: most songs of the last decades do.
+    /// The gain of a song without tags that is not measured yet, in decibels. Most songs of the last decades need it.
     static let unknown = -8.0
-    /// The largest gain, in decibels: more would make noise of a silent recording.
+    /// The largest gain, in decibels: more would turn a silent recording into noise.
     static let largest = 12.0
 
     var tags = TaggedGain()
-    /// What was measured, in LUFS; nil for silence and for what was not.
+    /// The measured loudness, in LUFS. Nil for silence, and before the measurement.
     var loudness: Double?
     var peak: Double?
-    /// The same of all songs of the album, where all of them were measured.
+    /// The same for all songs of the album, if all of them were measured.
     var albumLoudness: Double?
     var albumPeak: Double?
-    /// Whether it was measured.
+    /// Whether the song was measured.
     var isMeasured = false
 
     /// The gain in decibels.
@@ -83,7 +82,7 @@ struct SongGain: Hashable, Sendable {
         }
     }
 
-    /// The loudness of several songs one after the other, by their lengths: the mean of their energy.
+    /// The mean loudness of several songs by energy, weighted by their lengths.
     static func mean(_ songs: [(loudness: Double, weight: Double)]) -> Double? {
         let all = songs.reduce(0) { $0 + $1.weight }
         guard all > 0 else { return nil }
@@ -104,7 +103,7 @@ struct SongGain: Hashable, Sendable {
         return albumLoudness.map { Self.bounded(Self.target - $0, peak: albumPeak) }
     }
 
-    /// No sample leaves full scale. If the peak is not known, nothing gets louder.
+    /// Keeps all samples within full scale. If the peak is unknown, the song does not get louder.
     private static func bounded(_ gain: Double, peak: Double?) -> Double {
         guard let peak else { return min(gain, 0) }
         guard peak > 0 else { return 0 }

@@ -5,32 +5,32 @@ import MeshProtocol
 
 /// An entry of a playlist that may be a file.
 struct PlaylistEntry: Hashable, Sendable {
-    /// Its path in each way in which its bytes can be read, the likeliest first: a playlist does not say in which encoding it is
-    /// written, nor whether a percent sign is an escape.
+    /// Its path in every possible reading of its bytes, the likeliest first. A playlist specifies neither its encoding
+    /// nor whether a percent sign is an escape.
     var readings: [String]
 
     /// An entry with these readings, at least one.
     init(_ readings: [String]) { self.readings = readings }
 
-    /// As it is shown.
+    /// The text to show.
     var text: String { readings.first ?? "" }
 }
 
-/// The files that a playlist names, in its order: M3U, extended M3U, or PLS. No library of Debian or Swift reads both and is
-/// kept, and what there is to read is a line a file. Streams and other things that are no file are passed over.
+/// The files of a playlist, in order: M3U, extended M3U or PLS. No maintained library in Debian or for Swift reads both
+/// formats, and each file is only one line. Streams and other entries that are not files are skipped.
 struct Playlist: Hashable, Sendable {
     /// Its files.
     let entries: [PlaylistEntry]
     /// Entries that are no files, such as streams.
     let others: Int
 
-    /// The endings of playlists.
+    /// The extensions of playlists.
     static let endings = [".m3u", ".m3u8", ".pls"]
 
-    /// Whether a path is that of a playlist, by its ending.
+    /// Whether a path has the extension of a playlist.
     static func isPlaylist(_ path: String) -> Bool { endings.contains { path.lowercased().hasSuffix($0) } }
 
-    /// Reads a playlist. Nil if it cannot be read.
+    /// Reads a playlist file. Nil if it cannot be read.
     init?(file path: String, limits: LibraryLimits) {
         guard Self.isPlaylist(path), let file = fopen(path, "rb") else { return nil }
         defer { fclose(file) }
@@ -42,7 +42,7 @@ struct Playlist: Hashable, Sendable {
             Array(bytes[..<count]), in: folder, isPLS: path.lowercased().hasSuffix(".pls"), limits: limits)
     }
 
-    /// Reads what a playlist in a folder says. Entries beyond the limit are left out.
+    /// Parses a playlist in a folder. Entries beyond the limit are left out.
     init(_ bytes: [UInt8], in folder: String, isPLS: Bool, limits: LibraryLimits) {
         let decoder = PlaylistDecoder()
         var entries: [PlaylistEntry] = []
@@ -57,13 +57,13 @@ struct Playlist: Hashable, Sendable {
         (self.entries, self.others) = (entries, others)
     }
 
-    /// A line of M3U that names a file.
+    /// The file in a line of M3U.
     private static func line(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         let entry = trimmed(line)
         return entry.isEmpty || entry.first == UInt8(ascii: "#") ? nil : entry
     }
 
-    /// A line of PLS that names a file: `File1=…`.
+    /// The file in a line of PLS: `File1=…`.
     private static func entry(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         guard let sign = line.firstIndex(of: UInt8(ascii: "=")) else { return nil }
         let key = String(decoding: line[..<sign], as: UTF8.self).lowercased().filter { !$0.isWhitespace }
@@ -93,12 +93,12 @@ struct Playlist: Hashable, Sendable {
             return nil
         }
         guard !entry.unicodeScalars.contains("\0"), !entry.isEmpty else { return nil }
-        // Windows writes its own separators. Linux allows them in names, so that they stay where others are.
+        // Windows writes backslashes. Linux allows them in names, so a path with slashes keeps them.
         if !entry.contains("/") { entry = entry.replacing("\\", with: "/") }
         return normalized(entry.hasPrefix("/") ? entry : folder + "/" + entry)
     }
 
-    /// Without `.` and `..`, which lead out of no root.
+    /// Removes `.` and `..`. `..` never leaves the root.
     private static func normalized(_ path: String) -> String {
         var parts: [Substring] = []
         for part in path.split(separator: "/") {

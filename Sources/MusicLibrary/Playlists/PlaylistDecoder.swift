@@ -2,18 +2,18 @@
 
 import Glibc
 
-/// Reads the bytes of a playlist as text. Few playlists say how they are encoded, so an entry that is not UTF-8 has a reading for
-/// each encoding in which its bytes are text: the names of the files in the folder decide which one is meant.
+/// Decodes the bytes of a playlist. Few playlists specify their encoding, so an entry that is not UTF-8 has a reading
+/// for each encoding in which its bytes are valid. The file names in the folder decide which one is right.
 final class PlaylistDecoder {
-    /// The encodings of older programs, by glibc's names: Western Europe, Japan, China, Korea, Cyrillic, Central Europe, Greek,
-    /// Turkish, Hebrew, Arabic, Baltic, Vietnamese, Thai, DOS and Mac.
+    /// The encodings of older programs, by glibc's names: Western Europe, Japan, China, Korea, Cyrillic, Central
+    /// Europe, Greek, Turkish, Hebrew, Arabic, Baltic, Vietnamese, Thai, DOS and Mac.
     private static let encodings = [
         "CP1252", "CP932", "EUC-JP", "GB18030", "BIG5", "UHC", "CP1251", "KOI8-R", "CP866", "CP1250", "CP1253",
         "CP1254",
         "CP1255", "CP1256", "CP1257", "CP1258", "CP874", "CP850", "CP852", "CP437", "MACINTOSH",
     ]
 
-    /// Opened when they are needed first. glibc loads each from a file.
+    /// Opened on first use, because glibc loads each from a file.
     private lazy var converters = Self.encodings.compactMap { name in
         iconv_open("UTF-8", name).flatMap { $0 == iconv_t(bitPattern: -1) ? nil : $0 }
     }
@@ -21,7 +21,7 @@ final class PlaylistDecoder {
 
     deinit { if hasConverters { for converter in converters { iconv_close(converter) } } }
 
-    /// The lines of a playlist in ASCII, or in an encoding that has its letters.
+    /// The lines of a playlist in ASCII or in an encoding that extends it.
     func lines(of bytes: [UInt8]) -> [ArraySlice<UInt8>] {
         var text = bytes[...]
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
@@ -32,11 +32,11 @@ final class PlaylistDecoder {
         return text.split { $0 == 0x0A || $0 == 0x0D }
     }
 
-    /// The texts that an entry can be: as it is written, and without escapes.
+    /// The possible texts of an entry: as it is written, and without escapes.
     func readings(of entry: ArraySlice<UInt8>) -> [String] {
         let plain = texts(of: Array(entry))
         guard let unescaped = Self.unescaped(entry) else { return plain }
-        // An address has escapes, and a name seldom has.
+        // URLs contain escapes, and names seldom do.
         let isAddress = entry.starts(with: "file:".utf8) || entry.starts(with: "FILE:".utf8)
         return isAddress ? texts(of: unescaped) + plain : plain + texts(of: unescaped)
     }
@@ -53,7 +53,7 @@ final class PlaylistDecoder {
     }
 
     private static func decoded(_ bytes: [UInt8], by converter: iconv_t) -> String? {
-        // An earlier text may have ended within a letter.
+        // Resets the converter, because an earlier text may have ended within a character.
         iconv(converter, nil, nil, nil, nil)
         var input = bytes.map { CChar(bitPattern: $0) }
         var output = [CChar](repeating: 0, count: bytes.count * 4 + 4)
@@ -68,7 +68,7 @@ final class PlaylistDecoder {
         return count.map { String(decoding: output[..<$0].map { UInt8(bitPattern: $0) }, as: UTF8.self) }
     }
 
-    /// The bytes without escapes such as `%20`; nil if there are none.
+    /// The bytes without escapes such as `%20`. Nil without escapes.
     private static func unescaped(_ entry: ArraySlice<UInt8>) -> [UInt8]? {
         guard entry.contains(UInt8(ascii: "%")) else { return nil }
         var bytes: [UInt8] = []
@@ -89,7 +89,8 @@ final class PlaylistDecoder {
         return hasEscapes ? bytes : nil
     }
 
-    /// Whether a text is UTF-16, and if so, whether it is little-endian. Without a byte-order mark the zeros of ASCII tell.
+    /// Whether a text is UTF-16 and little-endian. Nil if it is not UTF-16. Without a byte-order mark the zero bytes of
+    /// ASCII decide.
     private static func isUTF16(_ bytes: [UInt8]) -> Bool? {
         if bytes.starts(with: [0xFF, 0xFE]) { return true }
         if bytes.starts(with: [0xFE, 0xFF]) { return false }

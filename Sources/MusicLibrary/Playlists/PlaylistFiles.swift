@@ -2,9 +2,9 @@
 
 import FoundationEssentials
 
-/// Finds the playlists of a library: those in its folder, and in the folders directly in it, where people keep them.
+/// Finds the playlists of a library in its folder and in the direct subfolders, where people keep them.
 enum PlaylistFiles {
-    /// Their paths in the folder, in alphabetical order, at most `LibraryLimits.playlists`.
+    /// Their relative paths in alphabetical order, at most `LibraryLimits.playlists`.
     static func find(in folder: String, limits: LibraryLimits) -> [String] {
         let files = FileManager.default
         func entries(_ path: String) -> [String] {
@@ -17,7 +17,7 @@ enum PlaylistFiles {
                 found.append(name)
                 continue
             }
-            // A song's name has a dot, and most folders' have none: only those are opened.
+            // Songs' names contain a dot, and most folders' names do not: only names without a dot are opened.
             guard !name.contains(".") else { continue }
             found += entries(folder + "/" + name).filter(Playlist.isPlaylist).map { name + "/" + $0 }
         }

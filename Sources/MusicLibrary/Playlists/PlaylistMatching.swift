@@ -2,20 +2,20 @@
 
 import Glibc
 
-/// Finds the songs that a playlist names. It may have been written on another system, where the same music is in another
-/// folder or on a drive: the song with the longest common end of the path is meant. Separators, case, normal forms of Unicode
-/// and escapes of URLs do not matter.
+/// Finds the songs of a playlist. The playlist may come from another system, where the same music is in another folder
+/// or on another drive. So it picks the song that shares the longest end of the path. Separators, case, Unicode normal
+/// forms and URL escapes do not matter.
 struct PlaylistMatching: Sendable {
     /// A song of the library.
     private struct Candidate {
-        /// As they are compared: without capitals and forms.
+        /// The path components in the form that is compared, without case.
         var parts: [String]
-        /// As they are written.
+        /// The path components as they are written.
         var written: [Substring]
         var id: String
     }
 
-    /// How well a song fits: parts that are the same from the end on, and of these the ones that are written the same.
+    /// How well a song fits: the number of equal components from the end, and how many of them are spelled the same.
     private struct Fit: Comparable {
         var parts: Int
         var written: Int
@@ -26,7 +26,7 @@ struct PlaylistMatching: Sendable {
     /// Songs by the name of their file.
     private var candidates: [String: [Candidate]] = [:]
 
-    /// Takes the songs of the library: the paths of their files in its folder, and their ids.
+    /// Indexes the songs of the library: the paths of their files in its folder, and their ids.
     init(_ songs: [(path: String, id: String)], in folder: String, for entries: [PlaylistEntry]) {
         let names = Set(
             entries.lazy.flatMap(\.readings).compactMap { Self.written($0).last.map { Letters.caseless(String($0)) } })
@@ -67,7 +67,7 @@ struct PlaylistMatching: Sendable {
     private static func compared(_ parts: [Substring]) -> [String] { parts.map { Letters.caseless(String($0)) } }
 }
 
-/// Finds songs by their files under any name. A playlist may name a link, or the target of a link in the library.
+/// Finds songs by the identity of their files. A playlist may contain a link, or the target of a link in the library.
 struct LinkedFiles: Sendable {
     private struct Place: Hashable {
         var device: dev_t
@@ -76,7 +76,7 @@ struct LinkedFiles: Sendable {
 
     private var songs: [Place: String] = [:]
 
-    /// Looks at the files of all songs of a folder.
+    /// Examines the files of all songs of a folder.
     init(_ songs: [(path: String, id: String)], in folder: String) {
         for song in songs {
             if let place = Self.place(of: folder + "/" + song.path) { self.songs[place] = song.id }
@@ -98,14 +98,14 @@ struct LinkedFiles: Sendable {
     }
 }
 
-/// What a playlist names, and what of it is in the folder.
+/// The result for a playlist: its songs in the folder.
 public struct PlaylistSongs: Hashable, Sendable {
-    /// The songs, in its order.
+    /// The songs, in the playlist's order.
     public var songs: [String] = []
     /// Entries that are files. Streams are not counted.
     public var entries = 0
-    /// Entries that are no song of the folder.
+    /// Entries without a song in the folder.
     public var missing = 0
-    /// The first of them.
+    /// The first such entry.
     public var example: String?
 }

@@ -4,9 +4,9 @@ import NIOConcurrencyHelpers
 
 /// Reads tags and covers. Calls run one at a time and block.
 ///
-/// TagLib parses what strangers wrote, so a host has it in a program of its own with few rights (`FileReaderProgram`). The program
-/// stays for one file after the other. It is started again if a file ends it or holds it up; that file then counts as
-/// unreadable, and no other.
+/// TagLib parses files of strangers, so a host runs it in a separate program with few rights (`FileReaderProgram`). The
+/// program reads one file after the other. If a file crashes or hangs it, it is started again, and only that file
+/// counts as unreadable.
 final class FileReader: Sendable {
     private let command: [String]?
     private let limits: LibraryLimits
@@ -14,14 +14,14 @@ final class FileReader: Sendable {
 
     private struct Running: Sendable {
         var process: ReaderProcess?
-        /// Starts in a row after which the program sent nothing.
+        /// How many times in a row the program was started without sending a message.
         var silentStarts = 0
     }
 
     /// The program does not start.
     struct Unusable: Error {}
 
-    /// A reader. `command` starts the program; nil reads in this process.
+    /// Creates a reader. `command` starts the program; nil reads in this process.
     init(_ command: [String]?, limits: LibraryLimits) { (self.command, self.limits) = (command, limits) }
 
     /// The tags of some files. `meanwhile` is called once per file, in order, while the program works.
@@ -102,7 +102,7 @@ final class FileReader: Sendable {
     }
 }
 
-/// Decides which of some requests are sent, and what becomes of one that ends the program or gets no answer.
+/// Decides which requests to send, and handles requests that crash the program or get no answer.
 struct ReaderBatch: Sendable {
     private let requests: [ReaderRequest]
     private let limits: LibraryLimits
@@ -118,10 +118,10 @@ struct ReaderBatch: Sendable {
         isGreeted = true
     }
 
-    /// Whether each request has its answer.
+    /// Whether all requests have an answer.
     var isDone: Bool { answers.count == requests.count }
 
-    /// The program was started, and says so before anything else.
+    /// The program was started. Its first message is a greeting.
     mutating func begin(now: ContinuousClock.Instant) { (asked, isGreeted, since) = (answers.count, false, now) }
 
     /// The requests to be sent now.
@@ -131,7 +131,7 @@ struct ReaderBatch: Sendable {
         return requests[asked..<max(asked, end)]
     }
 
-    /// A message has come.
+    /// A message has arrived.
     mutating func take(_ body: [UInt8], now: ContinuousClock.Instant) {
         since = now
         if !isGreeted {
@@ -142,21 +142,21 @@ struct ReaderBatch: Sendable {
         }
     }
 
-    /// The program has ended. The first file without an answer may be at fault: it is tried once more.
+    /// The program has ended. The first file without an answer may be at fault. It is tried once more.
     mutating func died() {
         guard isGreeted else { return }
         deaths += 1
         if deaths >= limits.deathsOfFile { fail() }
     }
 
-    /// The first file without an answer cannot be read.
+    /// The first file without an answer counts as unreadable.
     mutating func fail() {
         guard isGreeted, !isDone else { return }
         answers.append([])
         deaths = 0
     }
 
-    /// Whether the program has said nothing for too long.
+    /// Whether the program has been silent for too long.
     func isOverdue(now: ContinuousClock.Instant) -> Bool { now - since > limits.readTime }
 
     /// How long to wait for the program, in milliseconds.

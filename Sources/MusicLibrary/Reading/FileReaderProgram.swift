@@ -2,8 +2,9 @@
 
 import Glibc
 
-/// The program that reads files: TagLib with few rights. It is `roadmesh` itself with an argument that is no command for
-/// people. Requests and answers are `ReaderRequest` and `ReaderAnswer`, over its standard input, which is a socket.
+/// The program that reads files: TagLib with few rights. It is `roadmesh` itself with an internal argument. It
+/// exchanges
+/// `ReaderRequest` and `ReaderAnswer` over its standard input, which is a socket.
 public enum FileReaderProgram {
     /// The argument.
     public static let argument = "read-tags"
@@ -29,7 +30,7 @@ public enum FileReaderProgram {
         exit(0)
     }
 
-    /// Nil if no request comes.
+    /// The next request. Nil if none comes.
     private static func next(_ limits: LibraryLimits) -> ReaderRequest? {
         var place = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
         guard poll(&place, 1, Int32(limits.readerRest / .milliseconds(1))) > 0,
@@ -67,7 +68,7 @@ public enum FileReaderProgram {
         return true
     }
 
-    /// Limits the memory that files can take on top of the program's own.
+    /// Limits the memory for files, in addition to the program's own.
     private static func boundMemory(_ limits: LibraryLimits) {
         guard let file = ReadFile("/proc/self/statm") else { return }
         let text = String(decoding: file.block(at: 0, count: 64), as: UTF8.self)

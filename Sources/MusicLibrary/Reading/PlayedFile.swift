@@ -4,14 +4,14 @@
 struct PlayedFile: Hashable, Sendable {
     /// How long it plays.
     var milliseconds: Int
-    /// Its tags, by their names in small letters.
+    /// Its tags, by their names in lower case.
     var tags: [String: String] = [:]
     /// How loud it is (EBU R 128, integrated), in LUFS. Nil for silence.
     var loudness: Double?
     /// Its largest sample; 1 is full scale.
     var peak: Double?
 
-    /// Its tags as those of a file.
+    /// Its tags in the form of a file's tags.
     var audioTags: AudioTags {
         AudioTags(
             title: tags["title"] ?? "", artists: tags["artist"].map { [$0] } ?? [], album: tags["album"] ?? "",
@@ -26,9 +26,9 @@ struct PlayedFile: Hashable, Sendable {
     }
 }
 
-/// What became of a file that the player was given.
+/// The result of playing a file.
 enum PlayedOutcome: Hashable, Sendable {
     case plays(PlayedFile)
-    /// It does not play, in the player's words.
+    /// It cannot be played; the text is the player's.
     case fails(String)
 }

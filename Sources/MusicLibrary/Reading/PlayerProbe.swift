@@ -2,8 +2,8 @@
 
 import NIOConcurrencyHelpers
 
-/// Plays files without sound, to find tags and lengths that TagLib does not know and to measure loudness. Calls run one at a time
-/// and block.
+/// Plays files without sound, to read tags and lengths that TagLib does not know and to measure loudness. Calls run one
+/// at a time and block.
 ///
 /// The player runs with as few rights as the program that reads tags, and stays for one file after the other.
 final class PlayerProbe: Sendable {
@@ -45,13 +45,13 @@ final class PlayerProbe: Sendable {
         return outcome
     }
 
-    /// Gives up what is being played, and whatever is asked for later.
+    /// Stops the current file and refuses later ones.
     func stop() { isStopped.withLockedValue { $0 = true } }
 
     /// Ends the player. The next call starts another.
     func close() { running.withLockedValue { $0.process.take()?.end() } }
 
-    /// Nil where the player has ended.
+    /// Nil if the player has ended.
     private func play(_ path: String, _ running: inout Running) -> PlayedOutcome? {
         guard running.process != nil else { return nil }
         running.number += 10

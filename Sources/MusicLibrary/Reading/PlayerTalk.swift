@@ -2,19 +2,20 @@
 
 import FoundationEssentials
 
-/// Decides what mpv is asked for while it plays one file to its end, without sound and as fast as it can (mpv(1), "JSON IPC").
+/// Decides which commands to send to mpv while it plays one file to its end, without sound and as fast as it can
+/// (mpv(1), "JSON IPC").
 ///
-/// mpv keeps the file open at its end (`--keep-open`), and then says where that is, and how loud it was.
+/// With `--keep-open` mpv keeps the file open at its end, and then reports the position and the loudness.
 struct PlayerTalk: Sendable {
-    /// What came of it, once it is known.
+    /// The result, when it is known.
     private(set) var outcome: PlayedOutcome?
 
     private enum Stage: Hashable {
         case loading
-        /// Taken on under mpv's number for it.
+        /// mpv has accepted the file and has given it this entry number.
         case waiting(entry: Int)
         case playing(entry: Int, isAsked: Bool)
-        /// At its end: so many answers are missing.
+        /// At the end of the file. This many answers are missing.
         case asking(Int)
     }
 
@@ -28,7 +29,7 @@ struct PlayerTalk: Sendable {
     private var stage = Stage.loading
     private var played = PlayedFile(milliseconds: 0)
 
-    /// The talk about a file. `number` is another one for each talk with the same mpv.
+    /// Starts with a file. `number` must differ between the files of one mpv process.
     init(_ path: String, number: Int, limits: LibraryLimits) {
         (self.path, self.number, self.limits) = (path, number, limits)
     }
@@ -44,14 +45,15 @@ struct PlayerTalk: Sendable {
         line(["name": "loadfile", "url": path, "flags": "replace"], .load)
     }
 
-    /// Called if the player is silent for a moment. Returns a line to send.
+    /// Called after a short silence of the player. Returns a line to send.
     mutating func tick() -> [UInt8]? {
         guard case .playing(let entry, false) = stage else { return nil }
         stage = .playing(entry: entry, isAsked: true)
         return get("eof-reached", .end)
     }
 
-    /// mpv has said a line. Returns the lines to send. It is data of a program that reads files of strangers.
+    /// Handles a line from mpv and returns the lines to send. The line is untrusted, because mpv reads files of
+    /// strangers.
     mutating func heard(_ line: [UInt8]) -> [[UInt8]] {
         let text = Data(String(decoding: line, as: UTF8.self).utf8)
         guard let said = try? JSONDecoder().decode(Said.self, from: text) else { return [] }

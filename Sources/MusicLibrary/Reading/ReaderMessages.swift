@@ -2,9 +2,10 @@
 
 /// A request to the program that reads files: the tags or the cover of one file.
 ///
-/// A request is the kind in one byte, the length of the path in four (little-endian), and the path. The program sends one message
-/// when it starts, and then one for each request, in their order. A message is its length in four bytes, and what it
-/// is: `ReaderAnswer`.
+/// A request consists of the kind in one byte, the length of the path in four (little-endian), and the path. The
+/// program sends one message when it starts, and one per request, in order. A message consists of its length in four
+/// bytes and its body, a
+/// `ReaderAnswer`.
 struct ReaderRequest: Hashable, Sendable {
     enum Kind: UInt8, Sendable {
         case tags = 1
@@ -16,15 +17,15 @@ struct ReaderRequest: Hashable, Sendable {
 
     var bytes: [UInt8] { [kind.rawValue] + ReaderFields.length(path.utf8.count) + Array(path.utf8) }
 
-    /// The length of what comes before the path.
+    /// The number of bytes before the path.
     static let headBytes = 5
 
     init(_ kind: Kind, _ path: String) { (self.kind, self.path) = (kind, path) }
 }
 
-/// An answer of the program that reads files. A file may have taken the program over, so its answers are not trusted.
+/// An answer of the program that reads files. A malicious file may control the program, so its answers are not trusted.
 enum ReaderAnswer {
-    /// The message that says that the program has started.
+    /// The program's first message.
     static let greeting: [UInt8] = ReaderFields.message([])
 
     /// The message for the tags of a file. Nil means that it is not audio.
@@ -38,19 +39,19 @@ enum ReaderAnswer {
     static func message(_ cover: Cover?) -> [UInt8] { ReaderFields.message(cover?.bytes ?? []) }
 }
 
-/// Numbers and texts, one after the other, as they are between two programs.
+/// A sequence of numbers and texts, in the form that the two programs exchange.
 struct ReaderFields {
     private(set) var bytes: [UInt8] = []
     private var place = 0
     private(set) var isSound = true
 
-    /// Fields to be written.
+    /// Creates fields to write.
     init() {}
 
-    /// Fields to be read.
+    /// Creates fields to read.
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Whether all that was read was there, and nothing else.
+    /// Whether all reads succeeded and no bytes are left.
     var isWhole: Bool { isSound && place == bytes.count }
 
     mutating func write(_ text: String) {
@@ -60,7 +61,7 @@ struct ReaderFields {
 
     mutating func write(_ number: Int) { bytes += Self.length(number) }
 
-    /// A number with a sign and three decimals, or nothing.
+    /// Writes a signed number with three decimals, or nil.
     mutating func write(_ value: Double?) {
         write(value.map { Int(($0 * 1_000).rounded()) + Self.middle } ?? 0)
     }

@@ -3,20 +3,20 @@
 import Dispatch
 import Glibc
 
-/// One run of a program that is spoken to over a socket, which it has as its standard input. It is ended with this value's `end`,
-/// and ends when this process ends.
+/// One run of a program that communicates over a socket, its standard input. It ends with `end`, or when this process
+/// ends.
 struct ReaderProcess: Sendable {
-    /// What came of waiting for it.
+    /// The result of an exchange.
     enum Exchange: Sendable {
-        /// Something was sent or received.
+        /// Bytes were sent or received.
         case progress
-        /// Nothing happened in the time.
+        /// The wait has timed out.
         case quiet
-        /// It has ended, or has closed its socket.
+        /// The program has ended or has closed its socket.
         case ended
     }
 
-    /// A message was longer than the limit: the program is not what it should be.
+    /// A message was longer than the limit: the program misbehaves.
     struct TooLong: Error {}
 
     private let socket: Int32
@@ -26,13 +26,13 @@ struct ReaderProcess: Sendable {
     private var incoming: [UInt8] = []
     private var taken = 0
 
-    /// Starts a program, with no environment but where programs are. Throws the system's error.
+    /// Starts a program. Its environment contains only `PATH`. Throws the system's error.
     init(_ command: [String]) throws(ReaderStartError) {
         var pair: [Int32] = [-1, -1]
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
         guard socketpair(AF_UNIX, type, 0, &pair) == 0 else { throw ReaderStartError(code: errno) }
         defer { close(pair[1]) }
-        // The program's own end waits as files do.
+        // The program's end must block, as files do.
         _ = fcntl(pair[1], F_SETFL, fcntl(pair[1], F_GETFL) & ~O_NONBLOCK)
         var process: pid_t = 0
         let code = Self.spawn(command, input: pair[1], &process)
@@ -54,7 +54,7 @@ struct ReaderProcess: Sendable {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // This thread may hold signals back, and this program ignores some.
+        // This thread may block signals, and this program ignores some.
         var none = sigset_t()
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)
@@ -70,13 +70,13 @@ struct ReaderProcess: Sendable {
         return posix_spawnp(&process, command[0], &actions, &attributes, &arguments, &environment)
     }
 
-    /// Has something sent, as soon as the program takes it.
+    /// Queues bytes, which are sent as soon as the program reads them.
     mutating func send(_ bytes: [UInt8]) {
         if sent == outgoing.count { (outgoing, sent) = ([], 0) }
         outgoing += bytes
     }
 
-    /// Sends and receives what can be, and waits for it for as many milliseconds.
+    /// Sends and receives what it can, and waits for that at most `wait` milliseconds.
     mutating func exchange(wait: Int32) -> Exchange {
         var place = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
         if sent < outgoing.count { place.events |= Int16(POLLOUT) }
@@ -102,7 +102,7 @@ struct ReaderProcess: Sendable {
         }
     }
 
-    /// The next message that is there whole: its length in four bytes, and what it is.
+    /// The next complete message: four bytes of length, and the body.
     mutating func message(atMost limit: Int) throws(TooLong) -> [UInt8]? {
         guard incoming.count - taken >= 4 else { return nil }
         let length = ReaderFields.length(incoming[taken..<taken + 4])
@@ -112,7 +112,7 @@ struct ReaderProcess: Sendable {
         return Array(incoming[taken + 4..<taken + 4 + length])
     }
 
-    /// The next line that is there whole, without its end.
+    /// The next complete line, without its line feed.
     mutating func line(atMost limit: Int) throws(TooLong) -> [UInt8]? {
         guard let end = incoming[taken...].firstIndex(of: UInt8(ascii: "\n")) else {
             if incoming.count - taken > limit { throw TooLong() }
@@ -123,11 +123,11 @@ struct ReaderProcess: Sendable {
         return Array(incoming[taken..<end])
     }
 
-    /// Ends it, whatever it does.
+    /// Kills the program.
     consuming func end() {
         close(socket)
         kill(process, SIGKILL)
-        // One that waits for a disk ends only when that answers.
+        // A program that waits for a disk ends only when the disk answers.
         DispatchQueue.global(qos: .background).async { [process] in
             var status: Int32 = 0
             while waitpid(process, &status, 0) < 0, errno == EINTR {}

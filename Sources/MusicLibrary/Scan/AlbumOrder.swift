@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides which songs of one album's name in one folder are one album, and what all songs are put in order by.
+/// Decides which songs with the same album name in one folder form an album, and derives the order of all songs.
 ///
-/// Two songs with different album artists are on different albums. Without such a tag, the songs of several artists are
-/// one album, such as a compilation, unless two of these artists have a song with the same number: then each artist has an
+/// Songs with different album artists are on different albums. Without that tag, the songs of several artists form one
+/// album, such as a compilation, unless two of these artists have a song with the same number. Then each artist has an
 /// album of that name.
 struct AlbumOrder: Sendable {
-    /// A song of the album's name in the folder.
+    /// A song with this album name in the folder.
     struct Entry: Hashable, Sendable {
         /// The first artist.
         var artist: String
-        /// The album's artist, as the tags say it. Empty where they do not.
+        /// The album's artist from the tags. Empty if they do not contain one.
         var albumArtist: String
         /// `AlbumPlace.key`.
         var place: String
     }
 
-    /// What of a song follows from its album.
+    /// The properties of a song that depend on its album.
     struct Result: Hashable, Sendable {
-        /// Tells its album from others. Empty without an album.
+        /// Identifies the album. Empty without an album.
         var album: String
-        /// The order of all songs, compared byte by byte.
+        /// The sort key in the order of all songs, compared byte by byte.
         var sortKey: String
     }
 
     private let name: String
     private let folder: String
 
-    /// An album's name, and the folder that its songs are in. The name is empty for songs without an album.
+    /// An album's name, and the folder of its songs. The name is empty for songs without an album.
     init(name: String, folder: String) { (self.name, self.folder) = (name, folder) }
 
     /// The results for some songs, in their order.
@@ -52,7 +52,7 @@ struct AlbumOrder: Sendable {
         var taken: [Substring: String] = [:]
         for (artist, songs) in artists {
             for song in songs {
-                // Without the file's name.
+                // Without the file name.
                 let place = song.place[..<(song.place.lastIndex(of: "\u{1}") ?? song.place.endIndex)]
                 if let other = taken.updateValue(artist, forKey: place), other != artist,
                     !place.hasSuffix(AlbumPlace.withoutTrack)
@@ -72,7 +72,7 @@ struct AlbumOrder: Sendable {
     private func result(_ entry: Entry, album: String, artist: String) -> Result {
         let (natural, caseless) = (NaturalOrder.key(artist), Letters.caseless(artist))
         let parts = [
-            // Artists that look alike stay apart.
+            // Keeps artists with the same folded name apart.
             natural, natural == caseless ? "" : caseless, NaturalOrder.key(name), NaturalOrder.key(folder),
             entry.place,
         ]

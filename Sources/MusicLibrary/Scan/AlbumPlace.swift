@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A song's place in its album: by what its tags say, and where they say nothing by where its file is. The files of an album are
-/// in one folder, or in folders for each of its discs (`CD 1`, `Album (Disc 2)`) in one folder.
+/// A song's position in its album: from its tags, or else from its path. The files of an album are in one folder, or in
+/// one folder per disc (`CD 1`, `Album (Disc 2)`) inside it.
 struct AlbumPlace: Hashable, Sendable {
-    /// The album's folder, in the library. Empty for the library's own.
+    /// The album's folder in the library. Empty for the root of the library.
     let folder: String
-    /// Puts an album's songs in order, compared byte by byte: by disc, track, and file name.
+    /// Sorts an album's songs, compared byte by byte: by disc, track and file name.
     let key: String
 
-    /// The place of a song. `disc` and `track` are those of its tags, or 0.
+    /// The position of a song. `disc` and `track` come from its tags, or are 0.
     init(path: String, disc: Int, track: Int) {
         var parts = path.split(separator: "/", omittingEmptySubsequences: true)
         let name = parts.popLast() ?? ""
@@ -22,19 +22,19 @@ struct AlbumPlace: Hashable, Sendable {
         key = order.joined(separator: "\u{1}")
     }
 
-    /// The folder's name: the album of files without tags. Empty for the library's own.
+    /// The folder's name: the album of files without tags. Empty for the root of the library.
     var name: String { folder.split(separator: "/").last.map(String.init) ?? "" }
 
     /// The end of the disc and track of a song without a track.
     static let withoutTrack = NaturalOrder.key(last)
-    /// After all songs that have a track.
+    /// After all songs with a track.
     private static let last = 99_999
 
-    /// The words for a disc in names of folders.
+    /// The words for a disc in folder names.
     private static let discs: Set<String> = ["cd", "disc", "disk", "disque", "disco", "dvd"]
     private static let spelled = ["one": 1, "two": 2, "three": 3, "four": 4, "i": 1, "ii": 2, "iii": 3, "iv": 4]
 
-    /// The number of the disc that a folder's name says it is.
+    /// The disc number in a folder name.
     static func disc(ofFolder name: String) -> Int? {
         guard name.utf8.contains(where: { $0 | 0x20 == UInt8(ascii: "d") }) else { return nil }
         let words = Words(name).words
@@ -55,15 +55,15 @@ struct AlbumPlace: Hashable, Sendable {
     }
 }
 
-/// The numbers that a file's name begins with: "04. Title", "1-04 Title", and "CD1-04 Title".
+/// The numbers at the start of a file name: "04. Title", "1-04 Title" and "CD1-04 Title".
 struct NumberedName: Hashable, Sendable {
     private(set) var disc: Int?
     private(set) var track: Int?
-    /// The name without its ending.
+    /// The name without its extension.
     let name: Substring
-    /// The number that it begins with, which may be part of the title: "99 Luftballons".
+    /// The number at its start, which may be part of the title: "99 Luftballons".
     private(set) var first: Int?
-    /// The name without its numbers and its ending.
+    /// The name without its numbers and its extension.
     private(set) var title: Substring
 
     init(_ file: String) {
@@ -83,14 +83,14 @@ struct NumberedName: Hashable, Sendable {
         if track == 0 { track = nil }
     }
 
-    /// The number that a text begins with, how many digits it has, and what follows it.
+    /// The number at the start of a text, the count of its digits, and the rest.
     private static func number(_ text: Substring) -> (Int, Int, Substring)? {
         let digits = text.utf8.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         return Int(Substring(digits)).map { ($0, digits.count, text[digits.endIndex...]) }
     }
 
-    /// What follows the mark between a number and a title: "04. Title", "04 - Title" and "4) Title", but not
-    /// "99 Luftballons".
+    /// The text after the mark between a number and a title: "04. Title", "04 - Title" and "4) Title", but not "99
+    /// Luftballons".
     private static func marked(_ text: Substring, isSpaceEnough: Bool) -> Substring? {
         let isMarked = [". ", ") ", " - ", ".\t"].contains { text.hasPrefix($0) }
         guard isMarked || isSpaceEnough && [" ", "-", "_"].contains(text.first) else { return nil }
@@ -99,7 +99,7 @@ struct NumberedName: Hashable, Sendable {
     }
 }
 
-/// The order in which people list names: numbers by what they count, and everything else by its letters.
+/// The order in which people list names: numbers by value, everything else by letters.
 enum NaturalOrder {
     /// The sort key of a text, compared byte by byte.
     static func key(_ text: String) -> String {
@@ -129,7 +129,7 @@ enum NaturalOrder {
 
     private static func isDigit(_ letter: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(letter) }
 
-    /// The longer number is the larger one, so its length stands before it.
+    /// A longer number is larger, so its length comes first.
     private static func append(_ digits: ArraySlice<UInt8>, to key: inout [UInt8]) {
         key.append(UInt8(ascii: "0") + UInt8(min(digits.count, 60)))
         key.append(contentsOf: digits)

@@ -3,19 +3,19 @@
 import DemocracyDJ
 import Glibc
 
-/// Decides whether a song's file or the folder of all songs is at fault where the song cannot be played: from what came of
-/// looking at the folder, at the file and at some others (`FolderProbe`).
+/// Decides whether a song's file or the folder is at fault if the song cannot be played. It uses the results of
+/// examining the folder, the file and some others (`FolderProbe`).
 ///
-/// A folder can be away though it is there: its mount point is left, the kernel remembers its entries, or each read fails.
-/// So the folder is in order only where some file of it can be read.
+/// A folder can be away although it seems to be there: its mount point stays, the kernel caches its entries, or every
+/// read fails. So the folder works only if at least one of its files can be read.
 struct FolderCheck: Hashable, Sendable {
-    /// What came of listing the folder.
+    /// The result of listing the folder.
     enum Listing: Hashable, Sendable {
         case entries, empty
         case fails(Int32)
     }
 
-    /// What came of reading a file: nothing, or the system's error.
+    /// The result of reading a file: success, or the system's error.
     enum Reading: Hashable, Sendable {
         case works
         case fails(Int32)
@@ -23,12 +23,12 @@ struct FolderCheck: Hashable, Sendable {
 
     var path: String
     var listing: Listing
-    /// Nil where it is not about one song.
+    /// Nil if the check is not about one song.
     var file: Reading?
     /// Other files of the library, if there are any.
     var others: [Reading] = []
 
-    /// What is wrong with the folder. Nil where it is in order, so that the file is at fault.
+    /// The problem with the folder. Nil if it works, so that the file is at fault.
     var problem: LibraryProblem? {
         switch listing {
         case .fails(let code): return Self.problem(of: path, code)
@@ -38,13 +38,13 @@ struct FolderCheck: Hashable, Sendable {
         let readings = (file.map { [$0] } ?? []) + others
         guard !readings.contains(.works) else { return nil }
         let codes = readings.map(\.code)
-        // Nothing else can be asked: a file that is gone or closed is at fault, and one that cannot be read is not.
+        // Without other files to read: a missing or inaccessible file is at fault, and for other errors the folder is.
         if others.isEmpty, codes.allSatisfy(Self.ofOneFile.contains) { return nil }
         guard let code = codes.first(where: { !Self.absent.contains($0) }) else { return .folderAway(path: path) }
         return Self.problem(of: path, code)
     }
 
-    /// What is wrong with a folder that the system says this of.
+    /// The problem for this error of the system.
     static func problem(of path: String, _ code: Int32) -> LibraryProblem {
         absent.contains(code)
             ? .folderMissing(path: path) : .folderUnreadable(path: path, cause: FolderWalk.text(code))

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides what has become of a folder's files: from what the index knows and what is there.
+/// Compares a folder's files with the index and decides what to read.
 ///
-/// A file that is as it was, by place, size and time, is not read. One that is elsewhere now is known by inode, size and
-/// time, where no other could be meant; where it was copied and not moved, its content has to tell (`MusicIndex.write`).
+/// A file with the same path, size and time is not read. A moved file is recognised by inode, size and time, if no
+/// other file matches. If it was copied instead, its content decides (`MusicIndex.write`).
 struct LibraryScan: Sendable {
     /// A file in the folder.
     struct Found: Hashable, Sendable {
-        /// In the folder, without a slash before it.
+        /// Relative to the folder, without a leading slash.
         var path: String
         var bytes: Int64
         /// Since 1970.
@@ -19,40 +19,41 @@ struct LibraryScan: Sendable {
     struct Known: Hashable, Sendable {
         var number: Int64
         var file: Found
-        /// Whether it was gone already.
+        /// Whether it was missing already.
         var isGone: Bool
-        /// Whether its file's name is its title's: a new name is a new title.
+        /// Whether its title comes from the file name, so that a new name is a new title.
         var isNamedByFile: Bool
     }
 
-    /// A row of which only the file's place and dates are to be written.
+    /// A row that only needs a new path and new dates.
     struct Placed: Hashable, Sendable {
         var number: Int64
         var file: Found
     }
 
-    /// A file that is to be read. `number` is the row that it is known to be; the content decides where there is none.
+    /// A file to read. `number` is the row that it belongs to. Without one, the content decides.
     struct ToRead: Hashable, Sendable {
         var file: Found
         var number: Int64?
     }
 
-    /// Rows whose files are gone since the last scan.
+    /// Rows with files that are missing since the last scan.
     private(set) var gone: [Int64] = []
-    /// Rows whose files were moved; what is to be done about them is among the others.
+    /// Rows with files that were moved. The other lists contain what to do about them.
     private(set) var moved: [Int64] = []
-    /// Rows whose files are elsewhere, or back.
+    /// Rows with files that were moved or are back.
     private(set) var placed: [Placed] = []
-    /// Files that are new, or changed.
+    /// New or changed files.
     private(set) var toRead: [ToRead] = []
-    /// How many files are as they were.
+    /// The number of unchanged files.
     private(set) var unchanged = 0
 
     /// Whether there is nothing to do.
     var isEmpty: Bool { gone.isEmpty && placed.isEmpty && toRead.isEmpty }
 
-    /// Compares. `written` are files that were written since the last scan: they are read, whatever size and time say.
-    /// `growing` are files that are still written: they are left as they are. Paths are those in the folder.
+    /// Compares the index with the folder. `written` are files that were written since the last scan: they are read,
+    /// whatever their size and time are. `growing` are files that are still being written: they are skipped. Paths are
+    /// relative to the folder.
     init(known: [Known], found: [Found], written: Set<String> = [], growing: Set<String> = []) {
         var rows = Rows(known)
         var open: [Found] = []
@@ -67,14 +68,14 @@ struct LibraryScan: Sendable {
             }
         }
         let sources = rows.moved(to: open)
-        // A place that is taken by a moved file is not for its old row.
+        // A path that now belongs to a moved file is not the old row's any more.
         for file in open.sorted(by: { sources[$0.path] != nil && sources[$1.path] == nil }) {
             place(file, movedFrom: sources[file.path], &rows)
         }
         gone = rows.unsettled
     }
 
-    /// A file that is not as it was at its place.
+    /// Handles a file that is new or changed at its path.
     private mutating func place(_ file: Found, movedFrom row: Known?, _ rows: inout Rows) {
         if let row {
             moved.append(row.number)
@@ -99,15 +100,16 @@ struct LibraryScan: Sendable {
 }
 
 extension LibraryScan.Found {
-    /// Whether it is as another was. Not by inode: a stick gets new ones each time that it is plugged in.
+    /// Whether size and time are equal. The inode does not count: a stick gets new ones each time that it is plugged
+    /// in.
     fileprivate func isLike(_ other: LibraryScan.Found) -> Bool {
         bytes == other.bytes && modifiedNanoseconds == other.modifiedNanoseconds
     }
 }
 
-/// The index's rows, and which of them are found again.
+/// The index's rows, and which of them have been found.
 private struct Rows {
-    /// What tells a file that was moved.
+    /// Identifies a moved file.
     private struct Identity: Hashable {
         var inode: UInt64
         var bytes: Int64
@@ -124,7 +126,7 @@ private struct Rows {
 
     init(_ known: [LibraryScan.Known]) {
         here.reserveCapacity(known.count)
-        // Of those that were at one place one after the other, the last counts.
+        // If several rows had the same path one after the other, the last one counts.
         for row in known { if row.isGone { goneAt[row.file.path] = row } else { here[row.file.path] = row } }
     }
 
@@ -132,8 +134,7 @@ private struct Rows {
     mutating func settle(_ path: String) { if let row = here[path] { settle(row) } }
     func isSettled(_ row: LibraryScan.Known) -> Bool { settled.contains(row.number) }
 
-    /// By their new paths, the rows of files that were moved there since the last scan: one row and one file that are
-    /// alike.
+    /// The rows of files that were moved since the last scan, by their new paths. A row and a file must match uniquely.
     func moved(to files: [LibraryScan.Found]) -> [String: LibraryScan.Known] {
         let sources = Dictionary(grouping: here.values.filter { !isSettled($0) }) { Identity($0.file) }
         var moved: [String: LibraryScan.Known] = [:]
@@ -144,6 +145,6 @@ private struct Rows {
         return moved
     }
 
-    /// The rows that were there and are not found again.
+    /// Present rows that were not found.
     var unsettled: [Int64] { here.values.filter { !isSettled($0) }.map(\.number).sorted() }
 }

@@ -2,31 +2,31 @@
 
 import MeshProtocol
 
-/// Something has happened in a folder that is watched. Paths are those in the folder.
+/// A change in a watched folder. Paths are relative to the folder.
 enum FolderChange: Hashable, Sendable {
-    /// A file of music is being made: it is not whole yet.
+    /// A music file is being created and is incomplete.
     case growing(String)
-    /// A file of music was written to its end, or has come whole.
+    /// A music file was completed or moved in.
     case written(String)
-    /// A file of music is not there any more.
+    /// A music file was removed.
     case gone(String)
-    /// Something else: a folder has come or gone, or rights have changed.
+    /// Another change: a folder was added or removed, or permissions have changed.
     case other
-    /// More than could be told.
+    /// The kernel has dropped changes.
     case overflow
 }
 
-/// Decides when a folder is looked through again, and which of its files are left for later. Reads no clock.
+/// Decides when to scan a folder again, and which of its files to leave for later. Reads no clock.
 struct RescanPolicy: Sendable {
-    /// How the last look through the folder went.
+    /// The result of the last scan.
     enum Outcome: Hashable, Sendable {
-        /// The system tells changes.
+        /// The system reports changes.
         case watched
-        /// It does not.
+        /// The system does not report changes.
         case unwatched
-        /// It tells only changes that this device makes: the folder, or a part of it, is on a network.
+        /// The system reports only changes by this device: the folder, or a part of it, is on a network.
         case remote
-        /// The folder is away, or has no song.
+        /// The folder is away or has no song.
         case away
         /// The index could not be written.
         case failed
@@ -44,14 +44,14 @@ struct RescanPolicy: Sendable {
         self.limits = limits
     }
 
-    /// When the folder is to be looked through; nil while nothing happens in it.
+    /// When to scan the folder. Nil while nothing changes.
     var deadline: MeshInstant? {
         let quiet = firstChange.map { min(lastChange + limits.settle, $0 + limits.longestSettle) }
         let longest = growing.values.min().map { $0 + limits.longestCopy }
         return [quiet, longest, looksAgain].compactMap(\.self).min().map { max($0, restsUntil) }
     }
 
-    /// Things have happened in the folder.
+    /// Handles changes in the folder.
     mutating func changed(_ changes: [FolderChange], now: MeshInstant) {
         for change in changes {
             switch change {
@@ -74,24 +74,25 @@ struct RescanPolicy: Sendable {
         }
     }
 
-    /// Something was mounted or unmounted. Where the folder is another one now it is looked through at once, without a rest.
+    /// A file system was mounted or unmounted. If the folder is another one now, it is scanned at once, without a
+    /// pause.
     mutating func mountsChanged(isOther: Bool, now: MeshInstant) {
         if isOther { (looksAgain, restsUntil) = (now, now) } else { changed([.other], now: now) }
     }
 
-    /// The folder was found to be away, though the last look said otherwise.
+    /// The folder is away, although the last scan found it.
     mutating func isAway(now: MeshInstant) {
         looksAgain = min(looksAgain ?? now + limits.awayPause, now + limits.awayPause)
     }
 
-    /// A look through the folder begins: what of it was written since the last, and what is still being written.
+    /// A scan begins. Returns the files that were written since the last one, and those that are still being written.
     mutating func begin(now: MeshInstant) -> (written: Set<String>, growing: Set<String>) {
         growing = growing.filter { now < $0.value + limits.longestCopy }
         defer { (firstChange, written, looksAgain) = (nil, [], nil) }
         return (written, Set(growing.keys))
     }
 
-    /// A look through the folder has ended.
+    /// A scan has ended.
     mutating func ended(_ outcome: Outcome, took: Duration, now: MeshInstant) {
         restsUntil = now + min(took * limits.restFactor, limits.longestRest)
         switch outcome {

@@ -2,11 +2,10 @@
 
 import _FoundationICU
 
-/// The little that is used of ICU: the copy of it that Swift's Foundation has with it. Everything here can be called from any
-/// thread.
+/// The functions of ICU that we use, from the copy in Swift's Foundation. Every thread can call them.
 enum ICU {
-    /// A text in Unicode's form NFKC_Casefold (UAX #44): without capitals, wide and narrow forms, ligatures and what is not
-    /// seen. Two texts that people take for one have one such form.
+    /// A text in NFKC_Casefold (UAX #44): without case, wide and narrow forms, ligatures and invisible characters.
+    /// Texts that look the same have the same form.
     static func caseless(_ text: [UInt16]) -> [UInt16] {
         var code = U_ZERO_ERROR
         guard let normalizer = swift_unorm2_getNFKCCasefoldInstance(&code) else { return text }
@@ -15,7 +14,7 @@ enum ICU {
         } ?? text
     }
 
-    /// The letter and the marks that a letter with marks consists of. Nil for a letter without marks.
+    /// The base letter and the marks of a letter. Nil for a letter without marks.
     static func decomposition(_ letter: Unicode.Scalar) -> [Unicode.Scalar]? {
         var code = U_ZERO_ERROR
         guard let normalizer = swift_unorm2_getNFDInstance(&code) else { return nil }
@@ -33,7 +32,7 @@ enum ICU {
         return swift_uscript_getScript(Int32(letter.value), &code)
     }
 
-    /// A text in another script or spelling, by one of ICU's transforms. It is slow: for tables that are made once.
+    /// Transliterates a text with one of ICU's transforms. It is slow, so use it only for tables that are built once.
     static func transformed(_ text: String, by transform: String) -> String {
         var code = U_ZERO_ERROR
         let name = Array(transform.utf16)
@@ -49,7 +48,7 @@ enum ICU {
         return code.rawValue <= 0 ? String(decoding: buffer[..<Int(count)], as: UTF16.self) : text
     }
 
-    /// Numbers as they are spoken in a language: "ninety-nine". Empty where ICU does not know.
+    /// Numbers spelled out in a language: "ninety-nine". Empty if ICU does not support it.
     static func spelled(_ numbers: ClosedRange<Int64>, in language: String) -> [String] {
         var code = U_ZERO_ERROR
         let noPattern: UnsafePointer<UInt16>? = nil
@@ -61,7 +60,7 @@ enum ICU {
         }
     }
 
-    /// What ICU writes to a buffer, which is made larger where it is too small. Nil where ICU refuses.
+    /// ICU's output in a buffer that grows as needed. Nil if ICU fails.
     private static func filled(
         _ room: Int, _ write: (UnsafeMutablePointer<UInt16>?, Int32, inout UErrorCode) -> Int32
     ) -> [UInt16]? {

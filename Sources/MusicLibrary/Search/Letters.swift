@@ -2,12 +2,11 @@
 
 import _FoundationICU
 
-/// Letters as a search compares them: without capitals and forms of print, and without the marks that people leave out when
-/// they type. What makes another letter of a letter stays: vowel signs of Indic scripts and Thai, the dots of Japanese
+/// Folds letters for comparison in a search: removes case and presentation forms, and the marks that people omit when
+/// they type. Marks that make another letter stay: vowel signs of Indic scripts and Thai, the dots of Japanese
 /// syllables, й and ї.
 enum Letters {
-    /// A text that is the same for all ways to write it in capitals or small letters, and composed or not. Marks stay. It
-    /// tells two names apart.
+    /// Folds case and composition. Marks stay. It distinguishes two names.
     static func caseless(_ text: String) -> String {
         if isASCII(text) { return text.lowercased() }
         let plain = text.utf16.lazy.filter { !tradeMarks.contains($0) }
@@ -16,19 +15,19 @@ enum Letters {
     }
 
     private static let apostrophe = UInt16(0x27)
-    /// What keyboards and programs write for an apostrophe: ` ´ ʹ ʻ ʼ ʽ ‘ ’ ‛ ′.
+    /// What keyboards and programs write as an apostrophe: ` ´ ʹ ʻ ʼ ʽ ‘ ’ ‛ ′.
     private static let apostrophes: Set<UInt16> = [
         0x60, 0xB4, 0x2B9, 0x2BB, 0x2BC, 0x2BD, 0x2018, 0x2019, 0x201B, 0x2032,
     ]
     /// © ® ℠ ™
     private static let tradeMarks: Set<UInt16> = [0xA9, 0xAE, 0x2120, 0x2122]
 
-    /// A text as it is searched.
+    /// A text in the form that the search compares.
     static func folded(_ text: String) -> String {
         isASCII(text) ? text.lowercased() : folded(caseless: caseless(text))
     }
 
-    /// The same of a text that `caseless` has made.
+    /// The same for a result of `caseless`.
     static func folded(caseless text: String) -> String {
         if isASCII(text) { return text }
         var folded = String.UnicodeScalarView()
@@ -49,7 +48,7 @@ enum Letters {
         return String(folded)
     }
 
-    /// Whether a letter's script has no spaces between words. Then each letter is searched as a word.
+    /// Whether a letter's script has no spaces between words. Then each letter is a word of the search.
     static func isOfScriptWithoutSpaces(_ letter: Unicode.Scalar) -> Bool {
         guard letter.value >= 0x0E00 else { return false }
         return withoutSpaces.contains(ICU.script(of: letter)) || letter == "\u{30FC}"
@@ -63,7 +62,7 @@ enum Letters {
         }
     }
 
-    /// A line that makes Arabic words longer on paper.
+    /// A line that stretches Arabic words in print.
     private static let tatweel: Unicode.Scalar = "\u{0640}"
 
     private static let withoutSpaces: [UScriptCode] = [
@@ -71,7 +70,7 @@ enum Letters {
         USCRIPT_MYANMAR, USCRIPT_TIBETAN,
     ]
 
-    /// Scripts in which people leave out marks: accents, tones and points.
+    /// Scripts in which people omit marks: accents, tones and points.
     private static let ofAccents: [UScriptCode] = [
         USCRIPT_LATIN, USCRIPT_GREEK, USCRIPT_CYRILLIC, USCRIPT_HEBREW, USCRIPT_ARABIC, USCRIPT_SYRIAC,
     ]
@@ -88,12 +87,12 @@ enum Letters {
         } else if letter.properties.generalCategory == .decimalNumber, let digit = letter.properties.numericValue {
             text.append(contentsOf: String(Int(digit)).unicodeScalars)
         } else if (0x30A1...0x30F6).contains(letter.value) {
-            // Katakana, as Hiragana.
+            // Katakana becomes Hiragana.
             text.append(Unicode.Scalar(letter.value - 0x60) ?? letter)
         } else if (0x3400...0x9FFF).contains(letter.value) {
             text.append(simplified[letter] ?? letter)
         } else if (0xAC00...0xD7A3).contains(letter.value) {
-            // The letters of a syllable: a search matches while its last syllable is still typed.
+            // The letters of a syllable, so that a search matches while its last syllable is being typed.
             text.append(contentsOf: ICU.decomposition(letter) ?? [letter])
         } else if keptWithMarks.contains(letter) {
             text.append(letter)
@@ -109,27 +108,27 @@ enum Letters {
         }
     }
 
-    /// Cyrillic letters of alphabets, which people type as such. Most people write `е` for `ё`.
+    /// Cyrillic letters that people type with their mark. Most people write `е` for `ё`.
     private static let keptWithMarks: Set<Unicode.Scalar> = ["й", "ї", "ў", "ќ", "ѓ"]
 
-    /// Arabic letters that are written in several ways, or differ between Arabic, Persian and Urdu keyboards.
+    /// Arabic letters with several spellings, or that differ between Arabic, Persian and Urdu keyboards.
     private static let others: [Unicode.Scalar: Unicode.Scalar] = [
         "\u{0671}": "\u{0627}", "\u{0649}": "\u{064A}", "\u{06CC}": "\u{064A}", "\u{06D2}": "\u{064A}",
         "\u{06A9}": "\u{0643}", "\u{0629}": "\u{0647}", "\u{06C1}": "\u{0647}", "\u{06BE}": "\u{0647}",
         "\u{06D5}": "\u{0647}",
     ]
 
-    /// Latin letters that are no ASCII letter with a mark: `ø`, `ł`, `đ`, `ı`, `æ`.
+    /// Latin letters that are not an ASCII letter with a mark: `ø`, `ł`, `đ`, `ı`, `æ`.
     private static let plainLatin: [Unicode.Scalar: [Unicode.Scalar]] = {
         table(of: [0xC0...0x24F, 0x250...0x2AF, 0x1E00...0x1EFF], by: "Latin-ASCII")
             .filter { !$0.value.isEmpty && $0.value.allSatisfy { ("a"..."z").contains($0) } }
     }()
 
-    /// Chinese characters of Taiwan, Hong Kong and old Japan, as mainland China writes them.
+    /// Traditional Chinese and old Japanese characters with their simplified forms.
     private static let simplified: [Unicode.Scalar: Unicode.Scalar] =
         table(of: [0x3400...0x9FFF], by: "Traditional-Simplified").compactMapValues { $0.count == 1 ? $0[0] : nil }
 
-    /// The letters that a transform of ICU changes, with their results.
+    /// The letters that an ICU transform changes, with their results.
     private static func table(
         of ranges: [ClosedRange<UInt32>], by transform: String
     ) -> [Unicode.Scalar: [Unicode.Scalar]] {

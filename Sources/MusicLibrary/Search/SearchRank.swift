@@ -2,38 +2,38 @@
 
 import Glibc
 
-/// How well a song fits what was typed. The smaller one comes first.
+/// How well a song matches a search. Smaller ranks come first.
 struct SearchRank: Hashable, Sendable, Comparable {
-    /// How words fit a title, or a name.
+    /// How words match a title or a name.
     enum Fit: Int, Sendable, Comparable {
-        /// It is what was typed.
+        /// It equals the search.
         case equal
-        /// It begins with that.
+        /// It begins with the search.
         case begins
-        /// It has all words.
+        /// It contains all words.
         case whole
-        /// It begins with that, and the last word is longer.
+        /// It begins with the search, but its last word is longer.
         case beginsInWord
-        /// It has words that begin with those.
+        /// It contains words with these prefixes.
         case prefixes
-        /// Together with other names it has all words.
+        /// Together with other names it contains all words.
         case wholeTogether
-        /// Together with other names it has words that begin with those.
+        /// Together with other names it contains words with these prefixes.
         case prefixesTogether
-        /// The letters are somewhere in it.
+        /// It contains the letters at any place.
         case inside
 
         static func < (one: Fit, other: Fit) -> Bool { one.rawValue < other.rawValue }
     }
 
-    /// The name that fits best.
+    /// The name that matches best.
     enum Field: Int, Sendable {
         case title, artist, album, several
     }
 
     var fit: Fit
     var field: Field
-    /// Words such as "the" that were typed, and that it does not have.
+    /// The number of typed filler words such as "the" that it lacks.
     var missing: Int
 
     static func < (one: SearchRank, other: SearchRank) -> Bool {
@@ -41,9 +41,9 @@ struct SearchRank: Hashable, Sendable, Comparable {
     }
 }
 
-/// Decides how well titles and names fit what was typed.
+/// Decides how well titles and names match a search.
 struct SearchRanking: Sendable {
-    /// A spelling of a word: as the beginning of one, as a whole one, and as a variant. Each begins with a space.
+    /// A spelling of a word: as a prefix, as a complete word, and as a variant. Each begins with a space.
     private struct Spelling: Sendable {
         let start: [UInt8]
         let whole: [UInt8]
@@ -58,7 +58,7 @@ struct SearchRanking: Sendable {
     private let key: [UInt8]
     private let words: [[Spelling]]
     private let fillers: [Spelling]
-    /// Whether letters are looked for inside of words.
+    /// Whether it also searches inside words.
     private let isInside: Bool
 
     init(_ typed: SearchWords, isInside: Bool = false) {
@@ -68,7 +68,7 @@ struct SearchRanking: Sendable {
         self.isInside = isInside
     }
 
-    /// How well a song fits. The texts are those of `Words.indexed`.
+    /// How well a song matches. The texts come from `Words.indexed`.
     func rank(title: String, artist: String, album: String) -> SearchRank {
         let names = [SearchedName(title), SearchedName(artist), SearchedName(album)]
         var best: SearchRank?
@@ -82,7 +82,7 @@ struct SearchRanking: Sendable {
         return SearchRank(fit: together(all), field: .several, missing: missing(all))
     }
 
-    /// How well one name fits. Nil where it does not fit alone.
+    /// How well one name matches. Nil if it does not match alone.
     func fit(_ name: SearchedName) -> SearchRank.Fit? {
         if isInside { return fitInside(name) }
         var isWhole = true
@@ -96,13 +96,13 @@ struct SearchRanking: Sendable {
         return isWhole ? .whole : start ?? .prefixes
     }
 
-    /// How an album fits by its name and its artist, where neither fits alone.
+    /// How an album matches by its name and artist together, if neither matches alone.
     func fit(album: SearchedName, artist: SearchedName) -> SearchRank.Fit? {
         guard fit(artist) == nil, words.contains(where: { $0.contains { has($0, in: album) } }) else { return nil }
         return fit(SearchedName([album, artist])).map { $0 == .whole ? .wholeTogether : .prefixesTogether }
     }
 
-    /// Fillers that were typed, and that a name does not have.
+    /// The number of typed filler words that a name lacks.
     func missing(_ name: SearchedName) -> Int { fillers.count { !name.has($0.whole) } }
 
     private func together(_ name: SearchedName) -> SearchRank.Fit {
@@ -128,11 +128,11 @@ struct SearchRanking: Sendable {
     }
 }
 
-/// A title or a name in the letters of the search, with a space before each word and behind the last.
+/// A title or a name in folded letters, with a space before each word and after the last one.
 struct SearchedName: Sendable {
     private let bytes: [UInt8]
 
-    /// Takes a text of `Words.indexed`.
+    /// Creates a name from a text of `Words.indexed`.
     init(_ text: String) {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count + 2)
@@ -142,17 +142,17 @@ struct SearchedName: Sendable {
         self.bytes = bytes
     }
 
-    /// Takes several as one.
+    /// Combines several names.
     init(_ names: [SearchedName]) { bytes = Array(names.map(\.bytes).joined()) }
 
     private static let space = UInt8(ascii: " ")
     private static let mark = Array(Words.mark.utf8)[...]
     private static let fillers = Set(Words.fillers.map { Array($0.utf8)[...] })
 
-    /// Whether it has a word that begins with this, which begins with a space.
+    /// Whether it has a word with this prefix. The prefix begins with a space.
     func has(_ word: [UInt8]) -> Bool { Self.position(of: word, in: bytes) != nil }
 
-    /// Where a part is.
+    /// The position of a part in a text.
     static func position(of part: [UInt8], in text: [UInt8]) -> Int? {
         text.withUnsafeBytes { text in
             part.withUnsafeBytes { part in
@@ -170,7 +170,7 @@ struct SearchedName: Sendable {
         }
     }
 
-    /// How it begins with what was typed, without spaces. Nil where it does not.
+    /// How it begins with the search, ignoring spaces. Nil if it does not.
     func start(_ key: [UInt8]) -> SearchRank.Fit? {
         var left = key[...]
         for word in words(isEssential: true) {

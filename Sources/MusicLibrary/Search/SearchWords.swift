@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a person types, as a query of SQLite's full-text search (https://sqlite.org/fts5.html, section
-/// 3): each word is a string in quotes, so that nothing in it is an operator, and the beginning of a word is enough.
+/// A typed search as a query of SQLite's full-text search (https://sqlite.org/fts5.html, section 3). Each word is a
+/// quoted string, so that nothing in it is an operator, and matches as a prefix.
 struct SearchWords: Hashable, Sendable {
-    /// The ways to write each word that a song must have. A way may be several words, which follow one another.
+    /// The spellings of each word that a song must have. A spelling may be several words in a row.
     let words: [[String]]
-    /// Words such as "the": a song with them comes first.
+    /// Words such as "the": a song with them ranks higher.
     let fillers: [String]
     /// All words that count, without spaces.
     let key: String
 
-    /// Takes what was typed, as it was typed.
+    /// Parses a search as it was typed.
     init(_ typed: String, atMost limit: Int) {
         let chunks = typed.replacing("\0", with: "").split(whereSeparator: \.isWhitespace).lazy
             .map { Words(String($0), isTyped: true) }.filter { !$0.words.isEmpty }.prefix(limit)
-        // Signs count where there is nothing else.
+        // Signs count only without letters and digits.
         let hasWords = chunks.contains { $0.hasLetters }
         let counted = hasWords ? chunks.filter(\.hasLetters) : Array(chunks)
         let essential = counted.filter { !Words.fillers.contains($0.text) }
@@ -24,7 +24,7 @@ struct SearchWords: Hashable, Sendable {
         key = required.flatMap(\.words).joined()
     }
 
-    /// What was typed without one of three words or more, the last one first.
+    /// The search without one of its three or more words, starting with the last one.
     var withoutOne: [String] {
         guard words.count > 2 else { return [] }
         return words.indices.reversed().map { left in
@@ -32,10 +32,10 @@ struct SearchWords: Hashable, Sendable {
         }
     }
 
-    /// Whether there is nothing to look for.
+    /// Whether there is nothing to search for.
     var isEmpty: Bool { words.isEmpty }
 
-    /// The question for names that begin with the first word, or with an article and it.
+    /// The query for names that begin with the first word, or with an article before it.
     func beginning(in column: String) -> String {
         guard let first = words.first else { return pattern(in: column) }
         let starts = first.flatMap { word in ["", "the ", "a "].map { "^\(Self.quoted($0 + word))" } }
@@ -44,7 +44,7 @@ struct SearchWords: Hashable, Sendable {
 
     private static func quoted(_ text: String) -> String { "\"\(text.replacing("\"", with: "\"\""))\"" }
 
-    /// The question in some columns, or in all.
+    /// The query in some columns, or in all.
     func pattern(in columns: String? = nil, isWhole: Bool = false) -> String {
         let words = words.map { spellings in
             let spelled = spellings.map { Self.quoted($0) + (isWhole ? "" : "*") }
@@ -54,7 +54,7 @@ struct SearchWords: Hashable, Sendable {
         return columns.map { "{\($0)} : (\(words))" } ?? words
     }
 
-    /// The words without spaces, where they are long enough to be looked for inside others.
+    /// The words without spaces, if they are long enough for a search inside words.
     var parts: [String]? {
         let parts = words.map { $0[0].filter { $0 != " " } }
         return parts.allSatisfy { $0.unicodeScalars.count >= Self.shortestPart } ? parts : nil
@@ -64,7 +64,7 @@ struct SearchWords: Hashable, Sendable {
 }
 
 extension Words {
-    /// Whether it is more than signs.
+    /// Whether it contains a letter or a digit.
     var hasLetters: Bool {
         words.contains { $0.unicodeScalars.contains { $0.properties.isAlphabetic || $0.properties.numericType != nil } }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Words that people write in several ways.
+/// Words with several spellings.
 enum Spellings {
     /// The other spellings of a word.
     static func of(_ word: String) -> [String] {
@@ -22,7 +22,7 @@ enum Spellings {
         ["ya", "you"],
     ]
 
-    /// Short forms, which the long ones do not find.
+    /// Abbreviations that find the full words, but not the other way round.
     private static let short = [
         "u": ["you"], "r": ["are"], "ur": ["your"], "2": ["to", "too"], "4": ["for"], "b": ["be"], "o": ["of"],
         "wanna": ["want", "to"], "gonna": ["going", "to"], "gotta": ["got", "to"], "em": ["them"],
@@ -35,7 +35,7 @@ enum Spellings {
 
     private static let languages = ["en", "de", "fr", "es"]
 
-    /// Numbers to a hundred in the languages of the screens.
+    /// Numbers up to 100 in the languages of the user interface.
     private static let spelled: [[String]] = {
         let spelled = languages.map { ICU.spelled(0...100, in: $0).map { Words($0, isTyped: true).spelling } }
         return (0...100).map { number in spelled.flatMap { $0.isEmpty ? [] : $0[number] } }
@@ -57,6 +57,6 @@ enum Spellings {
 }
 
 extension Words {
-    /// The words, and all of them as one: "ninety nine" and "ninetynine".
+    /// The single words, and the words joined: "ninety nine" and "ninetynine".
     fileprivate var spelling: [String] { words + (words.count > 1 ? [words.joined()] : []) }
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The words of a text, as they are searched: `Letters.folded`, and everything between letters and digits left out. A
-/// letter of a script without spaces is a word, so a search finds any part of a title. A text without letters and digits,
-/// such as the name of the band `!!!`, is a word as it is.
+/// The words of a text as they are searched: `Letters.folded`, with everything but letters and digits removed. Each
+/// letter of a script without spaces is a word, so a search finds any part of a title. A text without letters and
+/// digits, such as the band name `!!!`, is a single word.
 struct Words: Hashable, Sendable {
     /// In their order.
     private(set) var words: [String] = []
-    /// Other spellings of some of them, and of words together: `im` for `I'm`, `7` for `seven`.
+    /// Other spellings of single words and of word sequences: `im` for `I'm`, `7` for `seven`.
     private(set) var variants: [String] = []
 
-    /// The words of a text as it is written. What is typed needs fewer variants: the index has the others.
+    /// The words of a text. A typed text needs fewer variants, because the index has the others.
     init(_ text: String, isTyped: Bool = false) {
         let chunks = Letters.caseless(text).unicodeScalars.split { $0.properties.isWhitespace }.map(String.init)
         for chunk in chunks { add(chunk) }
@@ -20,19 +20,19 @@ struct Words: Hashable, Sendable {
         variants = variants.filter { known.insert($0).inserted }
     }
 
-    /// The words with a space between two.
+    /// The words, separated by spaces.
     var text: String { words.joined(separator: " ") }
 
-    /// The words, and behind `mark` their variants.
+    /// The words, followed by `mark` and their variants.
     var indexed: String { variants.isEmpty ? text : "\(text) \(Self.mark) \(variants.joined(separator: " "))" }
 
-    /// Stands between words and variants. SQLite's tokenizer takes it for a space.
+    /// Separates words from variants. SQLite's tokenizer treats it as a space.
     static let mark = "\u{1}"
 
-    /// Stands before variants that only a whole word finds: the beginning of "drei" does not find 3.
+    /// Precedes variants that match only as complete words: the prefix "drei" does not find 3.
     static let whole = "="
 
-    /// Words that people add or leave out, unless there are no others.
+    /// Words that people add or omit. They count only if there are no others.
     static let fillers: Set<String> = ["the", "a", "an", "and", "n", "und", "et", "y"]
 
     /// The words that count, or all if none does.
@@ -46,7 +46,7 @@ struct Words: Hashable, Sendable {
     // MARK: A chunk between two spaces
 
     private mutating func add(_ chunk: String) {
-        // Most words are letters of ASCII alone.
+        // Most words consist of ASCII letters.
         if chunk.utf8.allSatisfy(Self.isLetter) { return words.append(chunk) }
         let folded = Letters.folded(caseless: chunk)
         let parts = Self.parts(of: folded)
@@ -111,7 +111,7 @@ struct Words: Hashable, Sendable {
         "7": "t",
     ]
 
-    /// `kesha` of `ke$ha`, and `deadmaus` of `deadmau5`. Nil without such a sign.
+    /// `kesha` for `ke$ha`, and `deadmaus` for `deadmau5`. Nil without such a sign.
     private static func withoutSigns(_ folded: String) -> String? {
         guard folded.utf8.count(where: isLetter) > 1 else { return nil }
         var chunk = folded[...]
@@ -134,7 +134,7 @@ struct Words: Hashable, Sendable {
 
     private static let digraphs: [Character: String] = ["ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe"]
 
-    /// `aerzte` of `ärzte`. Nil without such a letter.
+    /// `aerzte` for `ärzte`. Nil without such a letter.
     private static func withDigraphs(_ caseless: String) -> String? {
         guard caseless.utf8.contains(where: { $0 >= 0x80 }), caseless.contains(where: { digraphs[$0] != nil }) else {
             return nil
@@ -147,7 +147,7 @@ struct Words: Hashable, Sendable {
     private mutating func addSpellings() {
         for (place, word) in words.enumerated() {
             variants += Spellings.of(word).map { Self.whole + $0 }
-            // "no" alone is a word as well.
+            // "no" alone is a word too.
             if word == "no" || word == "nr", place + 1 < words.count, words[place + 1].first?.isNumber == true {
                 variants.append(Self.whole + "number")
             }
