@@ -13,13 +13,13 @@ namespace encodings {
 
 namespace {
 
-// The characters of Windows-1252 between 0x80 and 0x9F. Those without one stay what they are.
+// The characters of Windows-1252 between 0x80 and 0x9F. Unassigned bytes map to themselves.
 const wchar_t windows[32] = {
     0x20AC, 0x81,   0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D,   0x017D, 0x8F,
     0x90,   0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D,   0x017E, 0x0178,
 };
 
-// The bytes that a text was read from as Latin-1 or as Windows-1252. False where it was not.
+// The original bytes of a text that was decoded as Latin-1 or as Windows-1252. False for any other text.
 bool bytes(const std::wstring &text, std::string &bytes) {
     for (wchar_t letter : text) {
         if (letter > 0xFF) {
@@ -52,21 +52,21 @@ void append(std::string &text, uint32_t scalar) {
     }
 }
 
-// A wide character is a scalar, or half of one: TagLib has UTF-16.
+// A wide character is a scalar or a surrogate: TagLib uses UTF-16.
 std::string utf8(const std::wstring &text) {
     std::string result;
     for (size_t i = 0; i < text.size(); i++) {
         uint32_t scalar = static_cast<uint32_t>(text[i]);
         if (scalar >= 0xD800 && scalar < 0xDC00 && i + 1 < text.size() && (text[i + 1] & 0xFC00) == 0xDC00)
             scalar = 0x10000 + ((scalar & 0x3FF) << 10) + (static_cast<uint32_t>(text[++i]) & 0x3FF);
-        // No text has these control characters: they are Windows-1252 that was read as Latin-1.
+        // These control characters do not occur in texts: they are Windows-1252 that was decoded as Latin-1.
         if (scalar >= 0x80 && scalar < 0xA0) scalar = static_cast<uint32_t>(windows[scalar - 0x80]);
         append(result, scalar >= 0xD800 && scalar < 0xE000 ? 0xFFFD : scalar);
     }
     return result;
 }
 
-// False where a byte has no meaning in the encoding.
+// False if a byte is invalid in the encoding.
 bool convert(const std::string &bytes, const char *encoding, std::string &text) {
     iconv_t converter = iconv_open("UTF-8", encoding);
     if (converter == reinterpret_cast<iconv_t>(-1)) return false;
@@ -77,7 +77,7 @@ bool convert(const std::string &bytes, const char *encoding, std::string &text) 
     char *to = text.data();
     size_t room = text.size();
     bool isWhole = iconv(converter, &from, &left, &to, &room) != static_cast<size_t>(-1);
-    // A letter may wait for a mark.
+    // Flushes a letter that waits for a combining mark.
     isWhole = isWhole && iconv(converter, nullptr, nullptr, &to, &room) != static_cast<size_t>(-1);
     iconv_close(converter);
     text.resize(text.size() - room);
@@ -89,7 +89,7 @@ bool isUTF8(const std::string &bytes) {
     return std::any_of(bytes.begin(), bytes.end(), isHigh) && convert(bytes, "UTF-8", text);
 }
 
-// What the bytes of a text look like.
+// Statistics of a text's bytes.
 struct Look {
     size_t letters = 0;
     size_t high = 0;
@@ -119,7 +119,7 @@ std::string detected(const std::string &bytes) {
     return name;
 }
 
-// Whether all letters are those of Russian in Windows-1251.
+// Whether all letters are Russian letters in Windows-1251.
 bool isRussian(const std::string &bytes) {
     return std::all_of(bytes.begin(), bytes.end(), [](char byte) {
         unsigned char value = static_cast<unsigned char>(byte);
@@ -127,7 +127,7 @@ bool isRussian(const std::string &bytes) {
     });
 }
 
-// The first byte of each character of two bytes, of a text that has only these and ASCII. Empty for all other texts.
+// The first byte of each two-byte character, if a text contains only these and ASCII. Empty for all other texts.
 std::string pairs(const std::string &bytes) {
     std::string leads;
     for (size_t i = 0; i < bytes.size(); i++) {
@@ -138,7 +138,7 @@ std::string pairs(const std::string &bytes) {
     return leads;
 }
 
-// Whether a text has Japanese syllables in Shift-JIS. Windows-1252 has nothing that is frequent at these bytes.
+// Whether a text contains Japanese syllables in Shift-JIS. In Windows-1252 the characters at these bytes are rare.
 bool isJapanese(const std::string &bytes) {
     int syllables = 0;
     for (size_t i = 0; i + 1 < bytes.size(); i++) {
@@ -149,11 +149,11 @@ bool isJapanese(const std::string &bytes) {
     return syllables >= 2 && convert(bytes, "CP932", text);
 }
 
-// The name of an encoding for iconv. Windows has more characters than the standards that its encodings come from.
+// The name of an encoding for iconv. The Windows encodings have more characters than the standards that they extend.
 std::string named(const std::string &name, const std::string &bytes) {
     // Arabic music is tagged in Windows-1256. Text that looks like the standard is usually a short Russian name.
     if (name == "ISO-8859-6") return isRussian(bytes) ? "CP1251" : "CP1256";
-    // It is not UTF-8 if it comes here.
+    // A UTF-8 text does not get here.
     static const std::set<std::string> unknown = {"", "ASCII", "ISO-8859-1", "ISO-8859-15", "UTF-8"};
     if (unknown.count(name) > 0) return "CP1252";
     bool hasWindows = std::any_of(bytes.begin(), bytes.end(), [](char byte) { return (byte & 0xE0) == 0x80; });
@@ -167,7 +167,7 @@ std::string named(const std::string &name, const std::string &bytes) {
     return name;
 }
 
-// Encodings of Latin script: a text that is read in another one of them is not corrected.
+// Encodings of the Latin script. A text that was decoded in another of them is not corrected.
 bool isOfLatin(const std::string &name) {
     static const std::set<std::string> names = {
         "CP1250",     "CP1252",      "CP1254",      "WINDOWS-1250", "WINDOWS-1252", "WINDOWS-1257",      "WINDOWS-1258",
@@ -187,7 +187,7 @@ std::string encodingOf(const std::string &bytes) {
         static const std::set<std::string> frequent = {"CP1250", "WINDOWS-1250", "ISO-8859-2", "CP1254"};
         return look.high >= 2 && frequent.count(name) > 0 ? name : "CP1252";
     }
-    // A few Chinese or Korean characters are too little for the detector. Korean has its syllables before C9.
+    // A few Chinese or Korean characters are not enough for the detector. Korean syllables begin with bytes below C9.
     std::string leads = pairs(bytes);
     if (isOfLatin(name) && leads.size() >= 2) {
         auto isFrequent = [](char lead) { return (lead & 0xFF) >= 0xB0 && (lead & 0xFF) <= 0xF7; };

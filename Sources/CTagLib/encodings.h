@@ -14,7 +14,7 @@ class Guess {
 public:
     // Adds a text that was read as Latin-1 because its tag has no other encoding.
     void addLegacy(const std::wstring &text);
-    // The text in UTF-8. `isLegacy` says that it was added. One that its tag calls Unicode is corrected only if that cannot be.
+    // The text in UTF-8. `isLegacy` says that it was added. A Unicode text is corrected only if it is implausible.
     std::string decoded(const std::wstring &text, bool isLegacy);
 
 private:

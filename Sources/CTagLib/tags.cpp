@@ -35,7 +35,7 @@ namespace {
 
 using TagLib::ByteVector;
 
-// A file that appears to end when a parser has read too much of it.
+// A file that seems to end when a parser has read too much of it.
 class LimitedStream final : public TagLib::FileStream {
 public:
     LimitedStream(const char *path, const ctaglib_tags_limits &limits, bool hasName)
@@ -193,7 +193,8 @@ void keepBytes() {
     (void)isSet;
 }
 
-// The texts of one file, each from the tag that has it first: ID3v2, then APE, Vorbis and others, then those without an encoding.
+// The texts of one file. Each comes from the first tag that has it: ID3v2, then APE, Vorbis and others, then tags
+// without an encoding.
 class Texts {
 public:
     explicit Texts(const OpenedFile &opened) : properties(opened.file()->properties()) {
@@ -218,7 +219,7 @@ public:
         albumArtist = values("TPE2", "ALBUMARTIST", String(), String());
         track = tag ? tag->track() : 0;
         if (track == 0 && old) track = old->track();
-        // A list of its own goes before the one that joins all in a text.
+        // A list tag is preferred to one text with all artists.
         if (artists.values.size() < 2) {
             auto list = values("TXXX:ARTISTS", "ARTISTS", String(), String());
             if (list.values.size() > 1) artists = list;
@@ -241,7 +242,7 @@ public:
         std::string result;
         for (const auto &each : value.values) {
             if (!result.empty()) result.push_back(CTAGLIB_SEPARATOR);
-            // A scalar is as much as four bytes, and cutting here keeps a book from being converted first.
+            // A scalar has up to four bytes. Cutting here avoids converting a very long text.
             std::string part = guess.decoded(each.substr(0, limit).toWString(), value.isLegacy);
             for (char letter : part)
                 if (letter != 0 && letter != CTAGLIB_SEPARATOR) result.push_back(letter);
@@ -257,7 +258,7 @@ public:
         return "";
     }
 
-    // ID3v2's frames for the gain of a track or an album. They count if the text tag is missing.
+    // ID3v2's frames for the gain of a track or an album. They are used if the text tag is missing.
     std::string adjusted(const char *what) {
         if (!id3) return "";
         for (auto frame : id3->frameList("RVA2")) {
@@ -281,7 +282,7 @@ private:
         }
         if (!value.values.isEmpty()) return value;
         String key(property);
-        // The properties of some files are those of tags without an encoding.
+        // In some files the properties come from tags without an encoding.
         if (properties.contains(key) && (oldText.isEmpty() || properties[key].toString() != oldText)) {
             for (const auto &part : properties[key])
                 if (!part.isEmpty()) value.values.append(part);
@@ -313,7 +314,7 @@ char *copy(const std::string &text, uint32_t limit) {
     return copy;
 }
 
-// ReplayGain's names, which formats spell in their ways.
+// ReplayGain's names, which each format spells differently.
 std::string gains(const OpenedFile &opened, Texts &texts) {
     static const char *const names[] = {
         "REPLAYGAIN_TRACK_GAIN", "REPLAYGAIN_TRACK_PEAK", "REPLAYGAIN_ALBUM_GAIN",
@@ -337,7 +338,7 @@ std::string gains(const OpenedFile &opened, Texts &texts) {
     return result;
 }
 
-// Whether a length may be wrong: no header says it, or the file is too small or too large for it.
+// Whether a length may be wrong: no header contains it, or the file is too small or too large for it.
 bool isDoubtful(const OpenedFile &opened, double bytes) {
     double seconds = opened.milliseconds() / 1000.0;
     if (seconds <= 0) return true;

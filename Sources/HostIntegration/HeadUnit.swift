@@ -9,8 +9,8 @@ import MusicLibrary
 import MusicPlayer
 import ServiceLifecycle
 
-/// The parts of a host around its node: the library, the player, and the desktop's media keys. It passes their events
-/// on to each other.
+/// The parts of a host around its node: the library, the player, and the desktop's media keys. It forwards their events
+/// to each other.
 public actor HeadUnit: Service {
     private let node: Node
     private let events: AsyncStream<NodeEvent>
@@ -20,7 +20,7 @@ public actor HeadUnit: Service {
     private let begun: LibraryStart?
     /// The path of the playlist that the host was started with.
     private let playlist: String?
-    /// The name of the one that the driver has chosen since, empty for all songs.
+    /// The name of the playlist that the driver has chosen since. Empty for all songs.
     private var chosenPlaylist: String?
     private let showCount: @Sendable (LibraryCount) async -> Void
     private var changes = LibraryChanges()
@@ -30,8 +30,8 @@ public actor HeadUnit: Service {
     private var details: SongDetails?
     private var cover = CoverFile(ProcessInfo.processInfo.environment, instance: getpid())
 
-    /// The head unit of a node that does not run yet. The library already runs, and `begun` is the state of it that the
-    /// node has. `showCount` gets the progress of reading the library.
+    /// Creates the head unit of a node that does not run yet. The library already runs, and `begun` is the part of it
+    /// that the node knows. `showCount` receives the progress of reading the library.
     public init(
         node: Node, library: MusicLibrary?, begun: LibraryStart? = nil, playlist: String? = nil,
         player: (any MusicPlayer)?,
@@ -82,7 +82,7 @@ public actor HeadUnit: Service {
         await player?.want(playback)
         await mediaKeys?.show(playback, details)
         guard let song = playback.song, song.id != details?.songID, let library, let mediaKeys else { return }
-        // Album and cover take a while to read, so the song is shown first.
+        // Reading the album and the cover takes time, so the song is shown first.
         details = SongDetails(songID: song.id)
         let (album, picture) = (await library.album(of: song.id), await library.cover(of: song.id))
         guard self.playback?.song?.id == song.id else { return }
@@ -101,7 +101,7 @@ public actor HeadUnit: Service {
 
     private func take(_ update: MusicLibrary.Update) async {
         for input in changes.handle(update) {
-            // The player first: it closes the files, and must not report errors about them.
+            // The player comes first: it closes the files, and must not report errors about them.
             if case .libraryAway(let isAway) = input { await player?.take(libraryAway: isAway) }
             await node.send(input)
         }
@@ -112,8 +112,8 @@ public actor HeadUnit: Service {
         await showCount(changes.count)
     }
 
-    /// When other songs are in the folder, the playlist may have other songs too, and may itself have changed. A list
-    /// on a USB stick exists only with the stick.
+    /// Reads the playlist again after a change of the folder. The playlist may have changed too. A playlist on a USB
+    /// stick exists only with the stick.
     private func readPlaylist() async {
         guard let library else { return }
         let known = await library.playlists()
@@ -132,7 +132,7 @@ public actor HeadUnit: Service {
         await reportPlaylist()
     }
 
-    /// While songs are missing because the folder is away or not yet read, nothing is said about the playlist.
+    /// Reports nothing about the playlist while songs are missing because the folder is away or not yet read.
     private func reportPlaylist() async {
         guard chosenPlaylist == nil, let playlist, changes.isComplete else { return }
         for input in playlistReport.handle(playlistSongs, of: playlist) { await node.send(input) }

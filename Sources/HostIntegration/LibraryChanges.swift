@@ -6,7 +6,7 @@ import MusicLibrary
 
 /// Decides what to report to a node about its library: an update goes in, inputs come out.
 ///
-/// While the folder is gone nothing in it can be played. So the music pauses, and continues when the folder is back.
+/// While the folder is gone, nothing in it can be played. So the music pauses, and continues when the folder is back.
 /// Skipping from song to song would only empty the queue.
 struct LibraryChanges: Sendable {
     /// The number of songs, and the progress of reading them.
@@ -15,7 +15,7 @@ struct LibraryChanges: Sendable {
     private(set) var isAway = false
     /// Whether every song of the folder is known.
     var isComplete: Bool { !isAway && count.toScan == nil && count.songs > 0 }
-    /// The code of the problem that is told.
+    /// The code of the last reported problem, while it persists.
     private var told: String?
 
     /// The node has started with these songs. Returns their number.
@@ -24,10 +24,10 @@ struct LibraryChanges: Sendable {
         return count
     }
 
-    /// The library has these playlists, and the songs of this one play where nobody asks.
+    /// Stores the library's playlists, and the one that plays while the queue is empty.
     mutating func note(playlists: [String], chosen: String?) { (count.playlists, count.playlist) = (playlists, chosen) }
 
-    /// Takes an update. Returns what the node is told.
+    /// Handles an update. Returns the inputs for the node.
     mutating func handle(_ update: MusicLibrary.Update) -> [NodeInput] {
         switch update {
         case .progress(let done, let all):

@@ -5,8 +5,8 @@ import MusicLibrary
 
 /// The content of a library when its host starts.
 ///
-/// A new session starts with the known songs; the others come as they are read. A resumed session needs all songs: a
-/// song of its queue that is missing would leave the queue, with its votes.
+/// A new session starts with the known songs. The others follow as they are read. A resumed session needs all songs: a
+/// missing song of its queue would be dropped from the queue, with its votes.
 public struct LibraryStart: Sendable {
     /// The songs.
     public private(set) var songs: [Song] = []
@@ -38,7 +38,7 @@ public struct LibraryStart: Sendable {
         case .songs(let songs):
             self.songs = songs
             return !isComplete || toRead == nil
-        // No more songs are available now. Later ones are reported later.
+        // No further songs are available now. Later ones are reported later.
         case .problem:
             updates.append(update)
             return true

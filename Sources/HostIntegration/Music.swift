@@ -12,10 +12,11 @@ import MusicPlayer
 public enum MusicSource: Sendable {
     /// A list of songs without files.
     case list([Song])
-    /// A folder, and where mpv is that plays from it, as `MPVPlayer.find` says; nil for silence. `audioDevice` is one of
-    /// mpv's names for where the sound goes; nil for the usual place. `playlist` is a file whose songs play where nobody asks.
-    /// `launcher` starts mpv with fewer rights (`MPVPlayer`), and `reader` the program that reads tags (`MusicLibrary`).
-    /// `measurer` is put before mpv where it plays files without sound, and `loudness` says which songs are made equally loud.
+    /// A folder. `mpv` is the path of the player (`MPVPlayer.find`); nil means silence. `audioDevice` is one of mpv's
+    /// device names; nil means the default device. The songs of the file `playlist` play while the queue is empty.
+    /// `launcher` starts mpv with fewer rights (`MPVPlayer`), and `reader` starts the program that reads tags
+    /// (`MusicLibrary`). `measurer` is the prefix for mpv when it plays files without sound. `loudness` says which
+    /// loudness to normalise.
     case folder(
         String, mpv: String?, launcher: [String] = [], reader: [String]? = nil, measurer: [String] = [],
         loudness: Loudness = .off, audioDevice: String? = nil, playlist: String? = nil)
@@ -45,7 +46,7 @@ public enum MusicSource: Sendable {
             await start.wait(for: library, progress: progress)
             var listed: [Song.ID] = []
             if let playlist { listed = await library.songs(ofPlaylist: playlist)?.songs ?? [] }
-            // The queue is the guests': a library's songs are there to be chosen.
+            // The queue belongs to the guests: songs of a library wait to be chosen.
             return Music(
                 songs: start.songs, opens: 0, search: library, library: library, start: start, running: running,
                 playlist: playlist, listed: listed, mpv: mpv, launcher: launcher, audioDevice: audioDevice,

@@ -4,13 +4,13 @@ import DemocracyDJ
 import MeshNode
 import MusicLibrary
 
-/// Decides what people are told of a playlist: how many of its entries are no songs of the folder, and that the whole folder plays
-/// if none is.
+/// Decides what to report about a playlist: how many of its entries are not in the folder, and that all songs of the
+/// folder play if none of them is.
 struct PlaylistReport: Sendable {
-    /// What was told last, and still holds.
+    /// The last reported problem, while it persists.
     private var told: LibraryProblem?
 
-    /// The playlist was read: with these songs, or not at all. Returns what the node is told.
+    /// The playlist was read with these songs, or could not be read. Returns the inputs for the node.
     mutating func handle(_ songs: PlaylistSongs?, of path: String) -> [NodeInput] {
         let problem = Self.problem(songs, of: path)
         guard problem != told else { return [] }
@@ -19,7 +19,7 @@ struct PlaylistReport: Sendable {
         return former + (problem.map { [.notice(Notice($0.problem))] } ?? [])
     }
 
-    /// Another playlist plays: what was told no longer matters.
+    /// Another playlist plays, so the report is withdrawn.
     mutating func withdraw() -> [NodeInput] {
         defer { told = nil }
         return told.map { [NodeInput.cleared(code: $0.problem.code)] } ?? []

@@ -2,8 +2,8 @@
 
 import MeshProtocol
 
-/// Decides what is written to a terminal so that lines come in above the prompt, the panel below it stays up to date, and what
-/// is being typed stays where it is.
+/// Decides what to write to a terminal so that lines appear above the prompt, the panel below it stays up to date, and
+/// the typed text stays in place.
 ///
 /// It does not know the prompt's row. Everything is relative to the cursor, which each output leaves where the person
 /// types. Every output is one string without a line feed. The escape codes are those of ECMA-48, and VT100's save and
@@ -94,7 +94,7 @@ struct LiveDisplay {
         var rows = 1
     }
 
-    /// The terminal itself breaks a line with a word that is too wide, such as a link, so that it can be copied as a whole.
+    /// A word that is too wide, such as a link, is broken by the terminal, so that it can be copied in one piece.
     private func wrap(_ lines: [String]) -> [Line] {
         lines.flatMap { line -> [Line] in
             if ShownText.isPicture(line) { return [Line(text: line)] }
@@ -112,7 +112,7 @@ struct LiveDisplay {
         return "\r\u{1B}[K" + shown.text + "\r" + (shown.column > 0 ? "\u{1B}[\(shown.column)C" : "")
     }
 
-    /// Makes room below, by scrolling where there is none, and moves the prompt there.
+    /// Inserts rows for lines and moves the prompt below them. Scrolls if there is no room.
     private func insert(_ lines: ArraySlice<Line>) -> String {
         let count = lines.reduce(0) { $0 + $1.rows }
         return String(repeating: Self.down, count: count) + Self.save + "\u{1B}[\(count)A\r\u{1B}[\(count)L"

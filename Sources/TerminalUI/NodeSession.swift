@@ -17,9 +17,9 @@ package struct NodeSession: Sendable {
     private let links: String?
     private let picture: (@Sendable (String) -> [String]?)?
 
-    /// A session of a node that does not run yet. `remark` is said before anything else; `logLines` is what of the log is
-    /// shown above the prompt of a terminal, and nil where there is no prompt. `links` is the file with the secrets that no
-    /// log gets. `picture` draws a QR code with lines of text.
+    /// A session of a node that does not run yet. `remark` is shown first. `logLines` are the log lines to show above
+    /// the prompt of a terminal; nil without a prompt. `links` is the file for the secrets that must not be in a log.
+    /// `picture` draws a QR code with lines of text.
     package init(
         _ description: NodeDescription, isJSON: Bool, remark: String?, logLines: AsyncStream<String>?, logger: Logger,
         links: String? = nil, picture: (@Sendable (String) -> [String]?)? = nil

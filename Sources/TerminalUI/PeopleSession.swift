@@ -82,7 +82,7 @@ package actor PeopleSession {
 
     private var reminder: Task<Void, Never>?
     private var farewell: [String] = []
-    /// The node's last event is shown, and the terminal is no longer ours.
+    /// The node's last event is shown, and this program no longer uses the terminal.
     private var hasEnded = false
     /// Whether the terminal must still be taken over: at the start, and after a shell had it.
     private var isAway = true

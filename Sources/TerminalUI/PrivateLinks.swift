@@ -3,23 +3,23 @@
 import DemocracyDJ
 import MeshNode
 
-/// Where a person finds the secrets of a node: the links with their tokens, the PIN, the invitations.
+/// Where a person finds the secrets of a node: the links with their tokens, the PIN and the invitations.
 package enum SecretsPlace: Hashable, Sendable {
     /// On standard output.
     case output
-    /// In a file, since standard output goes to a log.
+    /// In a file, because standard output goes to a log.
     case file(String)
 }
 
-/// The secrets of a node, for its person to read.
+/// The secrets of a node for its person.
 package struct PrivateLinks: Hashable, Sendable {
-    /// The address of the page, with the driver's token where it needs one.
+    /// The address of the page, with the driver's token if it needs one.
     package var controls: String?
-    /// The link that lets browsers of passengers in.
+    /// The link that admits browsers of passengers.
     package var passengers: String?
     /// The PIN.
     package var pin: String?
-    /// The invitations that are open.
+    /// The open invitations.
     package var invitations: [OpenInvitation] = []
 
     /// The links of a node.
@@ -32,7 +32,7 @@ package struct PrivateLinks: Hashable, Sendable {
 
     private static func hasToken(_ url: String) -> Bool { url.contains("?") }
 
-    /// The links, one a line.
+    /// The links, one per line.
     func links(in language: Language) -> [String] {
         let own: LocalizedText? = controls.map {
             Self.hasToken($0) ? "Your controls (private): \($0)" : "Your controls (this device only): \($0)"
@@ -41,7 +41,7 @@ package struct PrivateLinks: Hashable, Sendable {
         return [own, others].compactMap { $0.map(language.text) }
     }
 
-    /// The text of the file that has all of them, in the language of the person; nil where there is nothing.
+    /// The text of the file with all secrets, in the person's language. Nil without secrets.
     package var text: String? {
         let language = Language.ofPerson
         let code: LocalizedText? = pin.map { "PIN: \($0)" }

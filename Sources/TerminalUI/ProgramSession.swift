@@ -20,8 +20,8 @@ actor ProgramSession {
     /// The view was requested before the node was ready. The ready event must come first.
     private var isViewDue = false
 
-    /// A session that has not begun. `endOfInput` is what the end of its input means. With `hidesSecrets` its output is a
-    /// log's, which gets no tokens, PIN or invitations.
+    /// A session that has not started. `endOfInput` is the meaning of the end of its input. With `hidesSecrets` its
+    /// output goes to a log, so it contains no tokens, PIN or invitations.
     init(
         _ node: Node, _ description: NodeDescription, hidesSecrets: Bool = false, endOfInput: NodeInput?,
         pageState: @escaping @Sendable () async -> NodeWatch.PageState
@@ -81,7 +81,7 @@ actor ProgramSession {
 }
 
 /// Numbers the views that are sent. Not every change of a view has an event: a notice ends automatically, and only the
-/// page's server knows passengers. So each view is compared with the last.
+/// page's server knows passengers. So each view is compared with the previous one.
 struct ToldVersions {
     private var last: NodeView?
 

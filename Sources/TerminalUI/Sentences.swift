@@ -30,13 +30,13 @@ struct Sentences {
     private var owesQueue = false
     /// Links that are lost, and not reported yet.
     private var losses = HeldLosses()
-    /// How many steps of the driver were told of.
+    /// The number of the driver's steps that were shown.
     private var toldSteps = 0
     private let secrets: SecretsPlace
     private let picture: (@Sendable (String) -> [String]?)?
 
-    /// `secrets` is where links, PIN and invitations are. `picture` draws a QR code with lines of text; nil where none is
-    /// drawn.
+    /// `secrets` is where links, PIN and invitations are shown. `picture` draws a QR code with lines of text; nil means
+    /// no picture.
     init(
         _ node: NodeDescription, _ place: Place, _ language: Language = .english,
         secrets: SecretsPlace = .output, picture: (@Sendable (String) -> [String]?)? = nil
@@ -104,12 +104,12 @@ struct Sentences {
     }
 
     private mutating func told(_ notice: Notice) -> [String] {
-        // A person who has read that the host is lost reads that it is back.
+        // The notice says that the host is lost, so its return will be shown too.
         if role == .guest, notice.critical { losses.forget() }
         return [Self.sentence(notice, language)]
     }
 
-    /// A notice, with the command that its button stands for. It may name a song, whose title comes from another device.
+    /// A notice, with the command for its button. It may contain a song's title, which comes from another device.
     static func sentence(_ notice: Notice, _ language: Language) -> String {
         let (message, advice) = notice.said(in: language)
         let suggestion = advice.map { " " + UntrustedText.shown($0) } ?? ""
@@ -197,7 +197,7 @@ struct Sentences {
         }
     }
 
-    /// The links; where they are, if the output is a log's.
+    /// The links, or their place if the output goes to a log.
     private func shown(_ links: PrivateLinks) -> [String] {
         guard case .file(let file) = secrets, links.hasSecret else { return links.links(in: language) }
         return [say("Private links and the PIN are in the file \(file). Only its owner can read it.")]
@@ -215,7 +215,7 @@ struct Sentences {
         [say(role == .host ? "\(peer.name) has joined." : "Joined \(quoted(peer)).")]
     }
 
-    /// A guest's person reads a notice instead, which says what to do as well.
+    /// A guest's person sees a notice instead, which also says what to do.
     private mutating func farewell(_ peer: Peer, _ reason: DisconnectReason, _ now: MeshInstant) -> [String] {
         switch reason {
         case .linkLost, .replaced: losses.hold(peer, now: now)
@@ -291,7 +291,7 @@ struct Sentences {
         ]
     }
 
-    /// By this device's clock and time zone, in a form that is understood everywhere.
+    /// In this device's clock and time zone, in a form that is understood everywhere.
     static func date(_ seconds: UInt32) -> String {
         var (time, parts) = (time_t(seconds), tm())
         localtime_r(&time, &parts)
@@ -302,12 +302,12 @@ struct Sentences {
 
     // MARK: The host's state
 
-    /// When something is printed that was held back (`overdue`): a crowd's votes hold back the queue.
+    /// When delayed output is due (`overdue`): during many votes the queue is shown less often.
     var deadline: MeshInstant? {
         [owesQueue ? queues.opens(now: .zero) : nil, losses.deadline].compactMap(\.self).min()
     }
 
-    /// What was held back, once it is time.
+    /// The delayed output that is due now.
     mutating func overdue(now: MeshInstant) -> [String] {
         let lost = losses.due(now: now)
         let gone = role == .host ? lost.map { say("\($0.name) is out of reach.") } : []
@@ -357,7 +357,7 @@ struct Sentences {
         }
     }
 
-    /// What a co-host does.
+    /// An action of a co-host.
     private func lines(
         _ wish: SteeringWish, _ peer: Peer, _ title: LocalizedText.Value, _ rejected: RejectionReason?
     ) -> [String] {
@@ -366,7 +366,7 @@ struct Sentences {
         case .skip: [say("\(peer.name) skips \(title).")]
         case .remove: [say("\(peer.name) removes \(title).")]
         case .move(_, let place): [say("\(peer.name) puts \(title) at place \(place + 1).")]
-        // That the guest is gone is told by itself.
+        // The guest's departure has a line of its own.
         case .kick: [say("\(peer.name) has kicked a guest.")]
         }
     }
@@ -375,7 +375,7 @@ struct Sentences {
 }
 
 extension Notice {
-    /// Returns the text in a language, or in English if there is no other.
+    /// Returns the text in a language, or in English without a translation.
     func said(in language: Language) -> (message: String, suggestion: String?) {
         guard let texts else { return (message, suggestion) }
         return (language.text(texts.message), texts.suggestion.map(language.text))

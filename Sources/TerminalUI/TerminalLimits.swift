@@ -19,10 +19,10 @@ enum TerminalLimits {
     static let leastBehindTitle = 5
     /// The assumed size of a terminal that does not report one: that of old terminals.
     static let usualSize = TerminalSize(columns: 80, rows: 24)
-    /// Time before a person reads that a link is lost, so that a guest that changes from Wi-Fi to Bluetooth or back is not reported:
-    /// a guest is on the other bearer within a second, and the host may notice the loss a second before it.
+    /// The delay before a lost link is shown, so that a guest that changes from Wi-Fi to Bluetooth or back is not
+    /// reported. A guest is on the other bearer within a second, and the host may notice the loss a second earlier.
     static let quietLoss: Duration = .seconds(3)
-    /// Rows that a window has besides a QR code: its explanation, the prompt and what is below it.
+    /// Rows that a window needs in addition to a QR code: its explanation, the prompt and the panel below it.
     static let linesWithPicture = 6
     /// How often seconds on the screen are counted.
     static let tick: Duration = .seconds(1)

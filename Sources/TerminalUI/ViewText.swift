@@ -76,7 +76,7 @@ struct ViewText {
             ? nil : say("\(skip.votes) of \(skip.needed) votes to skip") + mine(skip.mine, of: skip.votes)
     }
 
-    /// The answer to a guest's vote to skip; nil if the node itself gives the reason why there is no vote.
+    /// The answer to a guest's vote to skip; nil if the node itself explains why it is not counted.
     var votingToSkip: String? {
         let skip = view.skip
         guard view.connection == .connected, skip.allowed, view.nowPlaying != nil else { return nil }
@@ -132,7 +132,7 @@ struct ViewText {
         }
     }
 
-    /// What to type if the queue is empty.
+    /// The hint for an empty queue.
     var emptyQueue: String {
         say("The queue is empty. Type search WORD, then \(view.role == .host ? "add" : "suggest") 1.")
     }

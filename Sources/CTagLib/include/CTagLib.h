@@ -31,8 +31,8 @@ typedef struct {
     char *artists;
     char *album;
     char *album_artist;
-    // How loud the song is, as the file says it: ReplayGain's gain and peak of the track, those of the album, and R128's gains of
-    // the track and of the album. CTAGLIB_SEPARATOR is between two, and what is not there is empty.
+    // The loudness tags: ReplayGain's gain and peak of the track, gain and peak of the album, and R128's gains of the
+    // track and of the album. CTAGLIB_SEPARATOR is between two, and missing tags are empty.
     char *gains;
     uint32_t track;
     uint32_t disc;

@@ -60,8 +60,8 @@ public struct ConfigurationFile: Hashable, Sendable {
         self.found = found
     }
 
-    /// Looks at a file. With `isRoots`, one that others than root can change or replace is refused: root would write where they
-    /// want.
+    /// Examines a file. With `isRoots` it refuses a file that other users than root can change or replace, because root
+    /// would write to a place of their choice.
     init(lookingAt path: String, isRoots: Bool = false) {
         self.path = path
         if isRoots, let refusal = TrustedPath.refusal(of: path) {

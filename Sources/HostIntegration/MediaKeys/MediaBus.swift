@@ -18,7 +18,7 @@ enum MediaBusEvent: Hashable, Sendable {
 
 /// A connection to a session bus, on its own thread: the connection belongs to one thread, which may block.
 final class MediaBus: Sendable {
-    /// Why there is no connection.
+    /// Why a connection could not be opened.
     struct Failure: Error {
         var text: String
     }

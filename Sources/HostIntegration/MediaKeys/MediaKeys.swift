@@ -75,7 +75,7 @@ public actor MediaKeys: Service {
         return "unix:path=\(path.joined())/bus"
     }
 
-    /// Shows what is to be heard. It costs nothing to say it again.
+    /// Publishes a playback. Repeated calls with the same value are cheap.
     public func show(_ playback: Playback, _ details: SongDetails? = nil) {
         handle(.show(playback, details))
     }

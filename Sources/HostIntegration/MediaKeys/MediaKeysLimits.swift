@@ -6,8 +6,8 @@ import MeshProtocol
 struct MediaKeysLimits: Sendable {
     /// Pause before the next search for a missing session bus. It doubles. A bus that restarts is back by then.
     var firstPause: MeshInstant = .seconds(1)
-    /// The longest such pause. A session may begin long after the node, an attempt costs one `connect`, and a person
-    /// whose key press failed presses again within a minute.
+    /// The longest such pause. A session may begin long after the node, and an attempt costs one `connect`. After a
+    /// failed key press a person tries again within a minute.
     var longestPause: MeshInstant = .seconds(60)
     /// Commands that wait for the host. A person does not press faster than the host acts; more come from a stuck key.
     var waitingCommands = 16

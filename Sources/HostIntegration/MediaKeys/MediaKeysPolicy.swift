@@ -14,7 +14,7 @@ struct MediaKeysPolicy: Sendable {
         case unreachable(String)
         /// The bus has sent an event.
         case said(MediaBusEvent)
-        /// This is to be heard, and so much is known of its song.
+        /// This playback must be shown, with the known details of its song.
         case show(Playback, SongDetails? = nil)
     }
 

@@ -3,11 +3,11 @@
 import DemocracyDJ
 import MeshProtocol
 
-/// What is known of a song beyond what guests see.
+/// Details of a song that guests do not see.
 public struct SongDetails: Hashable, Sendable {
     /// The song.
     public var songID: Song.ID
-    /// The album that it is on; nil where it is on none.
+    /// The album of the song. Nil without an album.
     public var album: String?
     /// The address of a file with its cover; nil without a cover.
     public var cover: String?
@@ -18,7 +18,7 @@ public struct SongDetails: Hashable, Sendable {
     }
 }
 
-/// What is to be seen of a playback on the session bus (MPRIS 2.2, "Metadata").
+/// A playback in the form of the session bus (MPRIS 2.2, "Metadata").
 struct MediaState: Hashable, Sendable {
     /// The shown data of a song.
     struct Track: Hashable, Sendable {
@@ -48,10 +48,10 @@ struct MediaState: Hashable, Sendable {
     /// The time of that position.
     private var at: MeshInstant = .zero
 
-    /// Nothing plays.
+    /// No song plays.
     init() {}
 
-    /// What is to be seen of this playback, which is so now.
+    /// The state of this playback at the time `now`.
     init(_ playback: Playback, _ details: SongDetails? = nil, now: MeshInstant, limits: MediaKeysLimits) {
         volume = Double(playback.volume ?? DJLimits.loudest) / Double(DJLimits.loudest)
         guard let song = playback.song else { return }
@@ -63,7 +63,7 @@ struct MediaState: Hashable, Sendable {
         track = Track(
             path: Self.path(of: song.id), title: text(song.title), artist: text(song.artist),
             album: details?.album.map(text),
-            // Part of an address is none.
+            // A truncated URL would be wrong, so a long one is dropped.
             artURL: (details?.cover ?? song.albumArtURL).flatMap { $0.utf8.count <= limits.textBytes ? text($0) : nil },
             length: .seconds(max(0, min(song.duration.isFinite ? song.duration : 0, 365 * 86_400))))
     }

@@ -5,8 +5,8 @@ import Glibc
 import MeshNode
 import ServiceLifecycle
 
-/// Reports to the system's service manager the state of a host, and that it is alive. The host is alive if its node
-/// answers, not if its process exists. If the node hangs, the manager gets no more messages and restarts the host.
+/// Reports a host's state to the system's service manager, and that it is alive. The host counts as alive if its node
+/// answers, not if its process exists. If the node hangs, the manager receives no more messages and restarts the host.
 public struct Supervision: Service {
     private let events: AsyncStream<NodeEvent>
     private let answers: @Sendable () async -> Bool
