@@ -19,7 +19,7 @@ private struct Story {
         return supervisor.handle(event, now: .seconds(seconds))
     }
 
-    /// Lets time pass, tick after tick, and returns the actions of that time, except the routine probe of the
+    /// Lets time pass, tick by tick, and returns the actions of that time, except the routine probes of the controller.
     /// controller.
     mutating func until(_ seconds: Double) -> [AdapterSupervisor.Action] {
         var actions: [AdapterSupervisor.Action] = []
@@ -126,7 +126,7 @@ struct AdapterSupervisorTests {
         #expect(story.at(1.5, .failed(2, Self.broken)) == [.forget])
         #expect(story.until(2.5) == [.start(.restore, 3)])
         #expect(story.at(2.5, .failed(3, Self.broken)) == [.forget, .start(.powerCycle, 4)])
-        // The adapter goes off during our own reset, so no person has switched it off.
+        // The adapter goes off during our own reset, so it does not count as switched off by a person.
         #expect(story.at(2.6, .poweredOff(Self.off)) == [])
         #expect(story.at(2.7, .poweredOn) == [])
         #expect(story.at(2.8, .done(4)) == [.start(.restore, 5)])

@@ -149,7 +149,7 @@ struct BearerAccountTests {
 
 @Suite("A radio with an air and a network", .serialized, .timeLimit(.minutes(1)))
 struct CombinedRadioTests {
-    /// A host and a guest with an air and a network. Each of these can be taken away.
+    /// A host and a guest with an air and a network. A test can remove each of these.
     private struct Pair {
         let air: VirtualAir
         let network = LoopbackNetwork()
@@ -192,8 +192,8 @@ struct CombinedRadioTests {
             return try await heard(on: .lan)
         }
 
-        /// Dials until the channel is on the air. A closed listener may accept for a short time if the process forks
-        /// meanwhile: the child has the socket until it executes another program. Such a channel ends by itself.
+        /// Dials until the channel is on the air. A closed listener may accept for a short time if the process forks:
+        /// the child has the socket until it executes another program. Such a channel ends soon.
         func dialOnAir(_ endpoint: RadioEndpoint) async throws -> any RadioChannel {
             while true {
                 let channel = try await guest.dial(endpoint)

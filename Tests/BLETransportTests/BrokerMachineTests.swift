@@ -6,7 +6,7 @@ import Testing
 @testable import BLETransport
 @testable import BrokerRadio
 
-/// Any client can publish at a broker: nothing there may be trusted, and nothing may grow without limit.
+/// Every client can publish at a broker: nothing there may be trusted, and nothing may grow without limit.
 @Suite("A node's state machine for a broker")
 struct BrokerMachineTests {
     private let service = ServiceType.democracyDJ.uuid
@@ -249,14 +249,14 @@ struct BrokerMachineTests {
         _ = node.handle(.scan(service), random: 2, now: .zero)
         _ = node.handle(.connected(run: [1, 2, 3, 4]), random: 3, now: .zero)
         #expect(!node.handle(.granted(inbox), random: 4, now: .zero).contains(.ready))
-        // Others' advertisements say nothing about what is for this node.
+        // Advertisements of other nodes do not show that this node's inbox works.
         let (topic, payload) = try presence(of: isHost ? ana : car, run: [9, 9, 9, 9])
         #expect(!node.handle(.arrived(topic: topic, payload), random: 5, now: .seconds(5)).contains(.ready))
         #expect(!node.handle(.tick, random: 6, now: .seconds(9)).contains(.reconnect(silent: inbox)))
         #expect(node.handle(.tick, random: 7, now: BrokerLimits.echo).contains(.reconnect(silent: inbox)))
     }
 
-    /// A host whose inbox works, at a broker that has granted the subscription to its advertisement.
+    /// A host with a working inbox, at a broker that has granted the subscription to the host's advertisement.
     private func watchedHost() throws -> (BrokerMachine, topic: String, payload: [UInt8]) {
         var host = try machine(of: car)
         let (topic, payload) = try presence(of: car, run: [1, 2, 3, 4])
@@ -271,7 +271,7 @@ struct BrokerMachineTests {
         #expect(host.handle(.tick, random: 6, now: .seconds(9)) == [])
         #expect(host.handle(.tick, random: 7, now: BrokerLimits.echo) == [.silent(topic)])
         #expect(host.handle(.tick, random: 8, now: BrokerLimits.echo + .seconds(1)) == [])
-        // The broker's list was changed, and this is what is published each minute.
+        // The broker's access list was changed. The host publishes this every minute.
         #expect(host.handle(.arrived(topic: topic, payload), random: 9, now: .seconds(61)) == [.ready])
         #expect(host.handle(.arrived(topic: topic, payload), random: 10, now: .seconds(62)) == [])
     }
@@ -285,7 +285,7 @@ struct BrokerMachineTests {
         let echo = topics.value(try id(car), BrokerID(channel: 8))
         _ = host.handle(.arrived(topic: echo, BrokerValue.answer), random: 9, now: .seconds(61))
         #expect(host.handle(.tick, random: 9, now: .seconds(70)).contains(.silent(topic)))
-        // A host that is not to be found awaits nothing.
+        // A host that does not advertise expects nothing.
         _ = host.handle(.advertise(nil), random: 10, now: .seconds(71))
         #expect(!host.handle(.tick, random: 11, now: .seconds(200)).contains(.silent(topic)))
     }
@@ -360,14 +360,14 @@ struct BrokerMachineTests {
             let pretended = BrokerCall(service, by: try id(ana), channel: BrokerID(channel: UInt64(1_000 + number)))
             _ = host.handle(.arrived(topic: topic, pretended.payload), random: 9, now: now)
             if number % 120 == 0 { _ = host.handle(.tick, random: 9, now: now) }
-            // The guest calls every four seconds, at any moment of the second.
+            // The guest calls every four seconds, at varying points within a second.
             guard number == tries * 480 + (tries * 37 + phase * 31) % 120 else { continue }
             tries += 1
             let call = BrokerCall(service, by: try id(ana), channel: BrokerID(channel: UInt64(number)))
             let told = host.handle(.arrived(topic: topic, call.payload), random: 9, now: now + .milliseconds(tries % 8))
             guard told == [answer(to: call)] else { continue }
             answered += 1
-            // Its value takes as long as two mobile networks.
+            // The value takes as long as it does over two mobile networks.
             let value = topics.value(try id(car), call.channel)
             let opened = host.handle(
                 .arrived(topic: value, BrokerValue.answer), random: 9, now: now + .milliseconds(900))
@@ -375,7 +375,7 @@ struct BrokerMachineTests {
             _ = host.handle(.closed(call.channel), random: 9, now: now + .seconds(1))
         }
         #expect(tries == 15 && answered >= 5, "\(answered) of \(tries)")
-        // What is kept of false calls is bounded by their rate.
+        // The rate limit bounds the state of false calls.
         let most = BrokerLimits.callsPerSecond * 5 + BrokerLimits.callBurst
         #expect(host.channelCount <= most, "\(host.channelCount)")
     }

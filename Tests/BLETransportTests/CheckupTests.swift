@@ -16,7 +16,7 @@ struct CheckupTests {
         arguments: [
             (["bluetoothd"], false), (["bluetoothd", "-E"], true), (["bluetoothd", "-n", "-E"], true),
             (["bluetoothd", "--experimental"], true), (["bluetoothd", "-nE"], true),
-            // The value of another option does not count.
+            // The value of another option does not count as an option.
             (["bluetoothd", "-f", "/etc/E"], false), (["bluetoothd", "-P", "-E"], false),
             (["bluetoothd", "-PE"], false), (["bluetoothd", "--noplugin", "--experimental"], false),
             (["bluetoothd", "-d*E*", "-n"], false), (["-E"], false), ([], false),
@@ -119,7 +119,7 @@ struct CheckupTests {
         try Data("bluetoothd\0-f\0\(configuration)\0".utf8).write(to: URL(filePath: process + "/cmdline"))
         try FileManager.default.createSymbolicLink(atPath: process + "/exe", withDestinationPath: program)
         guard geteuid() == 0 else { return }
-        // The folder for temporary files is everybody's.
+        // Everyone can write to the folder for temporary files.
         let refused = await DaemonFacts.of(12, in: folder)
         #expect(refused?.isExperimental == false && refused?.path == nil)
         #expect(!FileManager.default.fileExists(atPath: folder + "/was-run"))

@@ -15,7 +15,7 @@ struct GattPlacesTests {
     func order() throws {
         var places = GattPlaces()
         #expect(places.ask(ana, now: .zero) == 0)
-        // It cannot write before its subscription, and another device cannot write at all.
+        // It cannot write before its subscription. Another device cannot write at all.
         #expect(places.write(ana, to: 0, now: .zero) == nil)
         #expect(places.subscribe(bob, to: 0, now: .zero) == false)
         #expect(places.subscribe(ana, to: 1, now: .zero) == false)

@@ -51,7 +51,7 @@ struct IntervalPlanTests {
             let all = try (0..<guests).map { try #require(plan.intervals(of: $0)) }
             #expect(Set(all.map(\.brisk)).count == Int(guests) && Set(all.map(\.calm)).count == Int(guests))
             #expect(all.allSatisfy { $0.conflict(with: advised) < .equal })
-            // A relay's guests have short ones, unless their host has more links than the short ones suffice for.
+            // A relay's guests get short intervals, unless their host has more links than the short ones suffice for.
             if guests < 8 { #expect(all.allSatisfy { RadioLimits.fewIntervals.contains($0) }) }
             // Intervals that merely overlap are used last.
             if guests <= 5 { #expect(all.allSatisfy { $0.conflict(with: advised) == .none }) }

@@ -11,7 +11,7 @@ struct LateRadioTests {
     private let advertisement = Advertisement(
         service: ServiceType.democracyDJ.uuid, peer: Peer(id: "c0ffee00112233445566778899aabbcc", name: "Dad's Car"))
 
-    /// An adapter that works as soon as a test says so, and the looks that wait for it.
+    /// An adapter that works as soon as a test says so, and the checks that wait for it.
     private final class Slot: Sendable {
         let adapter = MoodyRadio()
         private let missing: NIOLockedValueBox<RadioError?>
@@ -48,7 +48,7 @@ struct LateRadioTests {
         guard case .failed(let error)? = await events.next() else { return #expect(Bool(false), "nothing was said") }
         #expect(error.code == .noAdapter)
         try await radio.advertise(advertisement, pace: .fast)
-        // It is there, and off: another cause.
+        // The adapter is present but off, which is another error.
         slot.becomes(RadioError(.radioOff))
         guard case .failed(let other)? = await events.next() else { return #expect(Bool(false), "nothing was said") }
         #expect(other.code == .radioOff)

@@ -99,7 +99,7 @@ struct LinkTuningTests {
         _ = tuning.handle(.advised(Self.advice), now: .zero)
         _ = tuning.handle(.opened, now: .zero)
         #expect(ticks(&tuning, until: 0.5) == [Self.brisk])
-        // A host whose own kernel asked for short intervals, for a guest that may not ask, continues as usual.
+        // The host's own kernel has requested short intervals for a guest that may not. The host tunes as usual.
         var host = self.tuning(isCentral: false)
         _ = host.handle(.opened, now: .zero)
         #expect(host.handle(.updated(interval: 6, timeout: 72), now: .seconds(0.3)) == [])

@@ -4,7 +4,7 @@ import MeshProtocol
 
 @testable import BLETransport
 
-/// A radio that advertises or fails to, as a test sets it.
+/// A radio that advertises or fails, as a test sets it.
 actor MoodyRadio: Radio {
     /// A request to it.
     enum Request: Hashable {

@@ -57,7 +57,7 @@ struct TrustedPathTests {
         try files.createSymbolicLink(atPath: folder.path + "/inside", withDestinationPath: "etc/bluetooth/main.conf")
         #expect(folder.refusal(folder.path + "/inside") == nil)
         try files.createSymbolicLink(atPath: folder.path + "/outside", withDestinationPath: folder.file)
-        // Through the folder for temporary files, which is everybody's.
+        // Through the folder for temporary files, which everyone can write to.
         #expect(folder.refusal(folder.path + "/outside") != nil)
         try files.createSymbolicLink(atPath: folder.path + "/round", withDestinationPath: "round")
         #expect(folder.refusal(folder.path + "/round") == "leads over too many links")

@@ -22,10 +22,10 @@ SCREENS: dict[str, ViewportSize] = {
     "desk": {"width": 1280, "height": 800},
 }
 
-# A name that is not a loopback name to a browser, like a head unit's address on the car's Wi-Fi.
+# A name that browsers do not treat as loopback, like a head unit's address on the car's Wi-Fi.
 CAR = "car.example"
 
-# All is on this machine, and only a machine that is busy compiling takes this long. No test measures with it.
+# Everything is on this machine, and only a machine that is busy compiling takes this long. No test measures with it.
 PATIENCE = 15_000
 
 Open = Callable[..., Page]
@@ -99,7 +99,7 @@ def open_page(browser: Browser) -> Iterator[Open]:
     def open_page(
         server: StandIn, screen: str = "headunit", wait: bool = True, clock: bool = False, **options: object
     ) -> Page:
-        # A service worker's cache is the subject of some tests, and would be between the others and their server.
+        # A service worker's cache would be between a test and its server. Only some tests need it.
         options.setdefault("service_workers", "block")
         options.setdefault("permissions", ["clipboard-read", "clipboard-write"])
         contexts.append(browser.new_context(viewport=SCREENS[screen], **options))  # type: ignore[arg-type]

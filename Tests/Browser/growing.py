@@ -35,7 +35,7 @@ class Growth:
     heap: float
     whole_heap: float
 
-    # There may be one notice more or less.
+    # The number of elements of one notice: the page may show one more or less.
     NODES = 60
     HEAP = 512 * 1024
 

@@ -30,7 +30,7 @@ DRIVEN = ["host-playing", "host-paused", "host-silent", "host-trouble"]
 
 LOOKS = {"day": "light", "night": "dark"}
 LANGUAGES = {"en": "en-GB", "de": "de-DE"}
-# A look and a language. Each language in both looks, and each once.
+# A look and a language. EVERY has each language in both looks, ONCE has each look and each language once.
 Way = tuple[tuple[str, str], tuple[str, str]]
 EVERY: list[Way] = list(itertools.product(LOOKS.items(), LANGUAGES.items()))
 ONCE: list[Way] = list(zip(LOOKS.items(), LANGUAGES.items(), strict=True))

@@ -69,9 +69,10 @@ class StandIn:
         self.after_joining: View | None = None
         self.reachable = True
         self.pings = True
-        # Like the server, a view of the end is the last of its stream. Otherwise a test can continue from it.
+        # With this, the view of an end is the last of its stream, as at the server. Without it a test can continue.
         self.ends_streams = False
-        # Like the server, browsers may cache the page's files. Otherwise each is read again, for a designer.
+        # With this, browsers may cache the page's files, as at the server. Without it each file is read again, for a
+        # designer.
         self.keeps_files = False
         self.tag = '"1"'
         self._changed = threading.Condition()

@@ -31,7 +31,7 @@ def test_an_artist_is_opened_with_a_tap_and_its_song_is_added(car: StandIn, page
     expect(songs).to_have_count(1)
     expect(songs).to_contain_text("Headlights")
     expect(page.locator("#panel-search > .hint")).to_have_text("Long Haul: 1 song.")
-    # It is still the shelf of artists, and goes back there.
+    # The shelf of artists is still selected, and leads back to the list.
     page.get_by_role("button", name="Artists").click()
     expect(page.get_by_role("button", name="Long Haul")).to_be_visible()
     expect(songs).to_have_count(0)

@@ -25,7 +25,7 @@ def test_it_can_be_put_on_a_home_screen(make_server: MakeServer, open_page: Open
     for name, size in ((large["src"], 512), ("/icon-180.png", 180)):
         data = (PAGE / name[1:]).read_bytes()
         assert struct.unpack(">II", data[16:24]) == (size, size)
-    # Chromium reports only that it is not HTTPS with a worker, which not every address has.
+    # Chromium's only possible complaint is missing HTTPS with a worker, which not every address has.
     session = page.context.new_cdp_session(page)
     found = session.send("Page.getAppManifest")
     assert found["errors"] == [] and json.loads(found["data"]) == manifest
@@ -67,7 +67,7 @@ def test_a_reload_while_the_node_is_away_shows_the_last_queue_on_the_head_unit(
     expect(page.locator("#banners")).to_contain_text("No Connection")
     expect(page.locator("#panel-queue ol .title").first).to_have_text("Headlights")
     expect(page.locator("#playing .label").first).to_have_text("Last known")
-    # No control looks usable.
+    # All controls are disabled.
     expect(page.get_by_role("button", name="Remove Headlights")).to_be_disabled()
     server.mend()
     expect(page.locator("#banners .notice")).to_have_count(0)

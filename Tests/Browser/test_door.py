@@ -154,7 +154,7 @@ def assert_in_panel(page: Page, what: str) -> FloatRect:
 def assert_whole(page: Page, code: str) -> None:
     """The code is in its panel without scrolling, and large enough."""
     shown = assert_in_panel(page, code)
-    # A camera reads it from the front seat to the back.
+    # A camera on the back seat must be able to read it.
     assert min(shown["width"], shown["height"]) >= 160, shown
 
 
@@ -162,7 +162,7 @@ def test_an_invitation_is_copied_and_each_is_revoked_by_itself(make_server: Make
     view = inviting()
     newest, older = view["invitation"]["open"]
     older["text"] += "older"
-    # With two codes there is no room to copy what one of them says.
+    # Two codes leave no room for the buttons that copy the address.
     view["invitation"]["wifi"] = None
     server = make_server(view)
     page = open_page(server, "phone")
@@ -226,7 +226,7 @@ def test_a_code_is_whole_in_its_panel_without_a_tap(
     driver.screenshot(path=tmp_path / "invitation.png")
     read_codes = read(tmp_path / "invitation.png")
     assert url in read_codes
-    # As a person finds it who looks again.
+    # The same after a reload, for a person who looks again.
     driver.reload()
     driver.locator("#tab-invitation").click()
     expect(driver.locator(".given .qr")).to_be_visible()

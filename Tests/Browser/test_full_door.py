@@ -16,8 +16,8 @@ from ride import Ride
 from test_web_guests import invitation
 
 GUESTS, STREAMS = 32, 96
-# Milliseconds for the driver's page to load and to steer. If the browser needs almost all of it without other phones, a
-# multiple of that time counts.
+# The time in milliseconds in which the driver's page must load and execute a command. If the browser needs almost all
+# of it without other phones, the limit is a multiple of that time.
 QUICK, SLOW_BROWSER = 300, 1.5
 TRIES = 9
 

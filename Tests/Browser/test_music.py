@@ -140,7 +140,7 @@ def test_the_driver_chooses_a_playlist_goes_on_in_a_song_and_plays_an_artist(
     page = open_page(host)
     expect(page.locator("#playing")).to_contain_text("Song 1")
     page.get_by_role("slider", name="Place in the song").fill("40")
-    # mpv plays on from there.
+    # mpv continues from there.
     host.program.expect("playback", fits=lambda one: one["elapsed"] >= 40 and one["isPlaying"])
     expect(page.locator(".times span").first).to_have_text(re.compile("^0:4[1-9]$"))
     page.get_by_role("tab", name="Add").click()

@@ -327,7 +327,7 @@ def test_songs_keep_their_places_while_a_finger_is_on_the_screen(server: StandIn
     page.mouse.move(vote["x"] + 20, vote["y"] + 20)
     page.mouse.down()
     server.show(guest_connected(queue=[item(number) for number in (4, 3, 2, 1)]))
-    # The view has arrived and is not shown. What was sent with it is.
+    # The page has received the new order but does not show it. It does show the notice that came with it.
     server.show({**server.view, "notices": [{**TOLD, "id": 77}]})  # type: ignore[dict-item]
     expect(page.locator("#toasts")).to_contain_text("Something else.")
     page.mouse.up()

@@ -187,9 +187,9 @@ def test_a_session_that_is_over_says_so_and_has_no_button_that_looks_as_if_it_wo
     assert_usable(page, wishes | commands, set())
     server.show(view(ended="The session has ended."))
     expect(page.locator(".banner")).to_contain_text("The session has ended.")
-    # The way out has been gone.
+    # The session has ended, so there is nothing left to leave.
     assert_usable(page, set(), wishes | commands - {"end", "previous", "shuffle"} if view is host_playing else {"vote", "skip"} | SHELVES)
-    # Its program is gone by then, and that is no matter of reach.
+    # The program is gone by then, and the page must not report it as unreachable.
     with page.expect_event("requestfailed"):
         server.cut()
     expect(page.locator("#state")).to_contain_text("Ended")
@@ -273,14 +273,14 @@ def test_the_page_of_a_passenger_that_was_sent_away_leaves_the_server_in_peace(
     server.ends_streams = True
     page = open_page(server, "phone")
     server.show(web_guest(ended=KICKED, connection="disconnected"))
-    # The first connection, and the ones after which the page is sure.
+    # The first connection, and three more until the page is sure.
     for _ in range(4):
         assert server.connections.get(timeout=10) == 0
     with pytest.raises(queue.Empty):
         server.connections.get(timeout=4)
     expect(page.locator(".banner")).to_contain_text("kicked you")
     expect(page.locator("#state")).to_contain_text("Ended")
-    # The return is by another way.
+    # The guest returns with its button.
     server.after_joining = web_guest()
     page.get_by_role("button", name="Return to Start").click()
     join(page, "Mia")

@@ -118,7 +118,7 @@ def test_what_is_from_before_a_gap_is_marked_as_such(make_server: MakeServer, op
     server.show(guest_connected(isStale=True, connection="reconnecting", attempt=2))
     expect(page.get_by_text("Last known queue")).to_be_visible()
     expect(page.locator("#state")).to_contain_text("Reconnecting…· attempt 2")
-    # A skip does not wait for a host.
+    # A vote to skip is not queued without a host.
     expect(page.get_by_role("button", name="Skip")).to_be_hidden()
     expect(song(page, "Headlights")).to_be_visible()
 
@@ -362,5 +362,5 @@ def test_the_browser_understands_every_line_of_the_styles(make_server: MakeServe
             "names => names.filter(name => !name.startsWith('--') && !CSS.supports(name, 'inherit'))",
             sorted(properties),
         )
-        # For other browsers.
+        # These properties are for other browsers.
         assert set(unknown) <= {"line-clamp", "-webkit-text-size-adjust", "text-size-adjust"}

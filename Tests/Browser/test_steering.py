@@ -65,7 +65,7 @@ def test_undo_is_not_offered_for_what_was_done_before_nor_twice(make_server: Mak
     expect(page.locator(".toast")).to_have_count(0)
     car.show(host_playing(undo={"kind": "remove", "title": "Windows Down", "step": 4}))
     page.get_by_role("button", name="Undo").click()
-    # Earlier steps are on offer again at the node, but no person remembers them.
+    # The node would undo earlier steps too, but no person remembers them.
     car.show(host_playing(undo=REMOVED))
     shows(page, car)
     expect(page.locator(".toast")).to_have_count(0)
@@ -108,7 +108,7 @@ def test_the_volume_is_set_and_stays_under_the_finger(car: StandIn, open_page: O
     expect(slider).to_have_value("70")
     slider.fill("40")
     assert posted(car) == {"command": "volume", "percent": 40}
-    # A view from before it does not move it back.
+    # An older view does not move it back.
     car.show(host_playing(volume=70, isPlaying=False))
     shows(page, car)
     expect(slider).to_have_value("40")
@@ -133,7 +133,7 @@ def test_the_driver_goes_on_at_another_place_of_the_song(car: StandIn, open_page
     slider.fill("150")
     assert posted(car) == {"command": "seek", "seconds": 150}
     expect(page.locator(".times span").first).to_have_text("2:30")
-    # A view from before does not move it back.
+    # An older view does not move it back.
     car.show(host_playing(isPlaying=False))
     shows(page, car)
     expect(slider).to_have_value("150")

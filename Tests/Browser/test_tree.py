@@ -130,7 +130,7 @@ def test_a_relay_that_is_not_there_is_named_by_its_digits_and_names_are_text(
     expect(bob).to_contain_text("through relay 0badf00d", use_inner_text=True)
     expect(page.get_by_text(HOSTILE["script"]).first).to_be_visible()
     expect(page).to_have_title("RoadMesh")
-    # What is farther than there is room for stands below the last level, with how far it is and through whom.
+    # Guests beyond the last level are drawn below it, with their distance and their relay.
     assert max(depths(page)) == 4
     expect(rows.nth(9)).to_contain_text("9 hops")
     expect(rows.nth(9)).to_contain_text("through Car 8", use_inner_text=True)

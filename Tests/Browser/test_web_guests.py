@@ -160,7 +160,7 @@ def test_neither_a_restart_nor_an_end_asks_anybody_for_the_code_and_new_tokens_a
     again.program.say("end")
     again.program.expect("notice", code="sessionEnded")
     expect(mia.get_by_text("Dad's Car ended the session.")).to_be_visible()
-    # The next session continues without a code or a name, and all may come again.
+    # The next session continues without a code or a name, and every guest may return.
     expect(mia.get_by_role("button", name="Vote for Headlights", pressed=False)).to_be_visible()
     mia.get_by_role("button", name="Vote for Headlights").click()
     again.program.expect("intent", kind="vote", songID="s6")
@@ -189,7 +189,7 @@ def test_a_passenger_who_has_never_seen_it_has_voted_within_ten_seconds_of_the_p
     start = time.monotonic()
     phone = open_page(Door(url), "phone", wait=False)
     name = phone.get_by_label("Your name")
-    # There is a single action, and the keyboard is open for it.
+    # There is only one action, and the keyboard is open for it.
     expect(name).to_be_focused()
     assert phone.locator(":is(#join button, #join input):visible").count() == 2
     phone.keyboard.type("Mia")
@@ -200,7 +200,7 @@ def test_a_passenger_who_has_never_seen_it_has_voted_within_ten_seconds_of_the_p
     vote.click()
     expect(vote).to_have_attribute("aria-pressed", "true")
     machine = time.monotonic() - start
-    # The camera's banner is tapped; the name is thought of and typed; a song is thought of and tapped.
+    # The person taps the camera's banner, thinks of a name and types it, and thinks of a song and taps it.
     person = TAPS + (THINKS + 4 * PRESSES) + (THINKS + TAPS)
     measured.append(f"from the picture to the first vote: {person:.1f} s of a person, {machine:.1f} s of this machine")
     assert person + machine < FIRST_VOTE

@@ -73,9 +73,9 @@ def program_texts() -> set[str]:
         for start in re.finditer(r"\bsay\(", code):
             argument = code[start.end() : _close(code, start.end())]
             if not argument.lstrip().startswith("_"):
-                # Every branch of a choice is a text. Compared values have no letters of a sentence.
+                # Every branch of a choice is a text. Strings that are only compared contain no words.
                 found |= {text for text in literals(argument) if re.search(r"[A-Za-z]{3}", text)}
-    # Words of commands, which are not translated.
+    # These are command words, which are not translated.
     return found - {"add", "suggest"}
 
 

@@ -35,7 +35,7 @@ LIBRARY = {
     "playlist": None,
 }
 
-# Titles that want to be markup, to turn the page around, to never end, or not to be there.
+# Titles that look like markup, change the text direction, are very long, or are invisible.
 HOSTILE = {
     "script": "<img src=x onerror=\"document.title='broken into'\"><script>document.title='broken into'</script>",
     "entity": "Rock &amp; Roll &lt;b&gt;",

@@ -71,7 +71,7 @@ struct AccessTests {
     func rights() {
         let protected = ["/events", "/api/search", "/art/s1", "/invitation.svg", "/join"]
         for path in protected { #expect(reachable.judge(visit("GET", path)) == .refuse(.noToken)) }
-        // A router treats these as equal.
+        // Some routers treat these as equal.
         for path in ["//events", "/events/", "//art/s1", "/./events", "/%65vents", "/nothing"] {
             #expect(reachable.judge(visit("GET", path)) == .refuse(.noToken), "\(path)")
         }
@@ -104,7 +104,7 @@ struct AccessTests {
         }
         let renewed = Gate(host: "0.0.0.0", tokens: DashboardTokens(driver: "d2", guest: "g1"), invites: true)
         #expect(renewed.judge(visit { $0.access = access }) == .refuse(.noToken))
-        // It does not open the page as a token.
+        // It is not valid as a token of the page.
         #expect(reachable.judge(visit("GET", "/join") { $0.token = access }) == .refuse(.wrongToken))
     }
 
@@ -121,10 +121,10 @@ struct AccessTests {
         #expect(enter(reachable, "/", "") == .refuse(.wrongToken))
         let uninviting = Gate(host: "0.0.0.0", tokens: Self.tokens, invites: false)
         #expect(enter(uninviting, "/join", "g1") == .refuse(.wrongToken))
-        // A link in a message is followed from another site.
+        // A person follows a link in a message, which is a cross-site request.
         let link = visit("GET", "/join") { ($0.token, $0.fetchSite) = ("g1", "cross-site") }
         #expect(reachable.judge(link) == .enterAsGuest(access: "g1"))
-        // In a place where none is looked for, it opens nothing.
+        // At any other path a token grants nothing.
         #expect(enter(reachable, "/events", "d1") == .refuse(.noToken))
     }
 
@@ -132,7 +132,7 @@ struct AccessTests {
     func linkOfPassengers() {
         let both = visit { ($0.access, $0.guestAccess) = ("d1", "g1") }
         #expect(reachable.judge(both) == .pass(.driver))
-        // A cookie of an earlier version, and a driver's that is over.
+        // A cookie of an earlier version, and a driver's cookie with an earlier token.
         #expect(reachable.judge(visit { $0.access = "g1" }) == .pass(.invited(session: nil)))
         #expect(
             reachable.judge(visit { ($0.access, $0.guestAccess) = ("d0", "g1") }) == .pass(.invited(session: nil)))
@@ -145,7 +145,7 @@ struct AccessTests {
         var guest = here
         guest.guestAccess = "g1"
         #expect(local.judge(guest) == .pass(.invited(session: nil)))
-        // Another site cannot make a guest of the driver.
+        // Another site cannot turn the driver's browser into a guest.
         var link = here
         (link.path, link.token, link.fetchSite) = ("/join", "g1", "cross-site")
         #expect(local.judge(link) == .refuse(.foreignOrigin))

@@ -147,7 +147,7 @@ final class Browser {
         return answer
     }
 
-    /// Like browsers, it repeats the request if a kept connection was closed in the meantime.
+    /// Like real browsers, it repeats the request if a kept connection was closed since.
     private func answered(
         _ method: HTTPMethod, _ path: String, _ headers: HTTPHeaders, _ body: String?
     ) async throws -> Answer {
@@ -179,7 +179,6 @@ final class Browser {
             } catch ChannelError.ioOnClosedChannel {
                 // On a busy machine the server can close a connection before this test sends its request. Browsers
                 // connect again.
-                // again.
                 continue
             }
         }

@@ -42,7 +42,7 @@ struct ConnectionTests {
         ]
         #expect(play(stream) == nil)
         #expect(play(stream + [(1_000, .writeBegan, nil)]) == 1_010)
-        // One of two was read: the client reads, but slowly.
+        // The client has read one of two: it reads, but slowly.
         #expect(play(stream + [(20, .writeBegan, nil), (25, .writeBegan, nil), (28, .writeEnded, nil)]) == 38)
         #expect(play(stream + [(20, .inputClosed, .close)]) == nil)
         #expect(play([(1, .requestBegan, nil), (1, .requestEnded, .busy), (2, .inputClosed, nil)]) == 31)
@@ -68,7 +68,7 @@ struct ConnectionTests {
         #expect(table.opened(from: "a") == .admit(4, closing: 3))
         table.changed(4, isBusy: true)
         #expect(table.opened(from: "a") == .refuse)
-        // A connection that has just had its answer goes last.
+        // The connection that has just received its answer is closed last.
         #expect(table.opened(from: "b") == .admit(5, closing: nil))
         #expect(table.opened(from: "c") == .admit(6, closing: nil))
         table.changed(5, isBusy: true)
@@ -92,7 +92,7 @@ struct ConnectionTests {
             table.changed(id, isBusy: true)
         }
         #expect(table.opened(from: "127.0.0.1") == .refuse)
-        // A passenger's idle connection makes room for the next, and the driver's does not.
+        // A passenger's idle connection makes room for the next one. The driver's connection stays.
         table.changed(13, isBusy: false)
         table.changed(5, isBusy: false)
         table.closed(14)
@@ -109,7 +109,7 @@ struct ConnectionTests {
             if !isServed { table.changed(id, isBusy: false) }
             return isServed
         }
-        // Three phones, then one router with many.
+        // Three phones, then a router with many phones behind it.
         let served = (1...60).count { asks(from: $0 <= 24 ? "10.0.0.\($0 % 3)" : "router", asDriver: false) }
         #expect(served == 32, "the limit, less what is kept for this device and for the driver's others")
         for place in 1...4 {

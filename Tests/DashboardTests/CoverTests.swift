@@ -26,7 +26,7 @@ struct CoverTests {
         #expect(await pictures.place(until: open.futureResult) == nil)
         gone.succeed()
         #expect(await others[0].value == false)
-        // Each returns it at once, and the next one gets it.
+        // Each request releases its slot at once, and the next one gets it.
         first = nil
         for other in others.dropFirst() { #expect(await other.value) }
         open.succeed()
@@ -74,7 +74,7 @@ struct CoverTests {
             try await channel.writeAndFlush(ByteBuffer(string: request))
             deaf.append(channel)
         }
-        // The last of them may not have its slot yet.
+        // The last request may not have its slot yet.
         var status = 200
         for _ in 0..<4 where status == 200 { status = try await car.browser.get("/art/s1").status }
         #expect(status == 503)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Dashboard
 
-/// Run alone: with other tests, the measurement would be about those.
+/// Serialized: the measurement must not include other tests.
 @Suite("Many slow and silent connections", .serialized, .timeLimit(.minutes(1)))
 struct CrowdTests {
     private let host = HostInTheCar()
@@ -25,7 +25,7 @@ struct CrowdTests {
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelOption(.autoRead, value: false).channelOption(.socketOption(.so_rcvbuf), value: 4_096)
             .connect(host: "127.0.0.1", port: port).get()
-        // It may be closed by then, which the server may do.
+        // The server may have closed it already.
         if !text.isEmpty { try? await channel.writeAndFlush(ByteBuffer(string: text)) }
         return channel
     }

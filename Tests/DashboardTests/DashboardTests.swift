@@ -116,7 +116,7 @@ struct DashboardTests {
     @Test("with any port allowed, the dashboard opens again on its former one, and on another if that is taken")
     func formerPort() async throws {
         var options = DashboardOptions()
-        // Below the ports that the system assigns in the meantime.
+        // The port is below the range that the system assigns.
         var first: Car?
         while first == nil {
             options.formerPort = Int.random(in: 20_000..<30_000)
@@ -204,7 +204,7 @@ struct DashboardTests {
     @Test("a page sees the current view at once, the newest after many changes, and the end")
     func events() async throws {
         var options = DashboardOptions()
-        // Longer than any machine needs: the test is that the page is notified.
+        // Longer than any machine needs: the test checks that the page is notified.
         options.lastView = .seconds(60)
         let car = try await Car(options: options)
         car.tell(Self.snapshot(1))
@@ -296,13 +296,13 @@ struct DashboardTests {
         #expect(cover.status == 200 && cover.headers["content-type"] == ["image/png"])
         #expect(cover.headers["content-length"] == ["\(png.count)"])
         let tag = try #require(cover.headers["etag"].first)
-        // More at once than memory has room for: each gets its turn.
+        // More requests at once than memory has room for. All are answered.
         try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<3 * DashboardLimits.picturesAtOnce {
                 group.addTask {
                     let phone = car.browser
                     var cover = try await phone.get("/art/s1")
-                    // On a busy machine its turn may come after its time limit: a phone asks again.
+                    // On a busy machine a request may time out. A phone asks again.
                     for _ in 0..<10 where cover.status != 200 { cover = try await phone.get("/art/s1") }
                     return cover.body.utf8.count
                 }

@@ -132,7 +132,7 @@ struct DashboardViewTests {
         _ = view.handle(.wish("s9", .suggest, .queued), now: .zero)
         #expect(page(view).queue[0].wish?.state == "sent" && page(view).wishes.map(\.songID) == ["s9"])
         #expect(page(view).wishes[0].title == nil)
-        // Taking back concerns the same vote.
+        // Taking back a vote replaces the state of the same wish.
         _ = view.handle(.wish("s2", .takeBack, .queued), now: .zero)
         #expect(page(view).queue[0].wish?.kind == .takeBack)
         _ = view.handle(.wish("s2", .takeBack, .confirmed), now: .zero)
@@ -156,7 +156,7 @@ struct DashboardViewTests {
         let shown = page(view).notices
         #expect(shown.map(\.kind) == [.banner, .banner, .toast, .toast])
         #expect(shown.map(\.id) == [1, 2, 3, 4])
-        // Shown again with its button, it is a new one for a person who has dismissed it.
+        // A notice that is raised again gets a new id, so that a person who has dismissed it sees it.
         _ = view.handle(.notice(Notice(.radioOff)), now: .seconds(1))
         #expect(page(view).notices.map(\.id) == [1, 3, 4, 5])
         #expect(view.tick(now: .seconds(5)) == .now)
@@ -331,7 +331,7 @@ struct DashboardViewTests {
         return report
     }
 
-    /// A guest as a word: "Name<relay hops*carries".
+    /// The guests in a short notation: "Name<relay hops*carries".
     private func tree(_ view: NodeWatch) -> [String] {
         page(view).guests.map { guest in
             [
@@ -355,7 +355,7 @@ struct DashboardViewTests {
         _ = view.handle(.link(peers[3], Self.link(hops: 1, via: "one00000")), now: .zero)
         #expect(tree(view) == ["Bob 0", "One 0*3", "Kim<One 1", "Two<One 1*1", "Ana<Two 2"])
         #expect(page(view).guests.map(\.rssi) == [-50, -70, nil, nil, nil])
-        // A relay that is gone, or that is unknown.
+        // A relay that has left, or that is unknown.
         _ = view.handle(.snapshot(snapshot(peers: Array(peers.prefix(4))), isStale: false), now: .zero)
         #expect(tree(view) == ["Ana<two00000 2", "Bob 0", "One 0*1", "Kim<One 1"])
     }
@@ -386,7 +386,7 @@ struct DashboardViewTests {
         #expect(tree(view) == ["Ana<One 1*3", "One", "Kim<Ana 2*2"])
         #expect(view.handle(.linkEnded(kim), now: .zero) == .soon)
         #expect(tree(view) == ["Ana<One 1", "One", "Kim"])
-        // Moved to the host itself.
+        // The guest has moved to the host itself.
         _ = view.handle(.linkEnded(one), now: .zero)
         _ = view.handle(.link(Car.host, Self.link(-58)), now: .zero)
         #expect(tree(view).first == "Ana 0" && page(view).guests.first?.rssi == -58)

@@ -49,7 +49,7 @@ struct LockedDoorTests {
         #expect(try await join(browser, ", \"pin\": \"\(Self.pin)\"").status == 204)
         let page = try await browser.page()
         #expect(try await page.view { $0.guests.contains { $0.isMe } }.role == "webGuest")
-        // Later, the host has forgotten the session: the cookie is enough.
+        // Later the host has forgotten the session. The cookie is enough to join again.
         browser.cookies["roadmesh-guest-\(car.port)"] = nil
         #expect(try await browser.get("/events").reason == nil)
         #expect(try await join(browser).status == 204)

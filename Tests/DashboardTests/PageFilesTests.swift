@@ -62,7 +62,7 @@ struct PageFilesTests {
         for file in PageFiles.all where file.path.hasSuffix(".js") {
             let text = try #require(Self.text(file.path))
             for match in text.matches(of: /node\.(?:command|wish)\((.*)/) {
-                // The words of a choice, such as `isPlaying ? "pause" : "play"`, up to the fields.
+                // The strings of a condition, such as `isPlaying ? "pause" : "play"`, up to the fields.
                 let words = match.1.prefix { $0 != "{" }.matches(of: /"([a-zA-Z]+)"/).map { String($0.1) }
                 posted.formUnion(words)
             }

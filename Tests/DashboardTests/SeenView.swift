@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The view of the contract, as a page reads it.
+/// The view of the contract, as a page parses it.
 struct SeenView: Decodable, Sendable {
     struct Person: Decodable, Sendable {
         var id: String

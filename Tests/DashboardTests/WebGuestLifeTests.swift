@@ -91,7 +91,7 @@ struct WebGuestLifeTests {
         // Another guest's id is useless without the key, and the session cannot be guessed.
         browser.cookies["roadmesh-guest-\(car.port)"] = "0123456789abcdef0123456789abcdef"
         #expect(try await browser.command("vote", "s4").status == 401)
-        // Without invitations there is no page for guests.
+        // Without web guests, the host has no page for them.
         let closed = try await Car()
         let answer = try await join(closed.browser)
         #expect(answer.status == 403)
@@ -149,7 +149,7 @@ struct WebGuestLifeTests {
 
     @Test("a vote is confirmed when the disk has it, and otherwise refused with a text, without being lost")
     func disk() async throws {
-        // A tap ends at once.
+        // A tap times out at once.
         let car = try await car { if $0 != DashboardLimits.tapTime { try await Task.sleep(for: $0) } }
         let browser = try await invited(to: car)
         #expect(try await join(browser).status == 204)

@@ -17,7 +17,7 @@ struct WebGuestsTests {
             queue: [QueueItem(song: Car.songs[0], addedBy: "h0", voters: voters)], connectedPeers: [mia])
     }
 
-    /// Mia is connected, by link 1.
+    /// Mia is connected with link 1.
     private func joined() -> WebGuests {
         var guests = WebGuests(host: Car.host)
         #expect(guests.linked(mia, by: 1, snapshot(1), now: .zero) == [.changed("m")])
@@ -83,7 +83,7 @@ struct WebGuestsTests {
         _ = guests.handle(.ended(.linkLost), on: 0, of: own[0].id, now: .zero)
         let isBack = guests.begins(own[0].id)
         #expect(!isBack, "others have come since")
-        // Many at once count while they wait for the node.
+        // Guests that wait for the node count too.
         var waiting = WebGuests(host: Car.host)
         let begun = (0..<100).filter { waiting.begins("\($0)", from: "192.168.4.9") }
         #expect(begun.count == 24)
@@ -97,7 +97,7 @@ struct WebGuestsTests {
     func voting() throws {
         var guests = joined()
         #expect(wants(.vote("s1"), &guests) == [vote(1), .changed("m")] && wish(guests) == "sent")
-        // A second tap does no harm, and waits for the same.
+        // A second tap is harmless, and waits for the same number.
         let asked = guests.want(.vote("s1"), by: "m", now: .zero)
         let again = try #require(asked)
         #expect(again.tapped == .said([], until: 1) && again.actions == [])
@@ -116,7 +116,7 @@ struct WebGuestsTests {
         let viewpoint = try #require(guests.viewpoint("m"))
         #expect(viewpoint.wishes.entry("s9")?.state == .rejected(.queueFull))
         #expect(viewpoint.notices.current.map(\.code) == ["queueFull"])
-        // No song plays here.
+        // No song is playing.
         let asked = guests.want(.skip, by: "m", now: .zero)
         let skip = try #require(asked)
         #expect(skip.tapped == .refused(Notice(.nothingPlays)) && skip.actions == [])

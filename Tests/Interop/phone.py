@@ -48,7 +48,7 @@ TO_GUEST = (
 NO_PLACE = 0xFF
 LONGEST_VALUE = 512
 
-# As long as a system may take for its own attempt to connect.
+# The time that a system may take for its own attempt to connect.
 CONNECT = 40.0
 STEP = 10.0
 

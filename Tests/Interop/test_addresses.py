@@ -101,7 +101,7 @@ def test_web_guests_need_no_other_option(device: Device, place: Place) -> None:
     ready = program.expect("ready", timeout=START)
     assert re.fullmatch(rf"http://{ADDRESS}:8080/\?token=\w+", ready["http"])
     assert re.fullmatch(rf"http://{ADDRESS}:8080/join\?token=\w+", ready["passengers"])
-    # Another host on this device takes another port.
+    # Another host on this device uses another port.
     other = Program(device.program, "host", "Bus", "--web-guests", *place("bus"))
     link = other.expect("ready", timeout=START)["passengers"]
     assert link.startswith(f"http://{ADDRESS}:") and ":8080" not in link
@@ -138,7 +138,7 @@ def test_a_log_has_no_secret_and_names_the_file_that_has_them(device: Device, pl
     assert f"http://{ADDRESS}:8080/?token={tokens(folder)[0]}" in (folder / "links").read_text()
     hidden = secrets(folder)
     assert host.end() == 0
-    # The next start tells the invitations that are open.
+    # The next start shows the open invitations.
     again = Lines(device.program, "host", "Car", "--web-guests", "--pin", PIN, *place("car"))
     again.see("Guests join with a PIN.")
     assert again.end() == 0

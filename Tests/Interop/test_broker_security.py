@@ -194,7 +194,7 @@ def test_a_broker_that_accepts_a_device_and_delivers_nothing_is_told(
     notice = host.expect("notice", code="brokerSilent", timeout=TOLD)
     assert topic in notice["message"] and "ACL" in notice["suggestion"], notice
     host.expect_seen("broker", state="silent")
-    # It is over as soon as the list is right, without a restart.
+    # The problem ends as soon as the list is right, without a restart.
     file.write_text("topic readwrite roadmesh/#\n")
     broker.reload()
     host.expect("broker", state="connected", timeout=120)

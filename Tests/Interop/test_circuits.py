@@ -307,7 +307,7 @@ def test_a_guest_has_as_many_circuits_as_it_may_and_refusals_do_not_pile_up(
     eve.say(opening(car, further))
     assert eve.closed(further) == CloseReason.NO_ROOM
     child = relay.children[eve.key.identifier]
-    # As many as come between two of the relay's records are answered, and no more.
+    # Between two of its records the relay answers only this many refused openings.
     for number in range(further + 2, further + 102, 2):
         child.circuits.take(opening(car, number))
     assert len([f for f in child.circuits.frames() if f.kind == Kind.CIRCUIT_CLOSE]) == REFUSALS_THAT_WAIT

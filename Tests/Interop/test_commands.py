@@ -160,7 +160,7 @@ def test_each_command_and_option_says_what_its_manual_page_needs(run: Run) -> No
         assert page.get("abstract"), name
         for one in page.get("arguments", []):
             assert one.get("abstract"), f"{name}: {one.get('valueName')} {one.get('names')}"
-    # `help` explains the others, and is not one of them.
+    # `help` explains the other commands, and does not list itself.
     for role, section in (("host", "Hosting"), ("guest", "Joining")):
         for page, more in ((f"roadmesh {role}", set()), (f"roadmesh fieldtest record {role}", {"mark"})):
             told = set(re.findall(r"^  ([a-z]+)\b.*  \w", pages[page]["discussion"], re.MULTILINE))

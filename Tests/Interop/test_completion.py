@@ -13,7 +13,7 @@ from roadmesh_program.fixtures import Start
 
 Complete = Callable[[str], list[str]]
 
-# What bash does when Tab is pressed, without a terminal: it calls the completion function with the words of a line.
+# Simulates bash when Tab is pressed, without a terminal: it calls the completion function with the words of a line.
 BASH = """
 source <("$1" --generate-completion-script bash)
 PATH=$(dirname "$1"):$PATH
@@ -59,7 +59,7 @@ def test_hosts_that_were_heard_before_are_completed_and_nothing_in_a_name_is_obe
     state = f"--state {tmp_path / 'ana'}"
     assert complete(f"guest Ana {state} --host ''") == [name]
     assert complete(f"guest Ana {state} --host Vera") == []
-    # A scan has no folder of its own, and tells the one that the others of this device have.
+    # A scan has no folder of its own. It stores the hosts in the folder that this user's commands share.
     (tmp_path / "home/roadmesh").mkdir(parents=True)
     assert complete("guest Ana --host ''") == []
     scan = [binary, "scan", "--radio", "virtual", "--air", air, "--seconds", "1"]

@@ -97,7 +97,7 @@ def test_the_advertisement_of_a_relay() -> None:
     on_air = bytes(advertisement) + b"\x02\x01\x06" + bytes((len(response) + 1, 0x09)) + response
     assert document.gives(b"\x09\xff\xff\xff" + on_air)
     assert Tail.read(response.decode()) == ("Dad's Car", tail) and len(str(tail)) == 17
-    # A relay that is no hop from its host, and half of a host's head: whom it leads to is not known.
+    # Invalid tails: a relay with no hops to its host, and half of a host's head. The relay's host stays unknown.
     for broken in (dataclasses.replace(tail, hops=0), dataclasses.replace(tail, host_head=CAR.identifier[:3])):
         assert Tail.read(f"Dad's Car{broken}") == ("Dad's Car", Tail(ANA.identifier[4:9], RELAYS))
 

@@ -25,7 +25,7 @@ from roadmesh_program.measuring import resident
 VOTES = int(os.environ.get("VOTES", "3000"))
 JOINS = int(os.environ.get("JOINS", "30"))
 
-# As many votes a second as a host follows of one guest.
+# As many votes per second as a host accepts from one guest.
 VOTERS, SONGS, AT_ONCE = 10, 20, 10
 FIRST = 1_000
 

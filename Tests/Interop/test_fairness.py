@@ -16,12 +16,12 @@ from roadmesh_peer.wire import Frame, Hello, Kind, Unit, ack, message, ping
 from roadmesh_program.program import Program
 
 FLOODERS = 4
-# With their withdrawals, fewer wishes than a guest may have at once.
+# Together with their withdrawals, fewer wishes than a guest may send in a burst.
 VOTES = 6
 IN_A_RECORD = 20
 PAST_THE_BURST = 140
 
-# Longest time of an honest vote, as its voter sees it, in seconds.
+# The longest time of an honest vote, as its voter sees it, in seconds.
 LONGEST = 0.5
 SLOWEST = 3.0
 # People notice no difference below this, in seconds.

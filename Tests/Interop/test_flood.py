@@ -25,17 +25,17 @@ FLOODERS = 8
 IN_A_RECORD = 100
 PAST_THE_BURST = 2_000
 
-# How long a stranger dials, and how many votes are cast meanwhile. Before that, the burst allowance was used up.
+# How long a stranger dials, and how many votes are cast during that time. The burst allowance is used up before.
 DIALLING = 3.0
 VOTES = 12
 PAST_THE_CALLERS = 50
-# Longest time of a vote meanwhile, as its voter sees it, in seconds.
+# The longest time of a vote during that, as its voter sees it, in seconds.
 LONGEST = 1.0
 
 LARGEST_GROWTH = 16 << 10  # kibibytes
 SLOWEST = 2.0
 
-# Seconds of a vote on the virtual radio below which people notice no difference.
+# The time of a vote on the virtual radio below which people notice no difference, in seconds.
 UNNOTICED = 0.05
 
 

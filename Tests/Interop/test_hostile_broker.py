@@ -325,7 +325,7 @@ def test_who_is_only_quiet_stays_connected(
     assert hostile.connections == connections and not ana.ends
 
 
-# What a broker can see
+# Privacy at a broker
 
 
 def test_nothing_but_names_and_addresses_can_be_read(

@@ -167,7 +167,7 @@ def test_a_hello_that_was_recorded_and_is_said_again_moves_nobody(
     assert hello[0] == packet, "that with which Ana came back"
     said = relay.replay([hello])
     net.until(lambda: bool(said.heard), "an answer")
-    # Mallory has only an answer that nobody but Ana can read. After five seconds the host closes the circuit.
+    # Mallory has only an answer that is encrypted for Ana. After five seconds the host closes the circuit.
     net.until(lambda: said.reason is not None)
     assert car.guests[ana.key.identifier].link.why is None and ana.is_connected
     assert is_counted_once(net, car, ana, "n2") < 1.0

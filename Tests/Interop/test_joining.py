@@ -77,7 +77,7 @@ def test_a_guest_is_known_to_a_host_that_was_restarted(start_host: StartHost, ma
     ana.lose_link()
     start_host()
     assert ana.join().packets[0][0] == Packet.IK_1
-    # The numbers continue, so this message is neither a duplicate nor does one before it miss.
+    # The numbers continue: this message is not a duplicate, and no message before it is missing.
     ana.vote("n4")
     ana.until_shown("n4")
 
@@ -196,7 +196,7 @@ def test_two_programs_with_one_identity_are_both_told_and_do_not_throw_each_othe
     for guest in guests:
         guest.expect("notice", code="sameIdentity")
     host.expect("notice", code="twins")
-    # For ten seconds both guests get the notice. Then the one that tries again joins, and is the only one.
+    # Both guests get the notice for ten seconds. Then the first one that tries again joins, alone.
     for _ in range(10):
         guests[0].say("retry")
         with contextlib.suppress(NotExpected):

@@ -13,7 +13,7 @@ from roadmesh_program.fixtures import Place
 from roadmesh_program.networks import Device
 from roadmesh_program.program import START, Program
 
-# The longest pause between two tries, and some more.
+# The longest pause between two attempts, with a margin.
 LATE = 20.0
 
 
@@ -78,7 +78,7 @@ def test_a_host_that_starts_before_its_network_follows_it(device: Device, place:
     program.expect("page", lambda event: event["http"].startswith("http://192.168.4.1:8080/?token="))
     program.expect("noticeCleared", code="pageUnreachable")
     assert invitation(program).startswith("http://192.168.4.1:8080/join?")
-    # A new lease, a new network with the default route, and no network at all.
+    # A new address, a new network with the default route, and no network at all.
     device.ip("address", "delete", "192.168.4.1/24", "dev", "wlan0")
     program.expect("notice", code="pageUnreachable")
     device.ip("address", "add", "192.168.4.77/24", "dev", "wlan0")

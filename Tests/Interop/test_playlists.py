@@ -53,9 +53,9 @@ def test_that_the_whole_folder_plays_instead_is_said(start: Start, music: Path, 
     playlist.write_text(text)
     car = host(start, music, playlist)
     assert "any song of the folder" in car.expect("notice", code="playlistEmpty")["message"]
-    # It is over when the songs are there.
+    # The problem ends when the songs are there.
     playlist.write_text("ABBA/Arrival.wav\n")
-    # As a whole: a half-written file is read again later.
+    # Renamed into the folder, because a half-written file would only be read later.
     wav(tmp_path / "New.wav", 1.0, title="New")
     (tmp_path / "New.wav").rename(music / "New.wav")
     car.expect("noticeCleared", code="playlistEmpty", timeout=30)

@@ -64,7 +64,7 @@ def counted(guest: Program, *songs: str) -> None:
         guest.expect_seen("vote", songID=song, state="confirmed", timeout=BACK)
 
 
-# One of both is real
+# One real node
 
 
 def test_a_guest_of_the_real_host_votes_and_sees_the_queue(
@@ -152,7 +152,7 @@ def test_the_real_guest_joins_nobody_at_a_broker_by_itself(
     bob.expect("connection", state="connected", timeout=BACK)
 
 
-# Both are real
+# Two real nodes
 
 
 @pytest.mark.long

@@ -245,8 +245,8 @@ def test_circuits_in_which_nobody_says_anything_are_closed_and_keep_nobody_away(
     eve = eve_says(town, "car", *(CircuitOpen(number, host, 64, MTU).frame() for number in numbers))
     ana = town.guest("ana", "car")
     town.vote(ana, "n1")
-    # The first eight wait as long as a guest may take for its hello. There is no room for others, and some of them are
-    # refused.
+    # The first eight wait as long as a guest may take for its hello. That leaves no room for the others, and some of
+    # them are refused.
     first = {number for number in numbers[:8]}
     town.net.until(lambda: first <= {number for number, _ in eve.closes()}, "the end of those that there were")
     assert CloseReason.NO_ROOM in {reason for _, reason in eve.closes()}

@@ -16,11 +16,11 @@ from roadmesh_program.program import Event, NotExpected, Program
 KINDS = [Memory, Ext4, Vfat, Fuse]
 QUEUED = 10
 
-# Longer than a test.
+# The length of a song that outlasts a test.
 LONG = 240.0
 # The notice comes with the end of the mount, or when a file fails.
 NOTICED = 8.0
-# The host looks for a missing folder every two seconds, and then starts mpv.
+# The host checks for a missing folder every two seconds, and then starts mpv.
 BACK = 60.0
 # A song of 3 s and nine more: a host that ignores the missing folder has an empty queue by then.
 FOR_LONG = 45.0
@@ -194,7 +194,7 @@ def test_a_host_that_starts_before_its_stick_keeps_queue_and_votes(
     if leaves == "nothing":
         stick.path.rmdir()
     for _ in range(2):
-        # The second time, the stick seems to be away for good.
+        # Before the second run, the stick was missing for a complete run.
         host = begin(start, stick.path)
         is_away(host)
         stays(host, queue, 5.0)

@@ -19,7 +19,7 @@ Sit = Callable[..., Person]
 
 ESCAPE = b"\x1b"
 
-# Follows the title of every song of `start_host`.
+# Comes after the title of every song of `start_host`.
 BY = "\N{EN DASH} The Milestones"
 
 
@@ -254,7 +254,7 @@ def test_a_line_that_is_wider_than_the_window_stays_in_its_row(host: Program, an
     ana.type("\n")
     ana.look(lambda: ana.prompt == ">", "an empty prompt")
     ana.see("! ")
-    # The complete input stands above, then the answer.
+    # The complete input is above, followed by the answer.
     above = " ".join(ana.lines[: ana.row])
     entered = above[above.index("> vote mile") : above.index("! ")]
     assert entered.count("mile") == 12

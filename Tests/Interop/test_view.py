@@ -82,7 +82,7 @@ def test_a_program_is_told_the_view_that_the_page_shows(host: Program, bob: Prog
 
 def test_a_view_has_another_version_where_it_has_changed_and_only_there(start: Start) -> None:
     host = start("host", "Car", "car", "--http", "none")
-    # These are a start's events. The view is stable when all have come, in any order.
+    # The events of a start. The view is stable when all have arrived, in any order.
     for event in ("snapshot", "playback", "steering"):
         host.expect_seen(event)
     before = told(host)

@@ -304,7 +304,7 @@ def test_everybody_sees_what_the_host_sees_at_every_step(host: Program, ana: Gue
         see_the_same(host, ana, bob)
     ana.send(ana.conversation.write(suggestion("n0")))
     see_the_same(host, ana, bob)
-    # Three guests, and then two again.
+    # A guest leaves and joins again.
     ana.leave()
     ana.join()
     see_the_same(host, ana, bob)

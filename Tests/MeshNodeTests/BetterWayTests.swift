@@ -8,8 +8,7 @@ import Testing
 
 @Suite("Changing to a better route")
 struct BetterWayTests {
-    /// Time in which a better route that exists from the start is found: a pause, a scan, another pause and another
-    /// scan.
+    /// The time to find a better route that exists from the start: a pause, a scan, another pause and another scan.
     static let found = NodeLimits.firstLook + NodeLimits.look * 2 + NodeLimits.secondLook + .seconds(1)
     static let foundAtLast = NodeLimits.longestRest + NodeLimits.look * 2 + NodeLimits.secondLook + .seconds(1)
 
@@ -57,7 +56,7 @@ struct BetterWayTests {
         convoy.meet("Car", "Ben")
         convoy.pass(.seconds(3))
         #expect(convoy.way(of: "Ana") == ["Two", "One"] && convoy.present() == ["Ana", "Ben", "One", "Two"])
-        // New data are slower than existing ones: the end of the old route overtakes them.
+        // Data on the new route take longer than on the old one, so the end of the old route arrives first.
         let nearer = intoReach ? "Car" : "One"
         convoy.delays[[nearer, "Ana"]] = .milliseconds(60)
         convoy.meet(nearer, "Ana")
@@ -67,7 +66,7 @@ struct BetterWayTests {
         for case .snapshot(let state, _) in convoy.nodes["Ben"]?.shown[before...] ?? [] {
             #expect(state.connectedPeers.count == 4, "as it was")
         }
-        // Nothing of the old route is left.
+        // The old route has left nothing behind.
         convoy.pass(.seconds(3))
         #expect(convoy.nodes["Two"]?.core.mesh.relayedCircuits == 0)
         #expect(convoy.nodes["Ana"]?.core.mesh.allLinks.count == (intoReach ? 1 : 2))
@@ -118,7 +117,7 @@ struct BetterWayTests {
                 }
             }
         }
-        // Nothing of the old route is left.
+        // The old route has left nothing behind.
         #expect(convoy.nodes["Two"]?.core.mesh.relayedCircuits == 0)
         #expect(convoy.nodes["Six"]?.core.mesh.relayedCircuits == 3)
         #expect(convoy.nodes["Six"]?.core.mesh.allLinks.count == 2)
@@ -176,7 +175,7 @@ struct BetterWayTests {
         var convoy = Self.joined("Car", "One", "Ana", relays: ["One"])
         convoy.deaf = ["Car"]
         convoy.meet("Car", "Ana")
-        // Until the dial begins.
+        // Wait until the dial begins.
         while convoy.nodes["Ana"]?.core.dials.pending == nil { convoy.pass(.milliseconds(100)) }
         convoy.kill("One")
         convoy.deaf = []

@@ -59,7 +59,7 @@ struct ConvoyOfCores {
     private(set) var sentBytes: [String: [String: Int]] = [:]
     private var coming: [(NodeCore.Event, String)] = []
     private var isFeeding = false
-    /// The node that is being heard for the last time.
+    /// The node that is about to be heard for the last time.
     private var announced: String?
     private var randoms = SeededGenerator(seed: 1)
 

@@ -68,7 +68,7 @@ struct CrowdLimitTests {
         for hogs in 1...6 {
             let taken = fill(hogs).reduce(0, +)
             #expect(taken >= 960 && taken < Limits.circuitGuests)
-            // A later link, with a full car behind it.
+            // A link that comes later, with a car full of guests behind it.
             var own = 0
             while Admission.hasShare(carrierWith: own, ofAll: taken + own) { own += 1 }
             #expect(own >= 5, "\(hogs) links have taken \(taken)")

@@ -22,7 +22,7 @@ struct DialPatienceTests {
 
     @Test("a dial to a relay without room is replaced by one to another relay within two seconds")
     func relayIsFull() {
-        // The dialled relay has lost its last slot in between.
+        // The dialled relay has lost its last slot since its advertisement.
         var convoy = fullRelays()
         let dialled = convoy.nodes["Ana"]?.core.dials.relay(of: 1)
         #expect(dialled != nil)

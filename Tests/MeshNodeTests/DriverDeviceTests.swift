@@ -57,7 +57,7 @@ struct DriverDeviceTests {
         pair.pass(.seconds(3))
         pair.feed(.input(.guest(.steer(.remove(songID: "s3")))), to: .guest)
         #expect(pair.cores[0].decisions.app.host?.snapshot.item("s3") != nil)
-        // The next appointment is a new one: the guest has no page now.
+        // The next appointment starts from nothing: the guest has no page now.
         pair.feed(.input(.dismiss(guest.name)), to: .host)
         pair.feed(.input(.appoint(guest.name)), to: .host)
         #expect(pair.stored[0].browserDrivers == [])

@@ -162,7 +162,7 @@ struct FloodTests {
     func pause() throws {
         var car = try Crowd()
         let (eve, ana) = (try car.join(2), try car.join(3, name: "Ana"))
-        // As fast as the host writes, so that nothing else waits when the first wish is refused.
+        // As fast as the host writes, so that the first refused wish is the only thing that waits.
         while car.guests[eve].refusals.isEmpty {
             car.say(.intent(.vote(songID: "s2")), eve)
             car.pass(.seconds(1) / NodeLimits.writesPerSecond)

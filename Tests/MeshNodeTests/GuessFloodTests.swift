@@ -38,7 +38,7 @@ struct GuessFloodTests {
                 drive.car.link(eve, isRead: false)
             }
             drive.mostLinks = max(drive.mostLinks, drive.car.host.context.mesh.links.count)
-            // One SDU of each in turn, including the vote.
+            // One SDU of each guest in turn, including the vote.
             drive.car.readOnce()
             let (began, said) = (drive.car.now, drive.car.guests[ana].acknowledged)
             drive.car.say(.intent(round.isMultiple(of: 2) ? .vote(songID: "s2") : .takeBackVote(songID: "s2")), ana)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import MeshNode
 
-/// Relays that lead to another host than they have said.
+/// Relays that carry a guest to another host than they have advertised.
 @Suite("A guest and a relay that leads to another host")
 struct MisleadingRelayTests {
     private func another(_ id: Peer.ID, sharing digits: Int) -> Peer.ID {
@@ -19,7 +19,7 @@ struct MisleadingRelayTests {
         var convoy = ConvoyOfCores(relays: ["One"], guests: ["Ana"])
         convoy.line("Car", "One")
         convoy.pass(.seconds(3))
-        // The head of the host is right, and the byte behind it is not.
+        // The advertised head matches the host's identifier, but the byte after it differs.
         convoy.lie("One", leadingTo: another(convoy.id("Car"), sharing: digits))
         convoy.delays[["One", "Ana"]] = .milliseconds(200)
         convoy.meet("One", "Ana")

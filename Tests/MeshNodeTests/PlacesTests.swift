@@ -57,7 +57,7 @@ struct PlacesTests {
 
     private static let names = (1...5).map { "Guest \($0)" }
 
-    /// Five guests and a relay in the host's range, all linked with it.
+    /// Five guests and a relay in the host's range, all linked to it.
     private static func car(hearing relay: Bool) -> ConvoyOfCores {
         var car = ConvoyOfCores(relays: ["One"], guests: names)
         for name in names {

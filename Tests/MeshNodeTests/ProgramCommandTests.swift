@@ -78,7 +78,7 @@ struct ProgramCommandTests {
     func complete() {
         for (user, tested) in [(NodeCommand.User.host, Self.hostLines), (.guest, Self.guestLines)] {
             let words = Set(tested.map { $0.0.split(separator: " ").first.map(String.init) ?? "" })
-            // Tested below, and a synonym of `next`.
+            // `help` and `view` are tested below. `playNext` is a synonym of `next`.
             let shown = Set(["help", "view"])
             #expect(Set(CommandReader(user).commands.map(\.word)).subtracting(shown) == words.subtracting(["playNext"]))
         }

@@ -34,7 +34,7 @@ struct RelayTests {
         convoy.type(.guest(.vote("s2")), at: "Ana")
         convoy.pass(.milliseconds(300))
         for guest in guests { #expect(convoy.votes(for: "s2", at: guest) == 1) }
-        // The change, the acknowledgement, a credit: not one for each guest.
+        // The change, the acknowledgement and a credit, and not one SDU per guest.
         for (from, to) in [("Car", "One"), ("One", "Two")] {
             #expect((convoy.sent[from]?[to] ?? 0) - (before[from]?[to] ?? 0) <= 4)
         }
@@ -265,7 +265,7 @@ struct RelayTests {
         convoy.pass(.seconds(1))
         hear("beef0002", hops: 1, hasRoom: false)
         convoy.pass(.seconds(1))
-        // An advertisement a second is no news.
+        // Repeated advertisements cause no event.
         for _ in 0..<3 {
             hear("beef0001", hops: 2)
             convoy.pass(.seconds(1))

@@ -23,7 +23,7 @@ struct TypedCommandTests {
         Song(id: "x8", title: "Motel", artist: "B", duration: 1),
     ]
 
-    /// The first song plays, the others wait.
+    /// The first song plays, and the others are queued.
     private static func snapshot(_ songs: [Song] = songs, guests: [Peer] = guests) -> HostSnapshot {
         HostSnapshot(
             epoch: 1, revision: 1, nowPlaying: songs.first.map { QueueItem(song: $0, addedBy: dad.id) },
@@ -184,7 +184,7 @@ struct TypedCommandTests {
         #expect(read("open queen", choice) == .input(.guest(.search(SongQuery("s1", on: .artist)))))
         #expect(read("open queen i", choice) == .input(.guest(.search(SongQuery("s1", on: .album)))))
         #expect(notice("open 3", choice)?.code == "noSuchLine")
-        // What comes behind the first songs leaves them, and a song keeps its number.
+        // Further results do not replace the first ones, and a song keeps its number.
         choice.take(FoundSongs([Self.songs[0]]), for: SongQuery("queen", from: Self.found.count))
         #expect(read("open 1", choice) == .input(.guest(.search(SongQuery("s1", on: .artist)))))
         #expect(read("add 1", choice, as: .host) == .input(.host(.add(Self.found[0].id))))

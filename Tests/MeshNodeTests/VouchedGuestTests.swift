@@ -15,7 +15,7 @@ struct VouchedGuestTests {
         .said(.intent(.vote(songID: songID)), number: number, on: link)
     }
 
-    /// The guest of the pair, as its own node has it.
+    /// The guest of the pair, as its own node identifies it.
     private func ana(_ pair: PairOfCores) -> Peer { pair.cores[1].context.mesh.local }
 
     @Test("a vote is acknowledged when the disk has it and not before, and is shown to everybody")
@@ -44,7 +44,8 @@ struct VouchedGuestTests {
         pair.feed(vote("s4", 1, on: 100), to: .host)
         pair.feed(.joined(101, ana(pair)), to: .host)
         pair.feed(vote("s4", 1, on: 101), to: .host)
-        // For the next step: one asks for what is so already, and is answered with the state; the other changes it.
+        // Both wait for the next step. The first repeats an existing vote and is answered with the state. The second
+        // changes it.
         pair.feed(vote("s4", 2, on: 100), to: .host)
         pair.feed(vote("s3", 2, on: 101), to: .host)
         pair.goOn(.host)
@@ -78,7 +79,7 @@ struct VouchedGuestTests {
         pair.feed(.joined(100, mia), to: .host)
         pair.disks[PairOfCores.Side.host.rawValue] = .refuses
         let numbers = 1...UInt64(NodeLimits.heldBytes / NodeLimits.heldMessage + 10)
-        // The first of them has something to be written, and the others stand behind it.
+        // The first vote waits for the disk, and the others are queued behind it.
         for number in numbers { pair.feed(vote("s\(number + 3)", number, on: 100), to: .host) }
         pair.disks[PairOfCores.Side.host.rawValue] = .takes
         pair.pass(.seconds(5))
@@ -181,7 +182,7 @@ struct VouchedGuestTests {
         #expect(pair.said[200] == [.ended(.refused(.full))])
         pair.meet()
         #expect(pair.present.count == Limits.vouchedGuests + 1, "the radio has places of its own")
-        // A second link of somebody who is there takes no place.
+        // A second link of a present guest uses no slot.
         pair.feed(.joined(201, Peer(id: "p0", name: "P0")), to: .host)
         #expect(pair.said[201]?.contains(.ended(.refused(.full))) == false)
         for link in [100, 201] { pair.feed(.left(link, .goodbye()), to: .host) }

@@ -54,7 +54,7 @@ extension StoreTests {
             }
             for _ in 0..<dice.below(5) {
                 let (key, known) = anyRemembered(&dice)
-                // The outbox at that time, so that most numbers are consecutive.
+                // The outbox after the batch so far, so that most numbers are consecutive.
                 var so = memory
                 try? so.apply(batch)
                 try? so.apply(

@@ -34,7 +34,7 @@ extension StoreTests {
             private func execute(_ sql: String, _ path: String) throws {
                 let database = try DatabaseQueue(path: path)
                 try database.write { try $0.execute(sql: sql) }
-                // Not closed in order, so that the log stays.
+                // It is not closed properly, so that the log stays.
                 let bytes = try Bytes(of: path)
                 try database.close()
                 try Data(bytes.main).write(to: URL(filePath: path))
@@ -45,7 +45,7 @@ extension StoreTests {
         /// A database's files.
         struct Bytes: Equatable {
             var main: [UInt8]
-            /// SQLite leaves an empty file where it looked for a log.
+            /// SQLite leaves an empty file if it looked for a log.
             var log: [UInt8]
 
             init(of path: String) throws {
@@ -54,7 +54,7 @@ extension StoreTests {
             }
         }
 
-        /// A shelf with a database of some pages, and on request with a log that is not in the database yet.
+        /// A shelf with a database of some pages, and on request with a log that is not yet in the database.
         private func usedShelf(withLog: Bool = false) async throws -> Shelf {
             let shelf = try Shelf()
             let store = try shelf.open()

@@ -39,7 +39,7 @@ extension StoreTests {
             again.store.close()
         }
 
-        /// Without the right to mount: SQLite itself reports that there is no room.
+        /// For users without the right to mount: SQLite itself reports a full disk.
         private func fullByCount() async throws {
             print("No file system can be mounted here: SQLite's own limit stands for a full disk.")
             let shelf = try Shelf()
@@ -61,7 +61,7 @@ extension StoreTests {
             }
             defer { disk.remove() }
             let store = try Shelf(disk.folder).open()
-            // More than the database has room for, in the log already.
+            // The log already contains more than the database has room for.
             try await store.write(large)
             disk.fill()
             await store.checkpoint()
@@ -100,7 +100,7 @@ extension StoreTests {
             #expect(try FileManager.default.fileExists(atPath: Shelf(disk.folder).path) == hasDatabase)
         }
 
-        /// Without the right to mount this is not root, for whom file modes would have no effect.
+        /// For users without the right to mount. They are not root, which file modes do not restrict.
         private func readOnlyByMode(hasDatabase: Bool) throws {
             let shelf = try Shelf()
             defer {

@@ -40,7 +40,7 @@ extension StoreTests {
             #expect(try store.drives().map(\.sharing) == [.none, .shared])
             #expect(try store.lines(of: drives[1], from: 2, atMost: 2) == ["2 of 2", "3 of 2"])
             #expect(try store.lines(of: drives[1], from: 5, atMost: 2).isEmpty)
-            // By another user of the same database, such as a car's uplink.
+            // Another user of the same database, such as a car's uplink.
             let other = try #require(try DriveStore.read(in: shelf.folder))
             try other.mark(drives[1], .collected)
             #expect(try store.drives().map(\.sharing) == [.none, .collected])

@@ -12,7 +12,7 @@ import Testing
 struct FolderConditionTests {
     private let path = newFolder()
 
-    /// A folder that a node has used and left.
+    /// A folder of a node that has ended.
     private func used() throws {
         _ = try StateFolder(opening: path)
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

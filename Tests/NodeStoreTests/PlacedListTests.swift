@@ -42,7 +42,7 @@ extension StoreTests {
                 list.insert(number, at: 1)
                 if try table.become(list) > 1 { anew += 1 }
             }
-            // Thirty-two fit before all get new positions.
+            // 32 elements fit before all get new positions.
             #expect(anew == 198 / 32)
             list.append(-1)
             #expect(try table.become(list) == 1)

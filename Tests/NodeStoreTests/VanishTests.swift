@@ -94,7 +94,7 @@ extension StoreTests {
             try await store.write(vote(2))
             try Harm.randomLog.apply(to: shelf)
             store.close()
-            // As the next process finds them.
+            // The state that the next process finds.
             let next = try Shelf()
             defer { next.clear() }
             for suffix in ["", "-wal"] {

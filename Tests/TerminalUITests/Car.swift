@@ -23,7 +23,7 @@ enum Car {
         NodeDescription(role: role, peer: peer, radio: "virtual", service: .democracyDJ)
     }
 
-    /// The first song plays; the others are queued.
+    /// The first song plays, and the others are queued.
     static func snapshot(
         _ songs: [Song] = songs, guests: [Peer] = [ana], change: (inout HostSnapshot) -> Void = { _ in }
     ) -> HostSnapshot {

@@ -4,7 +4,7 @@ import MeshProtocol
 
 @testable import BLETransport
 
-/// A radio whose channels do not carry each SDU as one packet.
+/// A radio with channels that carry SDUs as streams or chunks instead of packets.
 final class FramedRadio: Radio {
     let events: AsyncStream<RadioEvent>
     private let below: any Radio

@@ -247,7 +247,7 @@ class Circuits:
         if circuit is None:
             return
         circuit.take_credits(credit.credits)
-        # The first credits of the side that was asked. Its own number is of this side's parity.
+        # The first credits accept a circuit that this side has opened: its number has this side's parity.
         if not circuit.is_open and circuit.number % 2 != self._their_parity:
             circuit.is_open = True
             circuit.mtu = max(credit.inner_mtu or 0, LEAST_INNER_MTU)

@@ -10,7 +10,7 @@ from . import protobuf as pb
 from .protobuf import Fields
 from .wire import Malformed
 
-# Largest cover, and largest piece of it, in bytes.
+# The largest cover, and the largest piece of it, in bytes.
 COVER_BYTES, COVER_PIECE = 12_288, 1_024
 
 

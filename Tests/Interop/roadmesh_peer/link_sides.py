@@ -90,7 +90,7 @@ class Initiator(Link):
         if frame.kind == Kind.SELF_INFO:
             hello = Hello.read(frame.body)
             self.their_hello = self.kept.completed(hello) if self.kept else hello
-            # For a circuit there is no advertisement to compare this with.
+            # Over a circuit there was no advertisement to compare this with.
             if self.their_hello.critical & ~self._critical and not self.in_circuit:
                 raise Misbehaviour("strippedAdvertisement")
             self._connect()

@@ -249,7 +249,7 @@ class Relay(Client):
         down.circuit.accept(down, min(mtu, inner_mtu(LARGEST_SDU)))
         known = self.known.pop(link, [])
         if link in self.followers and len(link.circuits) > 1:
-            # The child has been sent everything meanwhile.
+            # The child has received everything already.
             if known and self.followers[link].next is not None:
                 link.say(Frame(Kind.STATE, known[0]))
             return

@@ -43,7 +43,7 @@ def children(seen: dict[str, dict[str, str]]) -> Iterator[None]:
                 for pid in running(kind):
                     with contextlib.suppress(OSError, KeyError):
                         command = command_of(pid)
-                        # One that has not given its rights up yet is still called by the launcher's words.
+                        # A program that has not dropped its rights yet still has the launcher's command line.
                         if " confined " not in command and os.getpid() != pid:
                             seen[command] = status_of(pid)
 
