@@ -304,7 +304,7 @@ class Link:
             names = [frame.body[at : at + NAME_BYTES] for at in range(0, len(frame.body) - NAME_BYTES + 1, NAME_BYTES)]
             self._owner.knows(self, names[:MOST_NAMES])
         elif kind == Kind.MAKE_ROOM and self.is_initiator:
-            pass  # Who is asked to make room may stay; it stands in `heard`.
+            pass  # A node may ignore this request. The frame is in `heard`.
         elif kind == Kind.GOODBYE:
             self.close("goodbye")
         elif kind == Kind.REFUSAL and self.is_initiator:
