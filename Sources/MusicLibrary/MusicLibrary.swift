@@ -153,12 +153,12 @@ public actor MusicLibrary {
         await coverWorker.run { [folder, limits] in PlaylistFiles.find(in: folder, limits: limits) }
     }
 
-    /// The songs of one of `playlists`. Nil if there is no such playlist, or if it cannot be read.
+    /// The songs of one of `playlists`. Nil for an unknown playlist, or if it cannot be read.
     public func songs(ofFoundPlaylist name: String) async -> [Song.ID]? {
         await playlists().contains(name) ? await songs(ofPlaylist: folder + "/" + name)?.songs : nil
     }
 
-    /// The absolute path of a song's file, which may be away with its stick. Nil if there is no such song.
+    /// The absolute path of a song's file, which may be away with its stick. Nil for an unknown song.
     public func file(of id: Song.ID) async -> String? {
         guard let path = try? await index.path(of: id) else { return nil }
         return folder + "/" + path

@@ -94,7 +94,7 @@ struct LiveDisplay {
         var rows = 1
     }
 
-    /// A word that is too wide, such as a link, is broken by the terminal, so that it can be copied in one piece.
+    /// The terminal itself breaks a word that is too wide, such as a link, so that it can be copied in one piece.
     private func wrap(_ lines: [String]) -> [Line] {
         lines.flatMap { line -> [Line] in
             if ShownText.isPicture(line) { return [Line(text: line)] }
@@ -112,7 +112,7 @@ struct LiveDisplay {
         return "\r\u{1B}[K" + shown.text + "\r" + (shown.column > 0 ? "\u{1B}[\(shown.column)C" : "")
     }
 
-    /// Inserts rows for lines and moves the prompt below them. Scrolls if there is no room.
+    /// Inserts rows for lines and moves the prompt below them. Scrolls if the window is full.
     private func insert(_ lines: ArraySlice<Line>) -> String {
         let count = lines.reduce(0) { $0 + $1.rows }
         return String(repeating: Self.down, count: count) + Self.save + "\u{1B}[\(count)A\r\u{1B}[\(count)L"

@@ -49,8 +49,8 @@ export function t(text, ...values) {
 export const plural = (count, one, many, ...more) => filled(known(count === 1 ? one : many), ["", count, ...more]);
 
 /**
- * A sentence of the node. It is translated if the node sends its parts (`{key, values}`, whose values may be such
- * sentences), and shown as it is otherwise.
+ * A sentence of the node. It is translated if the node sends its parts (`{key, values}`, where a value may be a
+ * sentence of this form), and shown as it is otherwise.
  */
 export function told(sentence, made = null) {
     if (!made) return typeof sentence === "string" ? t(sentence) : sentence;

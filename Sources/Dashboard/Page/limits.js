@@ -47,8 +47,8 @@ export const limits = {
     /** Messages of the page that wait to be shown. */
     ownToasts: 4,
     /**
-     * The pause in typing after which a search is sent. Each search uses the air, and the keys of a word come faster
-     * than this.
+     * The pause in typing after which a search is sent. Each search uses the air, and the keys of a word follow each
+     * other faster than this.
      */
     typing: 450,
     /** Characters of a search: the host's limit. */

@@ -7,12 +7,12 @@ import { t, told } from "/language.js";
 import { limits } from "/limits.js";
 import { sentenceOf } from "/text.js";
 
-/** Large headings of banners whose message is too long to read at a glance. */
+/** Large headings of banners with a message that is too long to read at a glance. */
 const headings = { connectionLost: t`Connection Lost`, hostNotFound: t`Host Not Found`, outOfReach: t`No Connection` };
 
 /**
- * Decides which notices are shown: the newest banners, the newest toasts that stay, and always one that disappears by
- * itself. `notices` are oldest first.
+ * Decides which notices are shown: the newest banners, the newest toasts that stay, and always one that disappears
+ * automatically. `notices` are oldest first.
  */
 export function inView(notices, isDismissed) {
     const left = notices.filter((notice) => !isDismissed(notice));

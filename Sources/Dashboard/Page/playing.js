@@ -99,7 +99,7 @@ export class Playing {
     #showButtons(view) {
         const { skip, nowPlaying } = view;
         setShown(this.find, !nowPlaying && !view.queue.length && (this.isHost || view.connection === "connected"));
-        // A vote to skip is not queued while there is no host, unlike a vote for a song.
+        // Without a host a vote to skip is not queued, unlike a vote for a song.
         const maySkip = this.isHost || ((skip?.allowed || view.steers) && view.connection === "connected");
         setShown(this.skip, nowPlaying && maySkip);
         if (this.isHost) {

@@ -11,7 +11,7 @@ export class Reach {
     phase = "idle";
     /** When `ticked` is due, or null. */
     deadline = null;
-    /** Since when there is no connection, or null. */
+    /** When the connection was lost, or null. */
     lostAt = null;
     /** How many connections in a row delivered only an ended session. */
     endings = 0;

@@ -5,7 +5,7 @@ import { t } from "/language.js";
 import { limits } from "/limits.js";
 import { clock } from "/text.js";
 
-/** The progress of the song. On a host's page it is a slider that sets the position. */
+/** The progress of the song. A host's page has a slider instead, which sets the position. */
 export class Seek {
     #bar = make("progress", "", { "aria-label": t`Progress of the song` });
     #slider = make("input", "seek", { type: "range", min: "0", step: "1", "aria-label": t`Place in the song` });

@@ -142,7 +142,7 @@ export class Stream {
 
 /**
  * Whether the newest view is the last one of a passenger that the driver has removed. A node that stops sends the same
- * view, but then no further connection succeeds. The own node of a guest is restarted instead.
+ * view, but then no further connection succeeds. A guest's own node is restarted instead.
  */
 const isSentAway = (view) =>
     view?.role === "webGuest" && view.connection === "disconnected" && Boolean(view.ended);

@@ -44,7 +44,7 @@ struct WebGuests: Sendable {
     /// Guests with a link.
     var present: Set<Peer.ID> { Set(entries.filter { $0.value.guest.link != nil }.keys) }
 
-    /// The link of a guest. Nil if it has none.
+    /// The link of a guest. Nil without a link.
     func link(_ id: Peer.ID) -> MeshCore.LinkID? { entries[id]?.guest.link }
 
     /// The guest's own view. Nil for an unknown guest.

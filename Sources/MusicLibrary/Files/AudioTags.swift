@@ -71,7 +71,7 @@ public struct Cover: Hashable, Sendable {
 }
 
 extension Cover {
-    /// Reads a file's cover. Nil if it has none, or one of another type or beyond the limits.
+    /// Reads a file's cover. Nil without a cover, or if it has another type or exceeds the limits.
     init?(of path: String, limits: LibraryLimits) {
         var read = ctaglib_cover()
         var bounds = ctaglib_tags_limits(limits)

@@ -55,7 +55,7 @@ public final class MusicIndex: Sendable {
         }
     }
 
-    /// The path of a song's file in the folder. Nil if there is no such song, or if it has no file.
+    /// The path of a song's file in the folder. Nil for an unknown song, or for one without a file.
     func path(of id: Song.ID) async throws(LibraryProblem) -> String? {
         try await read { db in
             try String.fetchOne(

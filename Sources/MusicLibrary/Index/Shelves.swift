@@ -33,7 +33,7 @@ struct Shelves {
 
     /// The id of an artist: the id of one of the songs, with the artist's position in that song unless it is the first.
     private static let artistID = "CASE position WHEN 0 THEN id ELSE id || '/' || position END"
-    /// Songs whose first artist it is come before others.
+    /// Songs with this first artist come before others.
     private static let artistOrder = "sort || char(1) || position || char(1) || sortKey"
 
     /// The artist of a group of songs that forms an album. Empty if there are several.

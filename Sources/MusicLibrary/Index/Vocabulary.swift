@@ -22,7 +22,7 @@ struct Vocabulary {
         return meant == Array(words) || meant.isEmpty ? nil : meant.joined(separator: " ")
     }
 
-    /// Whether a song has a word with this prefix.
+    /// Whether any song has a word that begins with this.
     private func isThere(_ word: String) throws -> Bool {
         try Bool.fetchOne(
             try db.cachedStatement(

@@ -48,7 +48,7 @@ enum Letters {
         return String(folded)
     }
 
-    /// Whether a letter's script has no spaces between words. Then each letter is a word of the search.
+    /// Whether a letter's script has no spaces between words. Then a search treats each letter as a word.
     static func isOfScriptWithoutSpaces(_ letter: Unicode.Scalar) -> Bool {
         guard letter.value >= 0x0E00 else { return false }
         return withoutSpaces.contains(ICU.script(of: letter)) || letter == "\u{30FC}"
