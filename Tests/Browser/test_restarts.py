@@ -13,7 +13,7 @@ from playwright.sync_api import Page
 from ride import Ride
 from test_web_guests import fixed, invitation, join
 
-# `RESTARTS=50` is the number in docs/dashboard.md.
+# `RESTARTS=50` is the number in docs/notes.md.
 RESTARTS = int(os.environ.get("RESTARTS", "4"))
 # Seconds that a page has after the host is ready again.
 BACK = 5.0
