@@ -388,7 +388,7 @@ extension Dashboard.Refusal {
         case .invitation:
             self.init(
                 status: 403,
-                message: "This invitation was used already, or its time is over. Ask the driver for another one.",
+                message: "This invitation was used already or has expired. Ask the driver for another one.",
                 reason: "invitation")
         default: self.init(status: 503, message: "The host is stopping. Try again when it is back.")
         }

@@ -164,11 +164,11 @@ struct ViewText {
 
     private func pending(_ kind: Wish.Kind, _ state: String) -> String? {
         switch (kind, state) {
-        case (.vote, "queued"): say("your vote is kept")
+        case (.vote, "queued"): say("your vote is waiting")
         case (.vote, "sent"): say("your vote is on its way")
         case (.takeBack, "queued"): say("your vote is taken back when connected")
         case (.takeBack, "sent"): say("your vote is being taken back")
-        case (.suggest, "queued"): say("your suggestion is kept")
+        case (.suggest, "queued"): say("your suggestion is waiting")
         case (.suggest, "sent"): say("your suggestion is on its way")
         default: nil
         }

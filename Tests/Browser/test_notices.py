@@ -16,7 +16,7 @@ def test_a_lost_connection_is_a_banner_over_a_queue_that_can_be_used(make_server
         [
             "Connection Lost",
             "Connection to Dad's Car lost. Trying to reconnect.",
-            "You see the last known queue, and what you vote is sent when the connection is back.",
+            "You see the last known queue. Your votes are sent when the connection is back.",
         ]
     )
     expect(banner.get_by_role("button")).to_have_count(0)
@@ -73,7 +73,7 @@ def test_a_passing_toast_stays_while_somebody_is_on_it_and_goes_at_a_tap(
 def test_a_critical_toast_stays_until_it_is_cured(make_server: MakeServer, open_page: Open) -> None:
     full = notice(
         "storageFull",
-        "The disk is full; nothing more can be kept.",
+        "The disk is full; nothing more can be saved.",
         kind="toast",
         suggestion="Make room: df -h shows which disk is full.",
     )

@@ -64,11 +64,11 @@ def test_a_search_is_sent_when_typing_pauses_and_not_for_every_letter(car: Stand
 
 
 def test_a_search_that_fails_says_why(server: StandIn, open_page: Open) -> None:
-    server.answers["search"] = (503, {"message": "There is no host right now."})
+    server.answers["search"] = (503, {"message": "You are not connected to a host."})
     page = open_page(server)
     page.get_by_role("tab", name="Search").click()
     page.get_by_label("Search for songs").fill("road")
-    expect(page.get_by_text("There is no host right now.")).to_be_visible()
+    expect(page.get_by_text("You are not connected to a host.")).to_be_visible()
 
 
 def test_a_search_without_a_connection_is_made_when_the_host_is_back(server: StandIn, open_page: Open) -> None:

@@ -114,9 +114,9 @@ def lost(button: str | None = None) -> View:
     return notice(
         "connectionLost",
         "Connection to Dad's Car lost. Trying to reconnect." if button is None else "Dad's Car is still out of reach.",
-        suggestion="You see the last known queue, and what you vote is sent when the connection is back."
+        suggestion="You see the last known queue. Your votes are sent when the connection is back."
         if button is None
-        else "You are back by yourself as soon as it is heard. Make sure Bluetooth is on, or retry now.",
+        else "You rejoin automatically when it is in range. Make sure Bluetooth is on, or retry now.",
         button=button,
         messageText=made(
             "Connection to {1} lost. Trying to reconnect." if button is None else "{1} is still out of reach.",
@@ -386,11 +386,11 @@ def radio_out() -> View:
                 "radioUnavailable",
                 "There is no Bluetooth adapter.",
                 button="Check Again",
-                suggestion="Plug it in; it is used as soon as it is there.",
+                suggestion="Plug one in; RoadMesh uses it immediately.",
             ),
             notice(
                 "storageFull",
-                "The disk is full; nothing more can be kept.",
+                "The disk is full; nothing more can be saved.",
                 kind="toast",
                 suggestion="Make room: df -h shows which disk is full.",
             ),

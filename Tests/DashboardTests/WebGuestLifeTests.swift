@@ -86,7 +86,7 @@ struct WebGuestLifeTests {
         #expect(try await browser.post("/api/command", ban).status == 400)
         // A device that is not a co-host is refused a co-host's command.
         let refused = try await browser.command("remove", "s4")
-        #expect(refused.status == 409 && refused.message?.contains("only the driver does that") == true)
+        #expect(refused.status == 409 && refused.message?.contains("only the driver can do that") == true)
         #expect(try await browser.get("/invitation.svg").status == 404)
         // Another guest's id is useless without the key, and the session cannot be guessed.
         browser.cookies["roadmesh-guest-\(car.port)"] = "0123456789abcdef0123456789abcdef"

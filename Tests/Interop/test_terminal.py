@@ -74,7 +74,7 @@ def test_a_number_suggests_what_was_found(host: Program, ana: Person) -> None:
     ana.see(f"  1. Mile 7 {BY}")
     ana.enter("suggest 1")
     host.expect("intent", kind="suggestSong", songID="n7")
-    ana.see('Your suggestion of "Mile 7" was taken.')
+    ana.see('Your suggestion of "Mile 7" was accepted.')
     ana.enter("queue")
     ana.see(f"20. Mile 7 {BY}  you asked")
 
@@ -134,7 +134,7 @@ def test_out_of_reach_the_queue_is_stale_and_a_vote_is_marked_as_kept(air: Path,
     (air / "ana.cut").touch()
     ana.see('Reconnecting to "Dad\'s Car", ', "; the queue is stale")
     ana.enter("vote 2")
-    ana.see(f" 2. Mile 2 {BY}  your vote is kept")
+    ana.see(f" 2. Mile 2 {BY}  your vote is waiting")
     (air / "ana.cut").unlink()
     ana.see('Connected to "Dad\'s Car"', f"1. Mile 2 {BY}  1 vote (yours)")
 

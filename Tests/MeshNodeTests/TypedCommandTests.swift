@@ -107,8 +107,8 @@ struct TypedCommandTests {
     func empty(line: String) {
         let nothing = SongChoice(shown: Self.snapshot([]))
         #expect(notice(line, nothing)?.message == "The queue is empty.")
-        #expect(notice(line, nothing)?.suggestion == "Look for a song first: search and a word of its title.")
-        #expect(notice("suggest", nothing)?.message == "Nothing is found yet.")
+        #expect(notice(line, nothing)?.suggestion == "Find a song first: type search and a word of its title.")
+        #expect(notice("suggest", nothing)?.message == "You have not searched for songs yet.")
         #expect(notice("remove", nothing, as: .host)?.message == "The queue is empty.")
         #expect(
             notice("kick", SongChoice(shown: Self.snapshot(guests: [])), as: .host)?.message == "There are no guests.")
@@ -146,7 +146,7 @@ struct TypedCommandTests {
         #expect(notice("suggest 5", choice)?.code == "noSuchLine")
         // A library has songs that this guest has never seen.
         #expect(read("suggest x9", choice) == .input(.guest(.suggest("x9"))))
-        #expect(notice("suggest grand hotel", choice)?.suggestion == "Look for it first: search grand hotel")
+        #expect(notice("suggest grand hotel", choice)?.suggestion == "Search for it first: type search grand hotel")
     }
 
     @Test func aTitleThatIsANumberIsFoundWhereNoLineHasThatNumber() {
@@ -159,7 +159,7 @@ struct TypedCommandTests {
     @Test func aNumberOfAListOfResultsThatIsEmptyIsNoSong() {
         for (line, user) in [("suggest 1", NodeCommand.User.guest), ("add 1", .host)] {
             #expect(notice(line, as: user)?.message == "There is no result 1.")
-            #expect(notice(line, as: user)?.suggestion == "Look for a song: search and a word of its title.")
+            #expect(notice(line, as: user)?.suggestion == "Find a song: type search and a word of its title.")
         }
         #expect(read("suggest 3") == .input(.guest(.suggest("3"))), "an id that is on view")
     }
@@ -228,7 +228,7 @@ struct TypedCommandTests {
         for line in ["ban Ana", "ban Ana 2h", "kick Ana", "kick an", "driver Ana"] {
             let asked = notice(line, left, as: .host)
             #expect(asked?.code == "severalMeant" && asked?.message.contains("may be \"Ana 🎸\".") == true)
-            #expect(asked?.suggestion == "Type the whole name, or the first digits of the id.")
+            #expect(asked?.suggestion == "Type the full name, or the first digits of the id.")
         }
         #expect(read("ban Ana 🎸", left, as: .host) == .input(.ban("Ana 🎸", seconds: nil)))
     }

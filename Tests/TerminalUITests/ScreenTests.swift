@@ -204,7 +204,7 @@ struct ScreenTests {
     @Test func aWishIsMarkedInTheQueueUntilTheHostHasAnswered() {
         var screen = Car.anasScreen(.snapshot(Car.snapshot(), isStale: false))
         _ = screen.show(.wish("s2", .vote, .queued), now: .zero)
-        #expect(screen.panel()[3] == " 1. Road Trip – Night Drivers  your vote is kept")
+        #expect(screen.panel()[3] == " 1. Road Trip – Night Drivers  your vote is waiting")
         _ = screen.show(.wish("s2", .vote, .sent), now: .zero)
         #expect(screen.panel()[3] == " 1. Road Trip – Night Drivers  your vote is on its way")
         _ = screen.show(.wish("s2", .takeBack, .sent), now: .zero)
@@ -235,7 +235,7 @@ struct ScreenTests {
         _ = screen.show(
             .searchResults([Song(id: "x", title: "Motel", artist: "B", duration: 1)], query: "mo"), now: .zero)
         _ = screen.show(.wish("x", .suggest, .queued), now: .zero)
-        #expect(screen.panel().last == " –  \"Motel\"  your suggestion is kept")
+        #expect(screen.panel().last == " –  \"Motel\"  your suggestion is waiting")
         _ = screen.show(.wish("x", .suggest, .rejected(.queueFull)), now: .zero)
         #expect(screen.panel().last == " 3. Road – Coastline")
     }
@@ -245,8 +245,8 @@ struct ScreenTests {
         let lost = Notice(.connectionLost(host: Car.dad))
         #expect(
             screen.show(.notice(lost), now: .zero) == [
-                "! Connection to Dad's Car lost. Trying to reconnect. You see the last known queue, and what you vote is sent "
-                    + "when the connection is back."
+                "! Connection to Dad's Car lost. Trying to reconnect. You see the last known queue. Your votes "
+                    + "are sent when the connection is back."
             ])
         #expect(screen.panel()[1] == "! Connection to Dad's Car lost. Trying to reconnect.")
         let later = try #require(lost.followedUp)

@@ -24,22 +24,22 @@ public enum BrokerProblem: Hashable, Sendable {
         case .unreachable(let cause):
             .stays(
                 "brokerUnreachable", "The broker cannot be reached: \(cause). Cars out of radio range are not linked.",
-                "It is tried again by itself, and no vote is lost. Everybody in range goes on without it.",
+                "RoadMesh retries automatically, and no vote is lost. Devices in range work without it.",
                 raisedBy: .radio)
         case .refused(let cause):
             .stays(
-                "brokerRefused", "The broker does not let this device in: \(cause).",
+                "brokerRefused", "The broker rejects this device: \(cause).",
                 "Check the user in --broker, and the password or certificate that goes with it.", raisedBy: .radio)
         case .untrusted(let cause):
             .stays(
-                "brokerUntrusted", "The broker cannot prove who it is: \(cause).",
+                "brokerUntrusted", "The broker cannot prove its identity: \(cause).",
                 "Check its address, and the authority that has signed its certificate: --broker-ca names the file.",
                 raisedBy: .radio)
         case .clockWrong(let time):
             .stays(
                 "brokerClock",
                 "The broker's certificate is not valid on \(time), which is the date of this device's clock.",
-                "If the date is wrong, set the clock: sudo timedatectl set-ntp true. It is tried again by itself.",
+                "If the date is wrong, set the clock: sudo timedatectl set-ntp true. RoadMesh retries automatically.",
                 raisedBy: .radio)
         case .silent(let topic):
             .stays(

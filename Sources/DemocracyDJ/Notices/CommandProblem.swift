@@ -110,25 +110,29 @@ public enum CommandProblem: Hashable, Sendable {
         case .guestsMeant(let text, let names):
             row(
                 "severalMeant", "\"\(shown(text))\" may be \(list(names)).",
-                "Type the whole name, or the first digits of the id.")
+                "Type the full name, or the first digits of the id.")
         case .notOnView(let text):
             row(
                 "notQueued", "\"\(shown(text))\" is not in the queue.",
                 "Use a number of the list, or the beginning of a title in it.")
         case .notFound(let text):
-            row("unknownSong", "\"\(shown(text))\" was not found yet.", "Look for it first: search \(shown(text))")
+            row(
+                "unknownSong", "\"\(shown(text))\" was not found yet.",
+                "Search for it first: type search \(shown(text))")
         case .noSuchLine(let number, of: 0):
-            row("noSuchLine", "There is no result \(number).", "Look for a song: search and a word of its title.")
+            row("noSuchLine", "There is no result \(number).", "Find a song: type search and a word of its title.")
         case .noSuchLine(let number, let count):
             row("noSuchLine", "There is no line \(number).", "Use a number from 1 to \(count).")
         case .noQueueYet:
-            row("noQueueYet", "The queue is not here yet.", "Vote when you see it: who has joined a host does.")
+            row("noQueueYet", "The queue has not arrived yet.", "You can vote after you join a host.")
         case .emptyQueue:
-            row("emptyList", "The queue is empty.", "Look for a song first: search and a word of its title.")
+            row("emptyList", "The queue is empty.", "Find a song first: type search and a word of its title.")
         case .nothingFoundYet:
-            row("emptyList", "Nothing is found yet.", "Look for a song first: search and a word of its title.")
+            row(
+                "emptyList", "You have not searched for songs yet.",
+                "Find a song first: type search and a word of its title.")
         case .nothingListedYet:
-            row("emptyList", "No artist or album is listed yet.", "List them first: artists, or albums.")
+            row("emptyList", "No artists or albums are listed yet.", "List them first: type artists or albums.")
         case .nobodyHere: row("emptyList", "There are no guests.", nil)
         case .noSuchGuest(let name):
             row("noSuchGuest", "No guest is called \"\(shown(name))\".", "Use a guest's name or id.")
@@ -146,39 +150,39 @@ public enum CommandProblem: Hashable, Sendable {
         case .cannotAdd(let song, let reason, let waiting): refusal(of: song, reason, waiting)
         case .nothingPlays: row("nothingPlays", "Nothing plays, so there is nothing to skip.", nil)
         case .nothingToPlay:
-            row("nothingToPlay", "There is no song to play.", "Add one: search and a word of its title.")
+            row("nothingToPlay", "There is no song to play.", "Find one: type search and a word of its title.")
         case .nothingToUndo:
             row(
                 "nothingToUndo", "There is nothing to undo.",
-                "What was removed, cleared or moved, a kick and a ban can be undone for two minutes.")
+                "Removed or moved songs, a cleared queue, kicks and bans can be undone for two minutes.")
         case .nothingBefore: row("nothingBefore", "No other song was played before this one.", nil)
         case .noVolume:
             row(
-                "noVolume", "This host plays no sound whose volume could be set.",
-                "It plays the music of a folder: --library names one.")
+                "noVolume", "This host plays no sound, so it has no volume.",
+                "To play music, start the host with --library and a folder.")
         case .nothingToRetry: row("nothingToRetry", "Everything works; there is nothing to retry.", nil)
-        case .notKept: row("notKept", "That is not kept: the disk takes nothing.", "Try again when the disk is well.")
+        case .notKept: row("notKept", "This was not saved: the disk does not work.", "Try again when the disk works.")
         case .searchTooLong:
-            row("searchTooLong", "That is too long to look for.", "Use at most \(DJLimits.searchBytes) letters.")
+            row("searchTooLong", "That is too long to search for.", "Use at most \(DJLimits.searchBytes) letters.")
         case .searchRefused(let words, .tooFast):
             row(
                 "searchRefused",
-                "The host has not looked for \"\(shown(words))\": you search more often than it answers.",
+                "The host did not search for \"\(shown(words))\": you search too often.",
                 "Search again in a second.")
         case .searchRefused(let words, _):
-            row("searchRefused", "The host has not looked for \"\(shown(words))\".", "Search again in a moment.")
+            row("searchRefused", "The host did not search for \"\(shown(words))\".", "Search again in a moment.")
         case .notKeptOut(let name):
-            row("notKeptOut", "No banned guest is called \"\(shown(name))\".", "Type bans to see who is.")
+            row("notKeptOut", "No banned guest is called \"\(shown(name))\".", "Type bans to list the banned guests.")
         case .noDriver(let name):
             row("noDriver", "No co-host is called \"\(shown(name))\".", "Type driver to see the co-hosts.")
         case .tooManyDrivers:
             row(
-                "tooManyDrivers", "There are as many co-hosts as there can be.",
-                "End one of them: type passenger and its name.")
+                "tooManyDrivers", "No more co-hosts are possible.",
+                "To end the role of one, type passenger and its name.")
         case .noSuchHost(let name):
             row(
                 "noSuchHost", "No host that you have joined is called \"\(shown(name))\".",
-                "Type hosts to see which you have.")
+                "Type hosts to list the hosts that you have joined.")
         case .severalHosts(let hosts):
             row(
                 "severalHosts", "\(hosts.count) hosts are called \"\(hosts.first?.name ?? "")\": \(heads(hosts)).",
@@ -186,23 +190,23 @@ public enum CommandProblem: Hashable, Sendable {
         case .joinedAlready(let name): row("joinedAlready", "You have joined \(name) already.", nil)
         case .noInvitation:
             row(
-                "noInvitation", "This is no invitation to this application, or not the whole of one.",
-                "Copy all of what invite says at the host.")
+                "noInvitation", "This is not a complete invitation to this application.",
+                "Copy all text that invite shows at the host.")
         case .noPIN(let text):
-            row("noPIN", "\"\(shown(text))\" is no PIN.", "Type pin and the six digits on the host's screen.")
+            row("noPIN", "\"\(shown(text))\" is not a PIN.", "Type pin and the six digits on the host's screen.")
         case .noSpan(let text):
             row(
-                "noSpan", "\"\(shown(text))\" is no time for an invitation.",
+                "noSpan", "\"\(shown(text))\" is not a valid time for an invitation.",
                 "Type invite 30m, invite 2h, invite 3d, or invite alone.")
         case .tooManyInvitations:
             row(
-                "tooManyInvitations", "\(Limits.invitations) invitations are open already, and there may not be more.",
-                "Take them back first: invite none.")
-        case .invitationsTakenBack(0): row("invitationsTakenBack", "There were no invitations to take back.", nil)
+                "tooManyInvitations", "\(Limits.invitations) invitations are open already; no more are possible.",
+                "Revoke them first: type invite none.")
+        case .invitationsTakenBack(0): row("invitationsTakenBack", "There were no invitations to revoke.", nil)
         case .invitationsTakenBack(1):
-            row("invitationsTakenBack", "The invitation that was open is good no longer.", nil)
+            row("invitationsTakenBack", "The open invitation was revoked.", nil)
         case .invitationsTakenBack(let count):
-            row("invitationsTakenBack", "The \(count) invitations that were open are good no longer.", nil)
+            row("invitationsTakenBack", "\(count) open invitations were revoked.", nil)
         case .sessionEnded: row("sessionEnded", "The session has ended, and a new one has begun.", nil)
         case .nothingAsked: row("nothingAsked", "There are no digits to compare yet.", "Wait for them.")
         }
@@ -213,11 +217,11 @@ public enum CommandProblem: Hashable, Sendable {
         case .unknownSong:
             row(
                 "unknownSong", "There is no song \"\(shown(song))\".",
-                "Look for a song: search and a word of its title.")
-        case .alreadyVoted: row("alreadyVoted", "\"\(song)\" plays or is queued, and has that vote already.", nil)
+                "Find a song: type search and a word of its title.")
+        case .alreadyVoted: row("alreadyVoted", "\"\(song)\" is playing or queued, and has this vote already.", nil)
         // Hosts of this version do not give these reasons for a suggestion.
         case .notQueued, .alreadyPlayed, .notVoted:
-            row("notTaken", "The host did not take \"\(song)\": \(reason.why).", nil)
+            row("notTaken", "The host did not accept \"\(song)\": \(reason.why).", nil)
         case .queueFull: row("queueFull", "The queue is full.", "Try again after the next song.")
         case .tooManySuggestions where waiting == 1:
             row("tooManySuggestions", "You already have 1 song waiting.", "Suggest again when it has played.")
@@ -235,11 +239,11 @@ public enum CommandProblem: Hashable, Sendable {
             row(
                 "votingOnly", "On this host guests vote, and the driver chooses the songs.",
                 "Vote for a song in the queue.")
-        case .driverOnly: row("driverOnly", "On this host only the driver does that.", "Ask the driver.")
+        case .driverOnly: row("driverOnly", "On this host only the driver can do that.", "Ask the driver.")
         case .notHere: row("notHere", "The guest that you wanted to kick is not there.", nil)
         case .notPlaying: row("notPlaying", "The song that you wanted to skip does not play any more.", nil)
         case .skippingNotAllowed:
-            row("skippingNotAllowed", "On this host only the driver skips songs.", "Ask the driver.")
+            row("skippingNotAllowed", "On this host only the driver can skip songs.", "Ask the driver.")
         }
     }
 

@@ -56,19 +56,19 @@ public enum HeadUnitProblem: Hashable, Sendable {
         case .cannotStart(let cause):
             .stays(
                 "playerFailed", "The player mpv cannot be started (\(cause)). There is no music.",
-                "Install it with: sudo apt install mpv. Or do without sound: --player none.")
+                "Install it with: sudo apt install mpv. Or play without sound: --player none.")
         case .keepsEnding(let cause):
             .stays(
-                "playerFailed", "The player mpv ends again and again (\(cause)). The music stops and starts.",
-                "It is started again by itself. If that does not help, update mpv.")
+                "playerFailed", "The player mpv keeps ending (\(cause)). The music is interrupted.",
+                "RoadMesh restarts it automatically. If that does not help, update mpv.")
         case .noSound:
             .stays(
                 "playerFailed", "No audio output found. Music is paused.",
                 "Plug a loudspeaker or sound card in, switch it on, or name another with --audio-device.")
         case .songsFail:
             .stays(
-                "playerFailed", "One song after the other cannot be played. The next ones are tried more slowly.",
-                "Make sure the disk or stick with the music is plugged in and its files are whole.")
+                "playerFailed", "Several songs in a row cannot be played. RoadMesh tries the next ones more slowly.",
+                "Make sure the disk or stick with the music is plugged in and its files are undamaged.")
         case .songFailed(let title):
             .passes(
                 "cannotBePlayed",
@@ -80,35 +80,35 @@ public enum HeadUnitProblem: Hashable, Sendable {
                 count == 1
                     ? "1 song of the last queue is not in this library."
                     : "\(count) songs of the last queue are not in this library.",
-                "They and their votes are gone from the queue.", raisedBy: .opening)
+                "They and their votes were removed from the queue.", raisedBy: .opening)
         case .driveNotRecorded(let cause):
             .stays(
                 Self.driveNotRecordedCode, "The drive is not recorded: \(cause).",
                 "Make room on its disk, or make it writable.")
         case .driveNotCollected(let cause):
             .stays(
-                Self.driveNotCollectedCode, "The drive is recorded, and not collected: \(cause).",
-                "It is kept here, and sent when roadmesh fieldtest collect runs at that broker.")
+                Self.driveNotCollectedCode, "The recording of the drive is not collected: \(cause).",
+                "It is saved here, and sent when roadmesh fieldtest collect runs at that broker.")
         case .pageNotShown(let address, let cause):
             .stays(
                 Self.pageNotShownCode, "The page cannot be shown at \(address) yet: \(cause).",
-                "It is tried again by itself. If the address or port is wrong, name another one with --http.")
+                "RoadMesh retries automatically. If the address or port is wrong, name another one with --http.")
         case .pageUnreachable:
             .stays(
-                "pageUnreachable", "Phones cannot open the page: this device is in no network.",
-                "Connect it to the phones' network, or switch on its own Wi-Fi. The page follows by itself.")
+                "pageUnreachable", "Phones cannot open the page: this device is not in a network.",
+                "Connect it to the phones' network, or switch on its own Wi-Fi. Phones can then open the page.")
         case .otherAdapter(let new, let old):
             .passes(
-                "radioRecovered", "\(old) is gone or does not answer; \(new) is used now.",
-                "To choose one yourself: --adapter names it.", raisedBy: .radio)
+                "radioRecovered", "\(old) is gone or does not answer; RoadMesh uses \(new) now.",
+                "To choose an adapter yourself, start with --adapter.", raisedBy: .radio)
         case .adapterAppeared(let name):
             .passes(
                 "radioRecovered", "Bluetooth works now (\(name)).",
                 "Guests in its range can join too.", raisedBy: .radio)
         case .advertisingAgain:
             .passes(
-                "radioRecovered", "New guests could not find this host for a moment; now they can again.",
-                "Who is here already has noticed nothing. If it comes often, use another adapter.", raisedBy: .radio)
+                "radioRecovered", "New guests could not find this host for a short time; now they can again.",
+                "Connected guests were not affected. If this happens often, use another adapter.", raisedBy: .radio)
         case .twins(let peer):
             .passes(
                 "twins", "Two devices have the identity of \(peer.name): one of them is a copy.",
@@ -117,13 +117,13 @@ public enum HeadUnitProblem: Hashable, Sendable {
         case .pinGuessed(let peer):
             .passes(
                 "pinGuessed", "\(peer.name) has tried to join with a wrong PIN.",
-                "After five wrong PINs the host admits no new guests for some minutes. Your guests do not notice.",
+                "After five wrong PINs the host admits no new guests for some minutes. Your guests are not affected.",
                 raisedBy: .link)
         case .broker(let problem): problem.problem
         case .copied(let host, let guest):
             .passes(
                 "mayBeCopied",
-                "\(host.name) knows less than it has told \(guest.name) before: there may be a copy of it.",
+                "\(host.name) lacks data that it has sent to \(guest.name): the device may have been copied.",
                 "If its memory card was copied: on one of the two, remove the file identity from its state folder, and "
                     + "start it again.",
                 raisedBy: .link)

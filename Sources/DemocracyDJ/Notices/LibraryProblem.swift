@@ -35,44 +35,44 @@ public enum LibraryProblem: Error, Hashable, Sendable {
         switch self {
         case .folderMissing(let path):
             .stays(
-                "libraryMissing", "The music folder \(shown(path)) is not there, so its songs cannot play.",
-                "Plug the stick in again; its songs are back by themselves.")
+                "libraryMissing", "The music folder \(shown(path)) is missing, so its songs cannot play.",
+                "Plug the stick in again; its songs return automatically.")
         case .folderAway(let path):
             .stays(
                 "libraryAway", "The music folder \(shown(path)) is empty now, so its songs cannot play.",
-                "Plug the stick in again; its songs are back by themselves.")
+                "Plug the stick in again; its songs return automatically.")
         case .folderUnreadable(let path, let cause):
             .stays(
                 "libraryUnreadable",
                 "The music folder \(shown(path)) cannot be read (\(cause)), so its songs may not play.",
-                "Let this user read it, or try another stick.")
+                "Allow this user to read it, or try another stick.")
         case .noSongs(let path):
             .stays(
                 "libraryEmpty", "There is no music in the folder \(shown(path)), so nothing can be chosen.",
-                "Copy music into it; it is found by itself.")
+                "Copy music into it; RoadMesh finds it automatically.")
         case .tooMuch(let path):
             .passes(
                 "libraryTooLarge",
-                "The music folder \(shown(path)) has more in it than the library takes; some of its songs are left out.",
-                "Put what is not music elsewhere, or choose a smaller folder.", raisedBy: .headUnit)
+                "The music folder \(shown(path)) is too large for the library; some of its songs are left out.",
+                "Move files that are not music elsewhere, or choose a smaller folder.", raisedBy: .headUnit)
         case .unreadableFiles(1, let example):
             .passes(
                 "libraryFilesUnreadable", "The file \(shown(example)) cannot be read as music; it is left out.",
-                "Try it in another player, and copy it again where it is broken.", raisedBy: .headUnit)
+                "Try it in another player. If it is damaged, copy it again.", raisedBy: .headUnit)
         case .unreadableFiles(let count, let example):
             .passes(
                 "libraryFilesUnreadable",
                 "\(count) files cannot be read as music, such as \(shown(example)); they are left out.",
-                "Try them in another player, and copy them again where they are broken.", raisedBy: .headUnit)
+                "Try them in another player, and copy the damaged ones again.", raisedBy: .headUnit)
         case .notWatched(let path, let cause):
             .passes(
-                "libraryNotWatched", "New songs in \(shown(path)) are noticed only every few minutes (\(cause)).",
+                "libraryNotWatched", "RoadMesh notices new songs in \(shown(path)) only every few minutes (\(cause)).",
                 "Raise the system's limit: sudo sysctl fs.inotify.max_user_watches=65536.", raisedBy: .headUnit)
         case .playlistUnreadable(let path):
             .stays(
                 "playlistUnreadable",
                 "The playlist \(shown(path)) cannot be read, so any song of the folder plays instead.",
-                "Check its path, and whether this user may read it. It is read again when the folder changes.")
+                "Check its path, and whether this user may read it. RoadMesh reads it again when the folder changes.")
         case .playlistEmpty(let path, let missing):
             .stays(
                 "playlistEmpty",
@@ -87,11 +87,11 @@ public enum LibraryProblem: Error, Hashable, Sendable {
         case .readerFailed:
             .stays(
                 "libraryReaderFailed", "The program that reads tags does not start, so new songs are missing.",
-                "Start roadmesh again; if this stays, install it again.")
+                "Restart roadmesh; if the problem stays, reinstall it.")
         case .indexUnusable(let path, let cause):
             .stays(
-                "libraryIndexUnusable", "The list of songs cannot be kept in \(shown(path)) (\(cause)).",
-                "Make room on that disk, and let this user write there.")
+                "libraryIndexUnusable", "The list of songs cannot be saved in \(shown(path)) (\(cause)).",
+                "Make room on that disk, and allow this user to write there.")
         }
     }
 

@@ -124,45 +124,46 @@ extension NetworkError {
     public var problem: Problem {
         switch self {
         case .invalidURL:
-            cover("invalidURL", "That is not an address of the web.", "Correct the address in the song list.")
+            cover("invalidURL", "A cover's address is not a web address.", "Correct the address in the song list.")
         case .requestFailed:
             cover(
                 again: true, "requestFailed", "A cover could not be loaded from its server.",
-                "It is tried again by itself; music and votes do not need it.")
+                "RoadMesh retries automatically; music and votes do not need it.")
         case .invalidResponse:
             cover(
-                "invalidResponse", "The covers' server sent something that is no picture.",
-                "Check that the address in the song list leads to a picture.")
+                "invalidResponse", "The covers' server sent something that is not a picture.",
+                "Check that the address in the song list is that of a picture.")
         case .httpError(let statusCode):
             cover(again: true, "httpError", sentence(statusCode: statusCode), suggestion(statusCode: statusCode))
         case .decodingError:
             cover(
                 "decodingError", "A cover is damaged, or a picture of an unknown kind.",
-                "Check that the address in the song list leads to a picture.")
+                "Check that the address in the song list is that of a picture.")
         case .noData: cover(again: true, "noData", "The covers' server sent nothing.", "Try again in a moment.")
         case .offline:
             cover(
-                again: true, stays: true, "offline", "There is no Internet here.",
-                "The votes do not need it. Covers come when there is reception again.")
+                again: true, stays: true, "offline", "This device has no Internet connection.",
+                "Votes do not need it. Covers load when the connection is back.")
         case .emptyData:
             cover(
                 "emptyData", "The server has nothing to show.",
-                "Check that the address in the song list leads to a picture.")
+                "Check that the address in the song list is that of a picture.")
         case .serverMaintenance:
             cover(
                 again: true, stays: true, "serverMaintenance", "The covers' server is down for maintenance.",
                 "Try again in a few minutes; music and votes go on without it.")
         case .rateLimited:
             cover(
-                again: true, stays: true, "rateLimited", "The covers' server was asked too often, and wants a pause.",
-                "It is asked again by itself after that; music and votes go on without it.")
+                again: true, stays: true, "rateLimited",
+                "The covers' server got too many requests and asks for a pause.",
+                "RoadMesh retries after that; music and votes go on without it.")
         case .radioOff: outage("radioOff", "Bluetooth is switched off.", "Switch it on: bluetoothctl power on.")
         case .noAdapter:
-            outage("noAdapter", "There is no Bluetooth adapter.", "Plug it in; it is used as soon as it is there.")
+            outage("noAdapter", "There is no Bluetooth adapter.", "Plug one in; RoadMesh uses it immediately.")
         case .blocked(bySwitch: true):
             outage(
                 "blocked", "A switch on this device keeps Bluetooth off.",
-                "Flip the switch; the radio comes back by itself.")
+                "Flip the switch; the radio returns automatically.")
         case .blocked(bySwitch: false):
             outage(
                 "blocked", "Bluetooth is blocked on this device (rfkill).",
@@ -170,11 +171,11 @@ extension NetworkError {
         case .adapterSilent:
             outage(
                 "adapterSilent", "The Bluetooth adapter has stopped answering.",
-                "Wait a moment: it is being switched off and on.")
+                "Wait a few seconds: RoadMesh switches it off and on.")
         case .adapterDead:
             outage(
                 "adapterDead", "The Bluetooth adapter does not answer, not even after a reset.",
-                "Pull it out and put it in again; one that is built in needs this device restarted.")
+                "Unplug it and plug it in again; if it is built in, restart this device.")
         case .serviceNotRunning:
             outage(
                 "serviceNotRunning", "The Bluetooth service, bluetoothd, is not running.",
@@ -185,8 +186,8 @@ extension NetworkError {
                 "Join the group: sudo usermod -aG bluetooth $USER, and log in again.")
         case .unsupported(let cause):
             outage(
-                "unsupported", "This Bluetooth adapter cannot do it: \(cause).",
-                "Use another adapter: --adapter names it.")
+                "unsupported", "This Bluetooth adapter is not suitable: \(cause).",
+                "Use another adapter: name it with --adapter.")
         case .advertisingRefused(let kernel):
             outage(
                 "advertisingRefused", "This device cannot be found: \(kernel) refuses to advertise it.",
@@ -194,55 +195,56 @@ extension NetworkError {
         case .airUnusable(let cause):
             outage(
                 "airUnusable", "The virtual radio cannot use its folder: \(cause).",
-                "Let this user write to it; the radio comes back by itself.")
+                "Allow this user to write to it; the radio returns automatically.")
         case .radioFailed(let cause):
             outage(
                 "radioFailed", "The radio does not work: \(cause).",
                 "Make sure that Bluetooth is on and bluetoothd runs: systemctl status bluetooth.")
         case .networkUnavailable:
             Problem(
-                "networkUnavailable", "Everybody was lost at once.",
-                "Make sure that Bluetooth is on. Who comes back into reach is connected by itself.",
+                "networkUnavailable", "All devices were lost at once.",
+                "Make sure that Bluetooth is on. Devices that return are connected automatically.",
                 button: .now("Check Again"), severity: .outage, raisedBy: .monitor, clearedBy: [.radioWorks, .linked])
         case .connectionLost(let host):
             Problem(
                 "connectionLost", "Connection to \(host.asHost()) lost. Trying to reconnect.",
-                "You see the last known queue, and what you vote is sent when the connection is back.",
+                "You see the last known queue. Your votes are sent when the connection is back.",
                 button: .later("Retry"), severity: .stays, raisedBy: .link,
                 clearedBy: [.linked, .left, .refused, .gaveUp], about: [host.id, host.name],
                 later: (
                     "\(host.asHost(startsSentence: true)) is still out of reach.",
-                    "You are back by yourself as soon as it is heard. Make sure Bluetooth is on, or retry now."
+                    "You rejoin automatically when it is in range. Make sure Bluetooth is on, or retry now."
                 ))
         case .hostNotFound(let host):
             Problem(
                 "hostNotFound", "\(host.asHost(startsSentence: true)) was not heard for 30 seconds.",
-                "Your votes are kept, and you are back by yourself when it is heard. Make sure Bluetooth or Wi-Fi is on.",
+                "Your votes are saved, and you join automatically when it is in range. "
+                    + "Make sure Bluetooth or Wi-Fi is on.",
                 button: .now("Retry"), severity: .stays, raisedBy: .reconnecting,
                 clearedBy: [.linked, .left, .refused], about: [host.id, host.name])
         case .hostEnded(let host):
             Problem(
                 "hostEnded", "\(host.asHost(startsSentence: true)) ended the session.",
-                "You join the next one by yourself, and votes that were not sent yet are kept.",
+                "You join the next session automatically. Unsent votes are saved.",
                 button: .now("OK"), severity: .stays, raisedBy: .link, clearedBy: [.retried, .left],
                 about: [host.id, host.name])
         case .hostStopped(let host):
             Problem(
-                "hostStopped", "\(host.asHost(startsSentence: true)) has stopped. Its queue and votes are kept.",
-                "You are back by yourself when it runs again, and what you vote until then is sent.",
+                "hostStopped", "\(host.asHost(startsSentence: true)) has stopped. Its queue and votes are saved.",
+                "You rejoin automatically when it runs again, and your votes are sent then.",
                 severity: .stays, raisedBy: .link, clearedBy: [.linked, .left, .refused, .gaveUp],
                 about: [host.id, host.name])
         case .hostLeft(let host):
             Problem(
                 "hostLeft", "\(host.asHost(startsSentence: true)) has left, and its queue may be gone.",
-                "Votes that were not sent yet are kept. Looking for a host again.",
+                "Unsent votes are saved. RoadMesh looks for a host again.",
                 severity: .passes, raisedBy: .link, clearedBy: [.time, .linked, .left, .refused],
                 about: [host.id, host.name])
         case .hostFull:
             .stays(
-                "hostFull", "The host has no room for another guest.", "You join by yourself when somebody has left.",
+                "hostFull", "The host has no room for another guest.", "You join automatically when a guest leaves.",
                 button: .now("Retry"), raisedBy: .refusal, clearedBy: [.linked, .retried, .left])
-        case .refused: refusal("refused", "The host does not take you in.", "Ask the driver why, then retry.")
+        case .refused: refusal("refused", "The host has rejected you.", "Ask the driver why, then retry.")
         case .kicked:
             .stays(
                 "kicked", "The host has kicked you from this session.",
@@ -262,11 +264,12 @@ extension NetworkError {
                 "Read the six digits on the host's screen again, and type pin and the digits.")
         case .tooManyGuesses:
             refusal(
-                "tooManyGuesses", "Somebody has guessed the host's PIN too often, so it asks nobody new at present.",
-                "You join by yourself in a few minutes, as soon as it asks again.")
+                "tooManyGuesses", "The host's PIN was guessed too often, so it admits no new guests for now.",
+                "You join automatically in a few minutes, as soon as it admits guests again.")
         case .unprovenHost:
             refusal(
-                "unprovenHost", "The host that was found does not know the PIN that you typed. It is another one.",
+                "unprovenHost",
+                "The host that was found does not know the PIN that you typed, so it is a different host.",
                 "Make sure the host that you mean is on and near, then retry.")
         case .pinAtRisk:
             refusal(
@@ -275,26 +278,27 @@ extension NetworkError {
                 "Ask the driver whether the PIN is right. Retry tries one more host.")
         case .invitationOver:
             refusal(
-                "invitationOver", "This invitation was used already, or its time is over.",
+                "invitationOver", "This invitation was used already or has expired.",
                 "Ask the driver for another one.")
         case .unknownHost(let host):
             .passes(
                 "unknownHost", "\(host.asHost(startsSentence: true)) is in range, and you have not joined it before.",
-                "It is not joined by itself. To join it all the same, type join \(Identity.head(of: host.id)).",
+                "You do not join it automatically. To join it anyway, type join \(Identity.head(of: host.id)).",
                 raisedBy: .reconnecting)
         case .otherHost(let name, let head):
             .stays(
                 "otherHost", "This is not the \(name) that you know: it has the same name and another key.",
-                "It is not joined by itself. To join it all the same, type join \(head).", raisedBy: .link,
+                "You do not join it automatically. To join it anyway, type join \(head).", raisedBy: .link,
                 clearedBy: [.linked, .retried, .left])
         case .bondRequired:
             refusal(
-                "bondRequired", "This host takes only devices that it is bonded with.",
-                "Run roadmesh pair on both devices, then retry. If they were bonded before, one of them has forgotten.")
+                "bondRequired", "This host accepts only devices that it is bonded with.",
+                "Run roadmesh pair on both devices, then retry. If they were bonded before, one has lost the bond.")
         case .hostKeyChanged(let host):
             Problem(
-                "hostKeyChanged", "\(host.asHost(startsSentence: true)) has another key than when it was joined.",
-                "Somebody may use its name. If it is the right host, forget the old key; your votes wait for the new one.",
+                "hostKeyChanged", "\(host.asHost(startsSentence: true)) has another key than when you joined it.",
+                "Another device may use its name. If it is the right host, forget the old key; your votes wait for "
+                    + "the new one.",
                 button: .now("Forget Key"), severity: .stays, raisedBy: .link,
                 clearedBy: [.linked, .retried, .left], about: [host.id, host.name])
         case .sameIdentity:
@@ -303,34 +307,35 @@ extension NetworkError {
                 "On one of the two, remove the file identity from its state folder, and start it again.")
         case .notConnected:
             .passes(
-                "notConnected", "There is no host right now.",
-                "Votes and suggestions are kept and sent later; searching and skipping need a host.", raisedBy: .person)
+                "notConnected", "You are not connected to a host.",
+                "Votes and suggestions are saved and sent later; searching and skipping need a host.",
+                raisedBy: .person)
         case .tooManyPendingVotes:
             .passes(
-                "tooManyPendingVotes", "\(DJLimits.pendingVotes) votes wait to be sent already.",
+                "tooManyPendingVotes", "\(DJLimits.pendingVotes) votes are already waiting to be sent.",
                 "Vote again when the connection is back.", raisedBy: .person)
         case .storageFull:
             disk(
-                "storageFull", "The disk is full; nothing more can be kept.",
+                "storageFull", "The disk is full; nothing more can be saved.",
                 "Make room: df -h shows which disk is full.")
         case .storageReadOnly:
             disk(
-                "storageReadOnly", "The disk cannot be written to; nothing more can be kept.",
-                "Make it writable, or start with another folder: --state names it.")
+                "storageReadOnly", "The disk cannot be written to; nothing more can be saved.",
+                "Make it writable, or name another folder with --state.")
         case .storageBusy:
             disk(
-                "storageBusy", "Another program is using the database; nothing can be kept meanwhile.",
-                "Close that program; it goes on by itself then.")
+                "storageBusy", "Another program is using the database, so nothing can be saved.",
+                "Close that program; RoadMesh then continues automatically.")
         case .storageVanished:
             disk(
-                "storageVanished", "This node's files were removed or changed; nothing more can be kept.",
-                "Put them back where they were, or quit and start again: votes may be missing then.")
+                "storageVanished", "This node's files were removed or changed; nothing more can be saved.",
+                "Put them back where they were, or quit and start again; then votes may be missing.")
         case .storageFailed(let cause):
-            disk("storageFailed", "The disk does not work: \(cause).", "Save what is on it, and replace it.")
+            disk("storageFailed", "The disk does not work: \(cause).", "Back up its data, and replace it.")
         case .storageDamaged(let path):
             .stays(
-                "storageDamaged", "What was kept cannot be read. It was put aside as \(path).",
-                "Voting goes on without it. Keep that file for somebody who can repair it.",
+                "storageDamaged", "The stored data cannot be read. It was moved to \(path).",
+                "Voting continues without it. Keep that file in case it can be repaired.",
                 button: .now("OK"), raisedBy: .opening, clearedBy: [.retried])
         }
     }
@@ -362,10 +367,10 @@ extension NetworkError {
 
     private func sentence(statusCode: Int) -> LocalizedText {
         switch statusCode {
-        case 401, 403: "The covers' server does not let this device in."
-        case 404, 410: "A cover is not there any more."
-        case 500...599: "The covers' server is in trouble."
-        default: "The covers' server said no."
+        case 401, 403: "The covers' server rejects this device."
+        case 404, 410: "A cover no longer exists."
+        case 500...599: "The covers' server reported an error."
+        default: "The covers' server refused the request."
         }
     }
 

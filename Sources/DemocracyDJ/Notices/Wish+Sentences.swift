@@ -4,16 +4,16 @@ extension Wish.Kind {
     /// The progress of a wish, as a sentence for the person. `title` is the song's title as it appears in a sentence.
     public func text(_ state: WishState, title: LocalizedText.Value) -> LocalizedText {
         switch (self, state) {
-        case (.vote, .queued): "Your vote for \(title) is kept."
+        case (.vote, .queued): "Your vote for \(title) is waiting to be sent."
         case (.vote, .sent): "Your vote for \(title) is on its way."
         case (.vote, .confirmed): "Your vote for \(title) counts."
         case (.vote, .rejected(let reason)): "Your vote for \(title) does not count: \(reason.why)."
         case (.takeBack, .confirmed): "Your vote for \(title) is taken back."
         case (.takeBack, .rejected): "\(title) has no vote of yours."
         case (.takeBack, _): "Your vote for \(title) is being taken back."
-        case (.suggest, .queued): "Your suggestion of \(title) is kept."
+        case (.suggest, .queued): "Your suggestion of \(title) is waiting to be sent."
         case (.suggest, .sent): "Your suggestion of \(title) is on its way."
-        case (.suggest, .confirmed): "Your suggestion of \(title) was taken."
+        case (.suggest, .confirmed): "Your suggestion of \(title) was accepted."
         case (.suggest, .rejected(let reason)): "\(title) is not queued: \(reason.why)."
         }
     }
@@ -31,11 +31,11 @@ extension RejectionReason {
         case .queueFull: "the queue is full"
         case .tooManySuggestions: "enough suggestions of one guest wait already"
         case .notPlaying: "it does not play any more"
-        case .skippingNotAllowed: "only the driver skips songs here"
+        case .skippingNotAllowed: "only the driver can skip songs here"
         case .cannotBePlayed: "it cannot be played"
         case .tooFast: "you tap faster than the host counts"
-        case .votingOnly: "the driver alone chooses songs here"
-        case .driverOnly: "only the driver does that here"
+        case .votingOnly: "only the driver chooses songs here"
+        case .driverOnly: "only the driver can do that here"
         case .notHere: "there is no such guest"
         }
     }

@@ -97,7 +97,7 @@ struct WantedHost: ParsableArguments {
         }
         guard let invitation = Invitation(text: join) else {
             throw SetupProblem(
-                .usage, "This is no invitation, or not the whole of one. Copy all of what invite says at the host.")
+                .usage, "This is not a complete invitation. Copy all text that invite shows at the host.")
         }
         return invitation
     }

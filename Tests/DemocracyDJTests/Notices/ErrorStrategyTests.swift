@@ -78,7 +78,7 @@ struct ErrorStrategyTests {
     func toast() {
         let toast = ErrorToast(.hostFull, now: .zero)
         #expect(toast.message == "The host has no room for another guest.")
-        #expect(toast.suggestion == "You join by yourself when somebody has left.")
+        #expect(toast.suggestion == "You join automatically when a guest leaves.")
         #expect(toast.buttonText == "Retry")
         #expect(toast.isCritical && toast.dismissAfter == nil && toast.deadline == nil)
     }
