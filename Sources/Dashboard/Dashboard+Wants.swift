@@ -375,7 +375,7 @@ extension Dashboard.Refusal {
         case .full:
             self.init(
                 status: 403,
-                message: "The host has no room for another guest. Try again when somebody has left.",
+                message: "The host has no room for another guest. Try again when a guest has left.",
                 reason: "full")
         case .wrongProof:
             self.init(

@@ -64,7 +64,7 @@ struct FoundText {
         case .artists: return [count == 1 ? "1 artist:" : "\(count) artists; open 1 shows the songs of the first:"]
         case .albums: return [count == 1 ? "1 album:" : "\(count) albums; open 1 shows the songs of the first:"]
         case .newest: return ["The newest songs first:"]
-        case .heard: return ["What was played, the last song first:"]
+        case .heard: return ["Played songs, the last one first:"]
         case .artist, .album: return [count == 1 ? "1 song:" : "\(count) songs:"]
         }
     }

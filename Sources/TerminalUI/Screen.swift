@@ -92,7 +92,7 @@ struct Screen {
     private mutating func explainEnd() -> String {
         isEndExplained = true
         return say(
-            "That ends the session for everybody, and the queue with its votes is gone. Type end again to do it, or quit to stop and keep them."
+            "This ends the session for everybody and deletes the queue and its votes. Type end again to do it, or quit to stop and keep them."
         )
     }
 

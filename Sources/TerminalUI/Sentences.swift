@@ -172,8 +172,8 @@ struct Sentences {
         defer { toldSteps = steering.steps }
         guard let undo = steering.undo, steering.steps > toldSteps else { return [] }
         return switch undo {
-        case .remove(let title): [say("\"\(title)\" is out of the queue; type undo to put it back.")]
-        case .clear: [say("The queue is cleared; type undo to fill it again.")]
+        case .remove(let title): [say("\"\(title)\" was removed from the queue; type undo to put it back.")]
+        case .clear: [say("The queue was cleared; type undo to restore it.")]
         case .move(let title): [say("\"\(title)\" has a new place; type undo to put it back.")]
         // The guest's departure is reported when it happens.
         case .kick, .ban: []
@@ -189,7 +189,7 @@ struct Sentences {
             let way: LocalizedText =
                 node.pin.map {
                     secrets == .output ? "Guests join with the PIN \($0)." : "Guests join with a PIN."
-                } ?? "Guests join by themselves."
+                } ?? "Guests join automatically."
             let onAir = say("\(quoted(node.peer)) is on the air (\(node.radio)).")
             return [onAir + " " + say(way)] + page + [commands(node)]
         case .guest: return [say("\(node.peer.name) is looking for a host (\(node.radio)).")] + page + [commands(node)]
@@ -207,7 +207,7 @@ struct Sentences {
         switch place {
         case .lines: say("Commands: \(CommandReader(node).commands.map { $0.usage() }.joined(separator: ", ")).")
         case .abovePanel: say("Type help for the commands; Ctrl-C stops.")
-        case .background: say("It runs in the background; fg brings it back, and its commands.")
+        case .background: say("roadmesh runs in the background; fg brings back its commands.")
         }
     }
 
@@ -238,12 +238,12 @@ struct Sentences {
     // MARK: Admission
 
     private func lines(_ hosts: [ShownHost]) -> [String] {
-        guard !hosts.isEmpty else { return [say("No host was joined yet, and none is in range.")] }
+        guard !hosts.isEmpty else { return [say("You have not joined a host yet, and none is in range.")] }
         return [say("Hosts:")]
             + hosts.map { host in
                 let said = [
-                    host.joined ? say("joined now") : host.known ? say("joined before") : nil,
-                    host.other ? say("not the one of this name that you know") : nil,
+                    host.joined ? say("connected") : host.known ? say("joined before") : nil,
+                    host.other ? say("another host with this name") : nil,
                     host.inRange && !host.joined ? say("in range") : nil,
                 ].compactMap(\.self)
                 return "  \(UntrustedText.shown(host.peer.name)) (\(Identity.head(of: host.peer.id))): "
@@ -252,13 +252,15 @@ struct Sentences {
     }
 
     private func lines(drivers: [Peer]) -> [String] {
-        guard !drivers.isEmpty else { return [say("There are no co-hosts. To make one: driver and a guest's name.")] }
+        guard !drivers.isEmpty else {
+            return [say("There are no co-hosts. To make one, type driver and a guest's name.")]
+        }
         return [say("Co-hosts:")]
             + drivers.map { "  \(UntrustedText.shown($0.name)) (\(Identity.head(of: $0.id)))" }
     }
 
     private func lines(_ bans: [ShownBan]) -> [String] {
-        guard !bans.isEmpty else { return [say("Nobody is banned.")] }
+        guard !bans.isEmpty else { return [say("No guests are banned.")] }
         return [say("Banned:")]
             + bans.map { ban in
                 let name = watch.names.name(ban.peer.id) ?? UntrustedText.shown(ban.peer.name)

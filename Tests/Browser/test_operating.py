@@ -223,7 +223,7 @@ def test_a_tap_on_a_song_says_who_suggested_it_and_who_voted(
     page.locator("#panel-queue .song .title").nth(1).click()
     dialog = page.get_by_role("dialog", name="Windows Down")
     expect(dialog).to_contain_text("Queued by the host")
-    expect(dialog).to_contain_text("Nobody has voted yet")
+    expect(dialog).to_contain_text("No votes yet")
     page.keyboard.press("Escape")
     page.locator("#playing .title").click()
     expect(page.get_by_role("dialog", name="Open Road")).to_be_visible()

@@ -139,7 +139,7 @@ def test_a_guest_without_a_host_sees_which_are_in_range(make_server: MakeServer,
     mine = {"id": "aa" * 16, "name": "Dad's Car"}
     other = {**heard({"id": "51c0de", "name": "Dad's Car"}, -84), "other": True}
     server.show(guest_choosing(hosts=[{**heard(HOST, -63), "known": True}, other], knownHosts=[mine]))
-    expect(choosing).to_contain_text("not the one that you know")
+    expect(choosing).to_contain_text("another host with this name")
     choosing.get_by_role("button", name="Forget Dad's Car").click()
     answer(page, "Really forget Dad's Car?")
     assert server.commands.get(timeout=10) == {"command": "forget", "host": "aa" * 16}

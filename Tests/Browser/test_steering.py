@@ -212,7 +212,7 @@ def test_a_song_is_moved_with_the_keyboard_and_keeps_the_focus(car: StandIn, ope
 def test_a_song_is_moved_with_two_taps(car: StandIn, open_page: Open) -> None:
     page = open_page(car)
     page.get_by_role("button", name="Move Tunnel of Lights,").click()
-    expect(page.locator("#spoken")).to_have_text("Tap the number of the place where Tunnel of Lights is to be.")
+    expect(page.locator("#spoken")).to_have_text("Tap the number of the new place for Tunnel of Lights.")
     page.get_by_role("button", name="Move Headlights,").click()
     assert posted(car) == {"command": "move", "songID": "s2", "position": 0}
     expect(page.locator(".picked")).to_have_count(0)

@@ -141,7 +141,7 @@ def test_kicking_a_relay_says_that_others_hang_on_it(make_server: MakeServer, op
     page = open_page(server)
     kick = guests(page).nth(1).get_by_role("button", name="Kick Row 8")
     kick.click()
-    expect(page.locator(".question")).to_contain_text("Guests that are joined through it look for another way.")
+    expect(page.locator(".question")).to_contain_text("Guests that are connected through it look for another route.")
     answer(page, "Really kick Row 8?")
     assert server.commands.get(timeout=10)["command"] == "kick"
 

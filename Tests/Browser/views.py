@@ -422,7 +422,7 @@ def inviting() -> View:
     return host_playing(invitation={**door, "open": [newest, {**newest, "once": False}]})
 
 
-STOPPED = "The host has stopped. The next start goes on with the queue."
+STOPPED = "The host is off. The queue is saved."
 KICKED = "The host has kicked you from this session. You can join again when the host unbans you."
 
 STATES: dict[str, View | None] = {

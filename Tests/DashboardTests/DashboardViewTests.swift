@@ -257,8 +257,8 @@ struct DashboardViewTests {
     @Test("a page whose node was stopped by the system shows which node stopped, and what is saved")
     func stopped() {
         for (role, words) in [
-            (NodeDescription.Role.host, "The host has stopped. The next start goes on with the queue."),
-            (.guest, "This guest has stopped. Its votes are kept for the next start."),
+            (NodeDescription.Role.host, "The host is off. The queue is saved."),
+            (.guest, "This guest is off. Its votes are saved."),
         ] {
             var view = node(role)
             #expect(view.end() == .now)
@@ -284,10 +284,10 @@ struct DashboardViewTests {
     func ends() {
         var view = node(.host)
         _ = view.handle(.bye(.quit), now: .zero)
-        #expect(page(view).ended?.contains("goes on with the queue") == true)
+        #expect(page(view).ended?.contains("The queue is saved.") == true)
         let passenger = Viewpoint(.webGuest, me: Peer(id: "m", name: "Mia"), connection: .connected)
         let told = view.page(for: passenger, webGuests: [], version: 1, now: .zero).ended
-        #expect(told?.contains("goes on with the queue") == true)
+        #expect(told?.contains("The queue is saved.") == true)
     }
 
     @Test("a missing value is null, as in the contract")

@@ -346,8 +346,8 @@ struct ScreenTests {
     @Test func endSaysWhatItDoesAndDoesItWhenItIsTypedAgain() {
         var screen = Screen(Car.description(.host, Car.dad), .abovePanel)
         let explained = Screen.Action.say([
-            "That ends the session for everybody, and the queue with its votes is gone. Type end again to do it, or quit to "
-                + "stop and keep them."
+            "This ends the session for everybody and deletes the queue and its votes. Type end again to do it, or quit "
+                + "to stop and keep them."
         ])
         #expect(screen.take("End") == [explained])
         #expect(screen.take("pause") == [.send(.host(.pause))])

@@ -10,7 +10,7 @@ import { nameOf, titleOf, votesOf } from "/text.js";
 export function aboutLines(item, hostID) {
     const asker = item.addedBy && item.addedBy !== hostID ? nameOf({ id: item.addedBy, name: item.addedByName }) : null;
     const asked = asker ? t`Suggested by ${asker}` : t`Queued by the host`;
-    if (!item.voters.length) return [asked, item.votes ? votesOf(item.votes) : t`Nobody has voted yet`];
+    if (!item.voters.length) return [asked, item.votes ? votesOf(item.votes) : t`No votes yet`];
     const names = item.voters.slice(0, limits.voters).map(nameOf).join(", ");
     const more = item.votes - Math.min(item.voters.length, limits.voters);
     return [asked, `${votesOf(item.votes)}: ${more > 0 ? `${names} ${t`and ${more} more`}` : names}`];

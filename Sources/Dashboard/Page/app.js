@@ -133,13 +133,13 @@ function nodeNotices(takesCommands) {
 function pageNotices(isReachable) {
     if (view?.ended) {
         const isPassenger = view.role === "webGuest";
-        const suggestion = isPassenger ? null : t`When it is started again, it is shown here, or what to scan.`;
+        const suggestion = isPassenger ? null : t`After a restart this page shows it again, or a code to scan.`;
         return [banner("ended", view.ended, suggestion, isPassenger ? t`Return to Start` : null)];
     }
     if (isReachable) return [];
     const suggestion = view?.role === "host" || !view
         ? t`Make sure that the host is on, and that this device is on its Wi-Fi.`
-        : t`Your votes are kept and sent when the connection is back. Make sure that Wi-Fi is on.`;
+        : t`Your votes are saved, and sent when the connection is back. Make sure that Wi-Fi is on.`;
     return [banner("outOfReach", t`Trying to reconnect…`, suggestion, stream.trouble.offersRetry ? t`Retry` : null)];
 }
 

@@ -103,7 +103,7 @@ function hostRow(node) {
     row.update = (host) => {
         row.host = host;
         updatePerson(host, "");
-        setText(mark, host.other ? t`not the one that you know` : host.known ? t`you know it` : "");
+        setText(mark, host.other ? t`another host with this name` : host.known ? t`joined before` : "");
         setShown(mark, host.other || host.known);
         setButton(join, "check", t`Join`, t`Join ${nameOf(host)}`);
         setShown(join, !host.isChosen);
@@ -129,7 +129,7 @@ function knownRow(node) {
         const name = nameOf(host);
         forget.update({
             label: t`Forget ${name}`, question: t`Really forget ${name}?`,
-            consequence: t`Its key and votes that wait for it are forgotten.`,
+            consequence: t`Its key and the votes that wait for it are deleted.`,
         });
     };
     return row;

@@ -32,7 +32,7 @@ export async function copied(text) {
 export function copyButtons(node, text) {
     const copy = button("plain", "copy", t`Copy`, async () => {
         if (await copied(text())) node.say(t`Copied.`);
-        else node.say(t`This browser does not copy. Hold the text with a finger, and copy it.`);
+        else node.say(t`This browser cannot copy. Hold the text with a finger, and copy it.`);
     }, "copy");
     if (!navigator.share) return [copy];
     const share = button("plain", "share", t`Share`, async () => {

@@ -108,7 +108,7 @@ export class Driving {
         setClass(this.like, "none", !item);
         setAttribute(this.like, "disabled", !item || !this.isUsable);
         setAttribute(this.like, "aria-label", item
-            ? t`Play ${titleOf(item)} now, ${votesOf(item.votes)}` : t`Nobody has voted yet`);
+            ? t`Play ${titleOf(item)} now, ${votesOf(item.votes)}` : t`No votes yet`);
         if (!item) return;
         this.#art.update(item);
         setText(this.#votes, String(item.votes));

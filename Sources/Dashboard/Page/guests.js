@@ -39,7 +39,7 @@ export class Guests {
         setShown(this.#empty, !view.guests.length);
         setShown(this.#more, view.moreGuests);
         setText(this.#more, t`and ${view.moreGuests} more`);
-        const words = this.isHost ? t`Nobody is here yet. Guests in the car join automatically.` : t`No guests are here.`;
+        const words = this.isHost ? t`No guests yet. Guests in the car join automatically.` : t`No guests are here.`;
         const bans = view.bans ?? [];
         this.outcasts.update(bans);
         for (const part of [this.#outLabel, this.#out]) setShown(part, bans.length);
@@ -124,7 +124,7 @@ function outcastRow(node) {
 }
 
 const asList = { lines: [], isAbove: false, isBelow: false };
-const others = t`Guests that are joined through it look for another way.`;
+const others = t`Guests that are connected through it look for another route.`;
 
 /** The host, at the root of the tree. */
 function hostRow() {

@@ -72,7 +72,7 @@ export function hostRow(node, reorder) {
         const [number, noun] = [String(item.votes), votesOf(item.votes)];
         setText(votes.firstChild, number);
         setText(votes.lastChild, noun.replace(number, ""));
-        const names = item.votes ? t`Voted for by ${voterNames(item)}` : t`Nobody has voted yet`;
+        const names = item.votes ? t`Voted for by ${voterNames(item)}` : t`No votes yet`;
         setAttribute(votes, "title", names);
         setText(voters, item.votes ? names : "");
         setClass(votes, "none", !item.votes);

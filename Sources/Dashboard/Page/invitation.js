@@ -20,7 +20,7 @@ export class Invitation {
     #web = make("div", "web-door", {}, this.#wifi,
         make("div", "door", {}, make("p", "label", {}, t`With a phone, without an app`), this.#code.element, this.#address));
     #addressButtons = null;
-    #noWeb = make("p", "hint", {}, t`Guests cannot join with a browser. To let them, start the host with --web-guests.`);
+    #noWeb = make("p", "hint", {}, t`Guests cannot join with a browser. To allow that, start the host with --web-guests.`);
     #given;
 
     constructor(panel, node) {
@@ -58,7 +58,7 @@ export class Invitation {
 class Given {
     #one = button("plain", "invite", t`Invite one guest`, () => this.#make("once"), "inviteOne");
     #two = button("plain", "clock", t`Invite for 2 hours`, () => this.#make("2h"), "inviteTwo");
-    #back = button("plain", "cross", t`Take all back`, () => this.#make("none"), "takeBack");
+    #back = button("plain", "cross", t`Revoke all`, () => this.#make("none"), "takeBack");
     #words = make("p", "hint");
     #code = picture(t`QR code of the invitation below`);
     #text = make("p", "address");

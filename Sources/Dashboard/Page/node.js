@@ -108,7 +108,7 @@ export class PageNode {
             // If the node does not know this browser, the taps stay queued until it has joined again.
             if (answer.status === 401) return false;
             if (answer.ok) this.#landing.push({ ...tap, landedAt: performance.now() });
-            else this.#on.say(await said(answer, t`Your vote was not taken. Try again in a moment.`));
+            else this.#on.say(await said(answer, t`Your vote was not accepted. Try again in a moment.`));
             this.#keep(without(checked(kept("taps")), tap));
             return true;
         } catch {

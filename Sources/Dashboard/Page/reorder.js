@@ -64,7 +64,7 @@ export class Reorder {
         const picked = this.#picked;
         if (picked === null) {
             this.#pick(row);
-            this.announce(t`Tap the number of the place where ${titleOf(row.item)} is to be.`);
+            this.announce(t`Tap the number of the new place for ${titleOf(row.item)}.`);
         } else {
             this.#pick(null);
             if (picked !== row.item.id) this.onMove(picked, row.index);

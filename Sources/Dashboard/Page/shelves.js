@@ -39,7 +39,7 @@ export function shelfText({ shelf, title }, total) {
     if (shelf === "artists") return plural(total, "{1} artist.", "{1} artists.");
     if (shelf === "albums") return plural(total, "{1} album.", "{1} albums.");
     if (shelf === "newest") return t`The newest songs first.`;
-    if (shelf === "heard") return t`What was played, the last song first.`;
+    if (shelf === "heard") return t`Played songs, the last one first.`;
     return `${title}: ${plural(total, "{1} song.", "{1} songs.")}`;
 }
 

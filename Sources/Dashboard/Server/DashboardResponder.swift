@@ -133,7 +133,7 @@ extension Gate.Verdict {
 extension Dashboard.Refusal {
     /// Guests have reached the number of simultaneous requests that leaves room for the driver.
     fileprivate static let busyDoor = Dashboard.Refusal(
-        status: 503, message: "Many people are asking for this page. Try again in a moment.")
+        status: 503, message: "Too many guests are using this page right now. Try again in a moment.")
 }
 
 extension Gate.Visit {

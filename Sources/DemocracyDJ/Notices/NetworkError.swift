@@ -252,7 +252,7 @@ extension NetworkError {
                 clearedBy: [.linked, .retried])
         case .versionMismatch:
             refusal(
-                "versionMismatch", "The host speaks another version of RoadMesh.",
+                "versionMismatch", "The host uses another version of RoadMesh.",
                 "Install the same version on both devices, then retry.")
         case .proofRequired:
             refusal(

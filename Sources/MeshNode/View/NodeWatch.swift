@@ -242,8 +242,8 @@ package struct NodeWatch: Sendable {
 
     static func sentence(_ reason: ByeReason, _ role: NodeView.Role) -> String {
         switch (reason, role) {
-        case (_, .guest): "This guest has stopped. Its votes are kept for the next start."
-        case (_, .host), (_, .webGuest): "The host has stopped. The next start goes on with the queue."
+        case (_, .guest): "This guest is off. Its votes are saved."
+        case (_, .host), (_, .webGuest): "The host is off. The queue is saved."
         }
     }
 }
