@@ -359,7 +359,7 @@ struct ScreenTests {
 
     @Test func whatATypedLineIsAboutIsShownAndNotSent() {
         var screen = Car.anasScreen(.snapshot(Car.snapshot(), isStale: false))
-        #expect(screen.take("help leave") == [.say(["  leave  leaves the host and stays alone, until retry"])])
+        #expect(screen.take("help leave") == [.say(["  leave  leaves the host and joins none until retry"])])
         #expect(screen.completions(of: "vote road t") == ["vote Road Trip"])
         #expect(screen.take("vote 1") == [.send(.guest(.vote("s2")))])
     }

@@ -109,10 +109,10 @@ public struct NodeCommand: Sendable {
 
     /// Every command, in the order of `help`.
     public static let all: [NodeCommand] = [
-        NodeCommand("play", driver, title: "Play", "goes on, or starts the next song; shuffle, playlist") { _ in
+        NodeCommand("play", driver, title: "Play", "continues, or starts the next song; shuffle, playlist") { _ in
             .input(.host(.play))
         },
-        NodeCommand("pause", driver, title: "Pause", "pauses; volume 40 sets how loud, seek 1:30 the place") { _ in
+        NodeCommand("pause", driver, title: "Pause", "pauses; volume 40 sets the volume, seek 1:30 the position") { _ in
             .input(.host(.pause))
         },
         NodeCommand("skip", driver, title: "Skip", "plays the next song; previous plays the one before") { _ in
@@ -124,12 +124,12 @@ public struct NodeCommand: Sendable {
             .input(.host(.search(SongQuery($0))))
         },
         NodeCommand(
-            "add", driver, of: .song(.added), title: "Add", "puts a song into the queue; next, move, unpin: its place"
+            "add", driver, of: .song(.added), title: "Add", "adds a song to the queue; next, move, unpin: its position"
         ) {
             .input(.host(.add($0)))
         },
         NodeCommand(
-            "remove", driver, of: .song(.queued), "takes a song out; clear takes all, and undo brings them back"
+            "remove", driver, of: .song(.queued), "removes a song; clear removes all, and undo restores them"
         ) {
             .input(.host(.remove($0)))
         },
@@ -139,15 +139,15 @@ public struct NodeCommand: Sendable {
             .input(.host(.playNext($0)))
         },
         NodeCommand(
-            "move", driver, of: .placedSong, explainedBy: "add", "gives a song of the queue a place, which it keeps",
+            "move", driver, of: .placedSong, explainedBy: "add", "moves a song of the queue to a fixed position",
             moved),
         NodeCommand(
             "unpin", driver, of: .song(.queued), explainedBy: "add",
-            "lets votes decide a song's place again"
+            "lets votes decide a song's position again"
         ) {
             .input(.host(.unpin($0)))
         },
-        NodeCommand("clear", driver, explainedBy: "remove", "takes all songs out of the queue") { _ in
+        NodeCommand("clear", driver, explainedBy: "remove", "removes all songs from the queue") { _ in
             .input(.host(.clear))
         },
         NodeCommand(
@@ -157,18 +157,19 @@ public struct NodeCommand: Sendable {
             _ in
             .input(.host(.undo))
         },
-        NodeCommand("previous", driver, or: ["back"], explainedBy: "skip", "plays the song before again") { _ in
+        NodeCommand("previous", driver, or: ["back"], explainedBy: "skip", "plays the previous song again") { _ in
             .input(.host(.previous))
         },
-        NodeCommand("volume", driver, of: .percent, explainedBy: "pause", "sets how loud it plays", volume),
+        NodeCommand("volume", driver, of: .percent, explainedBy: "pause", "sets the volume", volume),
         NodeCommand(
-            "seek", driver, of: .place, explainedBy: "pause", "goes on at a place of the song, such as 1:30", sought),
+            "seek", driver, of: .place, explainedBy: "pause", "continues at a position of the song, such as 1:30",
+            sought),
         NodeCommand(
             "shuffle", driver, of: .choice, explainedBy: "play",
-            "on or off: a random order where nobody asks for a song", shuffled),
+            "on or off: a random order while the queue is empty", shuffled),
         NodeCommand(
             "playlist", driver, of: .playlist, explainedBy: "play",
-            "plays a playlist of the folder where nobody asks; alone, all songs"
+            "plays this playlist while the queue is empty; without a name, all songs"
         ) { .input(.host(.choosePlaylist($0))) },
         NodeCommand(
             "kick", driver, of: .guest, title: "Kick", "kicks a guest; ban, unban, bans, invite, driver, passenger"
@@ -183,7 +184,7 @@ public struct NodeCommand: Sendable {
         NodeCommand("unban", driver, of: .outcast, explainedBy: "kick", "unbans a guest, by name or id") {
             .input(.unban($0))
         },
-        NodeCommand("bans", [.host], explainedBy: "kick", "lists who is banned, and for how long") { _ in
+        NodeCommand("bans", [.host], explainedBy: "kick", "lists the banned guests, and for how long") { _ in
             .input(.bans)
         },
         NodeCommand(
@@ -191,7 +192,7 @@ public struct NodeCommand: Sendable {
             "makes a guest a co-host; alone, lists the co-hosts"
         ) { .input($0.isEmpty ? .drivers : .appoint($0)) },
         NodeCommand(
-            "passenger", driver, of: .driver, explainedBy: "kick", "ends that a guest is a co-host"
+            "passenger", driver, of: .driver, explainedBy: "kick", "ends a guest's role as co-host"
         ) { .input(.dismiss($0)) },
         NodeCommand("vote", passengers, of: .song(.queued), "votes for a song in the queue; once is enough") {
             .input(.guest(.vote($0)))
@@ -205,18 +206,18 @@ public struct NodeCommand: Sendable {
             .input(.guest(.search(SongQuery($0))))
         },
         NodeCommand(
-            "suggest", passengers, of: .song(.suggested), title: "Suggest", "asks for a song that you have found"
+            "suggest", passengers, of: .song(.suggested), title: "Suggest", "suggests a song that you have found"
         ) { .input(.guest(.suggest($0))) },
         NodeCommand(
-            "skip", passengers, title: "Vote to skip", "asks for the next song; a co-host: remove, move, kick"
+            "skip", passengers, title: "Vote to skip", "votes to skip the song; a co-host: remove, move, kick"
         ) { _ in .input(.guest(.skip)) },
         NodeCommand(
             "remove", passengers, of: .song(.queued), explainedBy: "skip",
-            "takes a song out, if you are a co-host"
+            "removes a song, if you are a co-host"
         ) { .input(.guest(.steer(.remove(songID: $0)))) },
         NodeCommand(
             "move", passengers, of: .placedSong, explainedBy: "skip",
-            "gives a song of the queue a place, if you are a co-host"
+            "moves a song of the queue, if you are a co-host"
         ) { text in
             placed(text).map { .input(.guest(.steer(.move(songID: $0.song, to: $0.place - 1)))) }
                 ?? .notice(unplaced(text))
@@ -224,11 +225,11 @@ public struct NodeCommand: Sendable {
         NodeCommand(
             "kick", passengers, of: .guest, explainedBy: "skip", "kicks a guest, if you are a co-host"
         ) { .input(.guest(.steer(.kick($0)))) },
-        NodeCommand("artists", [.host], explainedBy: "search", "shows whose songs there are") { _ in shelf(.artists) },
-        NodeCommand("albums", [.host], explainedBy: "search", "shows the albums") { _ in shelf(.albums) },
-        NodeCommand("newest", [.host], explainedBy: "search", "shows the newest songs") { _ in shelf(.newest) },
+        NodeCommand("artists", [.host], explainedBy: "search", "lists the artists") { _ in shelf(.artists) },
+        NodeCommand("albums", [.host], explainedBy: "search", "lists the albums") { _ in shelf(.albums) },
+        NodeCommand("newest", [.host], explainedBy: "search", "lists the newest songs") { _ in shelf(.newest) },
         NodeCommand(
-            "history", [.host], or: ["played"], explainedBy: "search", "shows what was played; add plays it again"
+            "history", [.host], or: ["played"], explainedBy: "search", "lists the played songs; add plays one again"
         ) { _ in
             shelf(.heard)
         },
@@ -237,18 +238,18 @@ public struct NodeCommand: Sendable {
         ) { opened($0) },
         NodeCommand("more", [.host], explainedBy: "search", "shows more of what was found") { _ in .input(.host(.more))
         },
-        NodeCommand("artists", [.guest], explainedBy: "search", "shows whose songs the host has") { _ in
+        NodeCommand("artists", [.guest], explainedBy: "search", "lists the host's artists") { _ in
             shelf(.artists, isGuest: true)
         },
-        NodeCommand("albums", [.guest], explainedBy: "search", "shows the host's albums") { _ in
+        NodeCommand("albums", [.guest], explainedBy: "search", "lists the host's albums") { _ in
             shelf(.albums, isGuest: true)
         },
-        NodeCommand("newest", [.guest], explainedBy: "search", "shows the host's newest songs") { _ in
+        NodeCommand("newest", [.guest], explainedBy: "search", "lists the host's newest songs") { _ in
             shelf(.newest, isGuest: true)
         },
         NodeCommand(
             "history", [.guest], or: ["played"], explainedBy: "search",
-            "shows what the host has played; suggest asks for it again"
+            "lists the songs that the host has played; suggest suggests one again"
         ) { _ in shelf(.heard, isGuest: true) },
         NodeCommand(
             "open", [.guest], of: .group, explainedBy: "search", "shows the songs of an artist or album that was found"
@@ -282,25 +283,25 @@ public struct NodeCommand: Sendable {
             text in
             JoiningSecret(pin: text).map { .input(.pin($0)) } ?? .notice(.noPIN(text))
         },
-        NodeCommand("leave", passengers, title: "Leave", "leaves the host and stays alone, until retry") { _ in
+        NodeCommand("leave", passengers, title: "Leave", "leaves the host and joins none until retry") { _ in
             .input(.leave)
         },
         NodeCommand(
             "invite", driver, of: .span, explainedBy: "kick",
-            "invites one guest, or all for a time like 2h; none takes back"
+            "invites one guest, or all for a time like 2h; none revokes"
         ) { text in InvitationWish(parsing: text).map { .input(.invite($0)) } ?? .notice(.noSpan(text)) },
-        NodeCommand("end", driver, title: "End", "ends the session for everybody; queue and votes go") { _ in
+        NodeCommand("end", driver, title: "End", "ends the session for everybody; deletes queue and votes") { _ in
             .input(.end)
         },
         NodeCommand(
             "mark", people, of: .words, isForRecording: true,
-            "marks this moment of the drive, to be found in its report"
+            "marks this moment of the drive for its report"
         ) { .input(.mark(UntrustedText.shown($0, atMost: NodeLimits.markCharacters))) },
-        NodeCommand("view", people, or: ["queue"], "shows what plays and the whole queue") { _ in .view },
-        NodeCommand("help", people, or: ["?"], of: .command, "says what each command does, or one of them") { _ in
+        NodeCommand("view", people, or: ["queue"], "shows the current song and the full queue") { _ in .view },
+        NodeCommand("help", people, or: ["?"], of: .command, "explains all commands, or one") { _ in
             .lines([])
         },
-        NodeCommand("quit", people, or: ["exit"], "stops; the next start goes on with queue and votes") { _ in
+        NodeCommand("quit", people, or: ["exit"], "stops, and saves queue and votes for the next start") { _ in
             .input(.quit(.quit))
         },
     ]
