@@ -65,7 +65,7 @@ struct RoadMesh: AsyncParsableCommand {
     /// A sentence for a name without quotation marks.
     private static func noQuotes(_ words: [String], _ path: [String]) -> String? {
         guard let command = path.last, nodes.contains(command), words.count > 1 else { return nil }
-        return "A name of more than one word stands in quotation marks: "
+        return "Put a name of more than one word in quotation marks: "
             + "roadmesh \(path.joined(separator: " ")) \"\(words.joined(separator: " "))\""
     }
 

@@ -106,7 +106,7 @@ def test_a_number_means_the_list_whatever_files_there_are(run: Run, tmp_path: Pa
         ("guest Ana --http nowhere", None),
         (
             "guest Ana --join-any --host Car",
-            "--join-any goes without a host: --host and --join say which one. Try: roadmesh guest --help",
+            "Use --join-any without --host or --join. Try: roadmesh guest --help",
         ),
     ],
 )

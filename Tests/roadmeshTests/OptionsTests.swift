@@ -35,11 +35,11 @@ struct OptionsTests {
             (["fieldtest", "record", "me"], "There is no command \"fieldtest record me\". There are host, guest."),
             (
                 ["host", "Dads", "Car"],
-                "A name of more than one word stands in quotation marks: roadmesh host \"Dads Car\""
+                "Put a name of more than one word in quotation marks: roadmesh host \"Dads Car\""
             ),
             (
                 ["fieldtest", "record", "guest", "Little", "Bob", "--json"],
-                "A name of more than one word stands in quotation marks: roadmesh fieldtest record guest \"Little Bob\""
+                "Put a name of more than one word in quotation marks: roadmesh fieldtest record guest \"Little Bob\""
             ),
         ])
     func meant(arguments: [String], sentence: String) throws {
@@ -59,7 +59,7 @@ struct OptionsTests {
             (
                 "host Car --adapter",
                 "--adapter <hci0> needs a value: which adapter, for example hci0; without it, the first that is on. A guest "
-                    + "takes two, hci0,hci1: the one that dials and the one that is dialled."
+                    + "can use two, hci0,hci1: the one that dials and the one that is dialled."
             ),
             ("host Car --json=yes", "--json takes no value; leave \"=yes\" out."),
             (
@@ -86,7 +86,7 @@ struct OptionsTests {
             ("fieldtest export 1", "--output <file> is missing: the file; - is standard output."),
             (
                 "fieldtest replay 1 --runs 0",
-                "--runs <n> cannot be \"0\": how often it is driven, each time with other luck: 1 to 1000 times."
+                "--runs <n> cannot be \"0\": how often to replay it, each time with another seed: 1 to 1000 times."
             ),
         ])
     func options(line: String, sentence: String) throws {

@@ -117,7 +117,7 @@ public struct Change: Hashable, Sendable {
     static func restart(needsReload: Bool, for reasons: [Finding.Code]) -> Self {
         Self(
             .restart(needsReload: needsReload), for: reasons,
-            "Restart bluetoothd; what is connected over it is lost for a moment")
+            "Restart bluetoothd; its connections are lost for a few seconds")
     }
 }
 

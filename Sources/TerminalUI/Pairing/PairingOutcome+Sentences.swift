@@ -17,21 +17,21 @@ extension PairingOutcome {
         case .alreadyBonded(let device):
             "Bonded with \(device.shown) already. To bond again, forget it on both devices first: roadmesh pair forget."
         case .nobody(nil):
-            "No device was heard that wants to bond; run roadmesh pair on the other one at the same time, nearby."
+            "No other device in range wants to bond; run roadmesh pair on it at the same time, nearby."
         case .nobody(let wanted?):
-            "No device called \"\(wanted)\" was heard that wants to bond; run roadmesh pair on it at the same time, nearby."
+            "No device in range called \"\(wanted)\" wants to bond; run roadmesh pair on it at the same time, nearby."
         case .several(let devices):
             "Several devices want to bond at the same time (\(devices.prefix(4).map(\.shown).joined(separator: ", "))). Say "
                 + "which one you mean, on both: roadmesh pair NAME."
         case .refusedHere(let device):
-            "You have refused, so there is no bond with \(device.shown). If the digits were different, somebody may be in "
-                + "between; try again elsewhere."
+            "You refused, so there is no bond with \(device.shown). If the digits were different, this may be an "
+                + "attack; try again elsewhere."
         case .refusedThere(let device):
-            "There is no bond: \(device.shown) has refused. If you want one, run it again on both."
+            "There is no bond: \(device.shown) has refused. To try again, run roadmesh pair on both."
         case .unansweredHere(let device):
-            "Nobody has answered here in time, so there is no bond with \(device.shown); run it again on both."
+            "You did not answer in time, so there is no bond with \(device.shown); run it again on both."
         case .unansweredThere(let device):
-            "Nobody has answered on \(device.shown) in time, so there is no bond; run it again on both."
+            "The question on \(device.shown) was not answered in time, so there is no bond; run it again on both."
         case .leftThere(let device): "There is no bond: it was stopped on \(device.shown). Run it again on both."
         case .weakHere(let device, let weakness): "There is no bond with \(device.shown): \(weakness.words)"
         case .weakThere(let device):
@@ -41,7 +41,7 @@ extension PairingOutcome {
         case .failed(let device, let cause):
             "There is no bond with \(device.shown): \(cause.trimmedStop). Run it again on both, side by side."
         case .misspoke(let device):
-            "\(device.shown.capitalizedFirst) does not speak as RoadMesh does when it bonds; install the same version on both."
+            "\(device.shown.capitalizedFirst) does not follow RoadMesh's rules for bonding; install the same version on both."
         case .radio(let failure):
             "There is no bond: \(Notice(NetworkError(failure)).sentences)"
         case .stopped: "Stopped; there is no bond."
@@ -99,11 +99,11 @@ extension PairingWeakness {
     fileprivate var words: String {
         switch self {
         case .shortKey(let bytes):
-            "the key has \(bytes) bytes instead of 16, so that it could be guessed. Somebody may have made it so; try again "
+            "the key has \(bytes) bytes instead of 16, so it can be guessed. This may be an attack; try again "
                 + "elsewhere."
         case .notSecureConnections:
-            "one of the adapters cannot do LE Secure Connections, or somebody has kept them from it. Use a newer adapter."
-        case .unasked: "they paired without a question. Somebody may be in between; try again elsewhere."
+            "one of the adapters lacks LE Secure Connections, or an attacker has prevented it. Use a newer adapter."
+        case .unasked: "they paired without a question, which may be an attack; try again elsewhere."
         }
     }
 }

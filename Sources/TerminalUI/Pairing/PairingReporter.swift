@@ -66,7 +66,7 @@ package struct PairingReporter {
     package func list(_ bonds: [Bond]) {
         switch form {
         case .people where bonds.isEmpty:
-            StandardOutput.write("This device is bonded with none. To bond it with another: roadmesh pair, on both.")
+            StandardOutput.write("This device has no bonds. To bond it with another, run roadmesh pair on both.")
         case .people:
             for bond in bonds {
                 StandardOutput.write("\(bond.name)  \(bond.id)\(bond.isConnected ? "  linked" : "")")

@@ -71,7 +71,7 @@ struct DemoStory: Sendable {
     }
 
     private func join(_ stage: DemoStage) async throws {
-        stage.scene("Everybody gets in")
+        stage.scene("All join")
         _ = try await car.next { $0.event == "ready" }
         stage.tell("Dad's Car", "is on the air; guests need no password and no prompt.")
         for guest in [ana, bob] {
@@ -107,13 +107,13 @@ struct DemoStory: Sendable {
         let began = ContinuousClock.now
         try air.cut("bob")
         _ = try await car.next { $0.event == "peerDisconnected" && $0.reason == "linkLost" }
-        stage.tell("Dad's Car", "does not hear Bob any more. The music plays on.")
+        stage.tell("Dad's Car", "no longer hears Bob. The music plays on.")
         _ = try await bob.next { $0.event == "connection" && $0.state == "reconnecting" }
         stage.tell("Bob", "still sees the last queue, and reconnects as soon as he hears the car.")
         try await stage.pause()
         bob.say("vote s8")
         _ = try await bob.next { $0.isVote("s8", "queued") }
-        stage.tell("Bob", "votes for \"Last Exit Home\" all the same; the vote is kept.")
+        stage.tell("Bob", "votes for \"Last Exit Home\" anyway; the vote is saved.")
         try await stage.pause()
         try await cast(ana, "s8", "Last Exit Home", stage)
         try await Task.sleep(until: began + Self.deadZone, clock: .continuous)

@@ -12,24 +12,24 @@ import TerminalUI
 /// `roadmesh doctor`
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "doctor", abstract: "Check this device, and say what to repair.",
+        commandName: "doctor", abstract: "Check this device, and show what to repair.",
         discussion:
-            "It changes nothing without --fix. Where there are two adapters, each of them advertises for a moment and is "
-            + "listened for."
+            "It changes nothing without --fix. With two adapters, each advertises briefly while the other "
+            + "listens."
     )
 
     @OptionGroup var options: NodeOptions
 
     @Flag(
         help: ArgumentHelp(
-            "Show what can be changed to repair what is found, ask once, change it, and check again. As root: sudo roadmesh "
+            "Show the changes that repair problems, ask once, make them, and check again. As root: sudo roadmesh "
                 + "doctor --fix."))
     var fix = false
 
-    @Flag(help: "Take back what --fix has changed, as far as nobody else has changed it since. As root.")
+    @Flag(help: "Undo the changes of --fix that no other program has changed since. As root.")
     var undo = false
 
-    @Flag(help: "With --fix or --undo: ask nothing.")
+    @Flag(help: "With --fix or --undo: do not ask.")
     var yes = false
 
     func validate() throws {
@@ -54,7 +54,7 @@ struct DoctorCommand: AsyncParsableCommand {
         let check = try await DoctorCheck(options: options, isForUsers: false)
         let code = await check.tell(report)
         if check.doctor.findings.contains(where: { $0.level != .good && FixPlanner.repaired.contains($0.code) }) {
-            report.say("What of it can be changed at once: sudo roadmesh doctor --fix")
+            report.say("To repair what RoadMesh can change: sudo roadmesh doctor --fix")
         }
         return code
     }

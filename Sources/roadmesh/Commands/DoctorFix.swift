@@ -24,7 +24,7 @@ struct DoctorFix {
         guard !plan.changes.isEmpty else {
             let code = await check.tell(report)
             report.show(plan)
-            report.say("\nThere is nothing that --fix changes.")
+            report.say("\n--fix has nothing to change.")
             return code
         }
         if options.json, !isAgreed {
@@ -44,9 +44,9 @@ struct DoctorFix {
         report.say("")
         let second = try await DoctorCheck(options: options, isForUsers: true)
         let code = await second.tell(report)
-        if failures < plan.changes.count { report.say("What was changed, sudo roadmesh doctor --undo takes back.") }
+        if failures < plan.changes.count { report.say("To undo the changes: sudo roadmesh doctor --undo") }
         if failures == 0, try await hasMore(second) {
-            report.say("There is more to change now: run it again.")
+            report.say("More can be changed now: run it again.")
         }
         return failures > 0 ? code ?? .cannotCreate : code
     }
@@ -99,12 +99,12 @@ struct DoctorUndo {
         guard geteuid() == 0 else { throw Consent.needsRoot("--undo") }
         let made = Array(try FixJournal.stored().changes.reversed())
         guard !made.isEmpty else {
-            report.say("There is nothing to take back: --fix has changed nothing here.")
+            report.say("There is nothing to undo: --fix has changed nothing here.")
             return nil
         }
         report.show(made)
         if report.isJSON, !isAgreed { return nil }
-        let question = "Take \(made.count == 1 ? "this change" : "these \(made.count) changes") back?"
+        let question = "Undo \(made.count == 1 ? "this change" : "these \(made.count) changes")?"
         guard try isAgreed || Consent.ask(question, option: "--undo") else {
             report.say("Nothing was changed.")
             return nil

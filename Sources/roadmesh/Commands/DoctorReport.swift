@@ -46,13 +46,13 @@ struct DoctorReport {
 
     /// Shows the earlier changes that can be undone.
     func show(_ made: [MadeChange]) {
-        say("What was changed, the last first:\n")
+        say("What was changed, the last change first:\n")
         for (index, change) in made.enumerated() {
             if isJSON { show(change, .planned) }
             for line in change.lines(number: index + 1) { say(line) }
         }
         guard made.contains(where: { $0.effect != .atOnce }) else { return }
-        say("\nThen bluetoothd is restarted; what is connected over it is lost for a moment.")
+        say("\nThen bluetoothd is restarted; its connections are lost for a few seconds.")
     }
 
     func show(_ change: Change, _ state: TimedChange.State, cause: String? = nil) {

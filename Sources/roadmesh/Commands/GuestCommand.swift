@@ -55,7 +55,7 @@ struct GuestCommand: AsyncParsableCommand {
 struct OtherGuests: ParsableArguments {
     @Flag(
         help: """
-            Pass others on: guests that are out of the host's range join it through this node. It takes power, so no device does it \
+            Relay other guests: guests out of the host's range join it through this node. It takes power, so no device does it \
             unasked.
             """)
     var relay = false
@@ -65,28 +65,29 @@ struct OtherGuests: ParsableArguments {
 struct WantedHost: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Join this host only. Without it: hosts that were joined before, or the first one heard if there are none.",
+            "Join this host only. Without it: hosts joined before, or the first one heard.",
             valueName: "name-or-id"),
         completion: .heardHosts)
     var host: String?
 
-    @Flag(help: "Join any host that is heard, also one that was not joined before.")
+    @Flag(help: "Join any host in range, also one that was not joined before.")
     var joinAny = false
 
     @Option(
-        help: ArgumentHelp("The PIN that the host shows. No host is joined that does not know it.", valueName: "digits")
+        help: ArgumentHelp(
+            "The PIN that the host shows. Hosts that do not know it are not joined.", valueName: "digits")
     )
     var pin: String?
 
     @Option(
         help: ArgumentHelp(
-            "An invitation of a host, as text or as a link: that host is joined, and no other, without a PIN.",
+            "A host's invitation, as text or as a link: only that host is joined, without a PIN.",
             valueName: "text"))
     var join: String?
 
     mutating func validate() throws {
         guard joinAny, host != nil || join != nil else { return }
-        throw ValidationError("--join-any goes without a host: --host and --join say which one.")
+        throw ValidationError("Use --join-any without --host or --join.")
     }
 
     /// The invitation of `--join`, checked.

@@ -25,7 +25,7 @@ struct HostCommand: AsyncParsableCommand {
     @OptionGroup(title: "The node") var options: NodeOptions
 
     private static let nobodyCanJoin =
-        "Phones cannot reach the page: it is for this device alone. Leave --http out, or give --http 0.0.0.0:8080."
+        "Phones cannot reach the page: it is only for this device. Leave --http out, or give --http 0.0.0.0:8080."
 
     private static let demoSongs =
         "These are demo songs, without sound. To play your music: --library FOLDER."
@@ -74,15 +74,15 @@ struct JoiningOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The Wi-Fi that phones have to be on: the page shows a second code that joins it.", valueName: "name"))
+            "The Wi-Fi that phones must join: the page shows a second code for it.", valueName: "name"))
     var wifi: String?
 
     @Option(
-        help: ArgumentHelp("A file with the password of that Wi-Fi; without it, it is an open one.", valueName: "file"),
+        help: ArgumentHelp("A file with the password of that Wi-Fi; without it, the Wi-Fi is open.", valueName: "file"),
         completion: .file())
     var wifiPassword: String?
 
-    @Flag(help: "Take only devices that this one is bonded with; see roadmesh pair.")
+    @Flag(help: "Admit only devices that this one is bonded with; see roadmesh pair.")
     var requireBond = false
 
     @Option(
@@ -165,7 +165,7 @@ struct FairnessOptions: ParsableArguments {
     @Flag(help: "More than half of the guests that are present can skip a song.")
     var majoritySkip = false
 
-    @Flag(help: "Guests vote for what you have queued, and suggest nothing.")
+    @Flag(help: "Guests vote for the songs that you have queued, and cannot suggest any.")
     var voteOnly = false
 
     /// The enabled policies.

@@ -33,7 +33,7 @@ struct PairCommand: AsyncParsableCommand {
                 "The other device, by its name or address; needed where several pair.", valueName: "device"))
         var device: String?
 
-        @Option(help: "What the other device shows of this one; without it, the host name.")
+        @Option(help: "The name that the other device shows; without it, the host name.")
         var name: String?
 
         @OptionGroup var options: NodeOptions

@@ -73,6 +73,6 @@ struct DemoNode: Sendable {
     func next(where fits: (DemoEvent) -> Bool) async throws -> DemoEvent {
         for await event in events where fits(event) { return event }
         throw SetupProblem(
-            .unavailable, "The demo's \"\(name)\" ended before its time; run the demo again, or report it as a bug.")
+            .unavailable, "The demo's \"\(name)\" ended too early; run the demo again, or report it as a bug.")
     }
 }

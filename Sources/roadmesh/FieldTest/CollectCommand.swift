@@ -11,13 +11,13 @@ import UnixSignals
 /// `roadmesh fieldtest collect`
 struct CollectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "collect", abstract: "Keep the drives of a fleet, from a broker, until it is stopped.",
+        commandName: "collect", abstract: "Collect the drives of a fleet from a broker, until it is stopped.",
         discussion: """
-            Cars send what they record with fieldtest record … --broker URL --share. Each row is confirmed when it is on the disk, \
+            Cars send their recordings of fieldtest record … --broker URL --share. Each row is confirmed when it is on the disk, \
             and is there once. The drives are in the list, and fieldtest fleet makes a page of all of them.
             """)
 
-    @Flag(help: "One JSON object a line.")
+    @Flag(help: "One JSON object per line.")
     var json = false
 
     @OptionGroup(title: "The broker") var broker: BrokerOptions
@@ -44,7 +44,7 @@ struct CollectCommand: AsyncParsableCommand {
                 StandardOutput.write(isJSON ? JSONLine.text(event) : event.sentence(choice.address.text))
             }
         } catch {
-            throw SetupProblem(.data, "The drives that are here cannot be read (\(error.cause)); see to the disk.")
+            throw SetupProblem(.data, "The drives that are here cannot be read (\(error.cause)); check the disk.")
         }
     }
 
@@ -55,7 +55,7 @@ struct CollectCommand: AsyncParsableCommand {
             let store = try DriveStore.record(in: folder, now: Date())
             if let path = store.setAside {
                 StandardError.write(
-                    "roadmesh: The drives here are damaged. They are kept as \(path); a new list "
+                    "roadmesh: The drives here are damaged. They were moved to \(path); a new list "
                         + "begins.")
             }
             return store
@@ -64,7 +64,7 @@ struct CollectCommand: AsyncParsableCommand {
             let cause = (error as? NodeStoreError)?.cause ?? "the folder cannot be made"
             throw SetupProblem(
                 .cannotCreate,
-                "Drives cannot be kept in \(folder) (\(cause)); make room and make it writable, or name another folder with "
+                "Drives cannot be saved in \(folder) (\(cause)); make room and make it writable, or name another folder with "
                     + "--state.")
         }
     }
@@ -118,12 +118,13 @@ struct CollectEvent: Encodable {
     func sentence(_ broker: String) -> String {
         switch (event, state) {
         case ("broker", "connected"): return "Collecting drives at \(broker). Stop with Ctrl-C."
-        case ("broker", _): return "The broker cannot be reached: \(cause ?? "?"). It is tried again by itself."
+        case ("broker", _): return "The broker cannot be reached: \(cause ?? "?"). RoadMesh keeps trying."
         case ("notKept", _):
-            return "The disk takes nothing: \(cause ?? "?"). Cars send it again; make room, or make it writable."
-        case ("noRoom", _): return "There is no room for the drives of \(car?.id ?? "?"); forget some that are here."
+            return
+                "The disk accepts no writes: \(cause ?? "?"). Cars send the rows again; make room, or make it writable."
+        case ("noRoom", _): return "There is no room for the drives of \(car?.id ?? "?"); delete some that are here."
         case ("otherCollector", _):
-            return "Another one collects at this broker. Stop one of the two: cars tell the two apart by nothing."
+            return "Another collector runs at this broker. Stop one of the two: cars cannot tell them apart."
         default: return drivesSentence
         }
     }

@@ -90,7 +90,7 @@ struct DriveOptions: ParsableArguments {
     }
 
     private static func nothing(_ name: String) -> SetupProblem {
-        SetupProblem(.data, "There is no drive \"\(name.prefix(40))\"; roadmesh fieldtest list shows what there is.")
+        SetupProblem(.data, "There is no drive \"\(name.prefix(40))\"; roadmesh fieldtest list shows all drives.")
     }
 
     /// The drives that a name may mean: by number, by name, or by the beginning of a name.
@@ -133,7 +133,7 @@ struct DriveOptions: ParsableArguments {
     private static func unreadable(_ what: String, _ cause: String) -> SetupProblem {
         SetupProblem(
             .data,
-            "\(what) cannot be read (\(words(cause))); see to the folder and its disk, or name another with --state.")
+            "\(what) cannot be read (\(words(cause))); check the folder and its disk, or name another with --state.")
     }
 
     /// The part of the cause that helps a person, without the SQL statement.
@@ -145,8 +145,8 @@ struct DriveOptions: ParsableArguments {
 extension DriveProblem {
     var sentence: String {
         switch self {
-        case .noHeader: "it is no drive; its first line must be the header that fieldtest export writes."
-        case .newerForm(let form): "it is of form \(form), and this roadmesh knows forms up to 1; use a newer one."
+        case .noHeader: "it is not a drive; its first line must be the header that fieldtest export writes."
+        case .newerForm(let form): "it has format \(form), and this roadmesh knows formats up to 1; use a newer one."
         case .tooLarge: "it is larger than a drive can be."
         }
     }
@@ -156,7 +156,8 @@ extension DriveProblem {
 func writeFile(_ text: String, _ name: String) throws(SetupProblem) {
     if name == "-" {
         guard StandardOutput.deliver(text) else {
-            throw SetupProblem(.cannotCreate, "Standard output did not take all of it; make room where it leads to.")
+            throw SetupProblem(
+                .cannotCreate, "Standard output did not accept all of it; free space at its destination.")
         }
         return
     }

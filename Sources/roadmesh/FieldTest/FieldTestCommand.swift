@@ -7,7 +7,7 @@ import MeshNode
 /// `roadmesh fieldtest`
 struct FieldTestCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "fieldtest", abstract: "Record a drive, look at it, and drive it again.",
+        commandName: "fieldtest", abstract: "Record a drive, look at it, and replay it.",
         subcommands: [
             RecordCommand.self, ListCommand.self, ReportCommand.self, ExportCommand.self, ReplayCommand.self,
             ForgetCommand.self, CollectCommand.self, FleetCommand.self,
@@ -17,7 +17,7 @@ struct FieldTestCommand: AsyncParsableCommand {
 /// `roadmesh fieldtest record`
 struct RecordCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "record", abstract: "Run a host or a guest, and record what the radio is like.",
+        commandName: "record", abstract: "Run a host or a guest, and record how the radio works.",
         subcommands: [RecordHostCommand.self, RecordGuestCommand.self])
 }
 

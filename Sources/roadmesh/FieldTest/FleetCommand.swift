@@ -9,14 +9,14 @@ import TerminalUI
 /// `roadmesh fieldtest fleet`
 struct FleetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "fleet", abstract: "Make a page of all drives that are here: by car, by hour, by version.")
+        commandName: "fleet", abstract: "Make a page about all drives that are here: by car, by hour, by version.")
 
     @Option(
         name: .shortAndLong, help: ArgumentHelp("The page; - is standard output.", valueName: "file"),
         completion: .file())
     var output: String?
 
-    @Option(help: ArgumentHelp("Each way back, for a spreadsheet.", valueName: "file"), completion: .file())
+    @Option(help: ArgumentHelp("Each reconnect, for a spreadsheet.", valueName: "file"), completion: .file())
     var csv: String?
 
     @Option(help: ArgumentHelp("The figures, for a program.", valueName: "file"), completion: .file())
@@ -32,7 +32,7 @@ struct FleetCommand: AsyncParsableCommand {
         guard !all.isEmpty else {
             throw SetupProblem(
                 .data,
-                "There are no drives here; roadmesh fieldtest collect keeps those of a fleet, or name a folder with "
+                "There are no drives here; roadmesh fieldtest collect collects those of a fleet. Or name a folder with "
                     + "--state.")
         }
         var report = FleetReport()

@@ -13,7 +13,7 @@ struct ListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the drives that were recorded here.")
 
-    @Flag(help: "One JSON object a drive.")
+    @Flag(help: "One JSON object per drive.")
     var json = false
 
     @OptionGroup var options: DriveOptions
@@ -84,7 +84,7 @@ struct ListedDrive: Encodable {
 /// `roadmesh fieldtest export`
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "export", abstract: "Write a recorded drive to a file, to ship or keep it.")
+        commandName: "export", abstract: "Write a recorded drive to a file.")
 
     @Argument(help: "A number or a name of the list, or last.", completion: .drives)
     var drive: String
@@ -107,7 +107,7 @@ struct ForgetCommand: AsyncParsableCommand {
     @Argument(help: "A number or a name of the list, or last.", completion: .drives)
     var drive: String
 
-    @Flag(help: "Delete it without a question.")
+    @Flag(help: "Delete it without asking.")
     var yes = false
 
     @OptionGroup var options: DriveOptions

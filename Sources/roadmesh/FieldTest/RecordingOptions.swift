@@ -12,18 +12,18 @@ import TerminalUI
 
 /// The options of a new recording.
 struct RecordingOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("What the drive is called; without it, by the day and hour.", valueName: "name"))
+    @Option(help: ArgumentHelp("The name of the drive; without it, the day and hour.", valueName: "name"))
     var drive: String?
 
     @Option(
         name: .customLong("mark"),
-        help: ArgumentHelp("Set a mark by itself after so many seconds.", valueName: "120s=\"tunnel in\""))
+        help: ArgumentHelp("Set a mark automatically after this many seconds.", valueName: "120s=\"tunnel in\""))
     var marks: [String] = []
 
-    @Option(help: ArgumentHelp("Where the drive comes from, where it is not from a road.", valueName: "words"))
+    @Option(help: ArgumentHelp("The origin of a drive that is not from a road.", valueName: "words"))
     var origin: String?
 
-    @Flag(help: "Send the recording to who collects drives at the --broker, now or in a later run with --share.")
+    @Flag(help: "Send the recording to the collector at the --broker, now or in a later run with --share.")
     var share = false
 
     /// The options, checked.
@@ -35,7 +35,7 @@ struct RecordingOptions: ParsableArguments {
         var broker: BrokerChoice?
 
         var remark: String {
-            let shared = broker.map { " It goes to who collects drives at \($0.address.text)." } ?? ""
+            let shared = broker.map { " It is sent to the collector at \($0.address.text)." } ?? ""
             return "This drive is recorded as \"\(name)\".\(shared) Type mark and a word or two to mark a moment."
         }
     }
@@ -92,7 +92,7 @@ extension RecordingOptions.Checked {
             let store = try DriveStore.record(in: kept.path, now: Date())
             if let path = store.setAside {
                 StandardError.write(
-                    "roadmesh: The drives recorded before are damaged. They are kept as \(path); a "
+                    "roadmesh: The drives recorded before are damaged. They were moved to \(path); a "
                         + "new list begins.")
             }
             let recording = try DriveRecording(
@@ -121,8 +121,8 @@ extension UplinkMachine.Cause {
     /// The end of a sentence.
     fileprivate var text: String {
         switch self {
-        case .nobody: "nobody collects drives at the broker"
-        case .silence: "who collects drives at the broker does not confirm them"
+        case .nobody: "no collector runs at the broker"
+        case .silence: "the collector at the broker does not confirm them"
         }
     }
 }

@@ -9,7 +9,7 @@ import TerminalUI
 /// `roadmesh fieldtest report DRIVE…`
 struct ReportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "report", abstract: "Make a page of a recorded drive, or of several beside one another.")
+        commandName: "report", abstract: "Make a page about a recorded drive, or about several side by side.")
 
     @Argument(help: "Numbers or names of the list, last, or files of exported drives.", completion: .drives)
     var drives: [String]
@@ -45,10 +45,10 @@ struct ReportCommand: AsyncParsableCommand {
 /// `roadmesh fieldtest replay DRIVE`
 struct ReplayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "replay", abstract: "Drive a recorded drive again, in the simulator.",
+        commandName: "replay", abstract: "Replay a recorded drive in the simulator.",
         discussion: """
             A host and a guest of this program meet the drive's gaps, its signal and its votes again, in virtual time. \
-            Everything else varies from run to run. The exit code is 1 where an invariant was violated in any of them.
+            Everything else varies from run to run. The exit code is 1 if any run violates an invariant.
             """)
 
     @Argument(help: "A number or a name of the list, last, or the file of an exported drive.", completion: .drives)
@@ -62,14 +62,14 @@ struct ReplayCommand: AsyncParsableCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "How often it is driven, each time with other luck: 1 to \(FieldTestLimits.replaySeeds) times.",
+            "How often to replay it, each time with another seed: 1 to \(FieldTestLimits.replaySeeds) times.",
             valueName: "n"))
     var runs = BoundedNumber<RunBounds>(20)
 
-    @Flag(help: "Run the gaps back to back: what lies between them is shortened.")
+    @Flag(help: "Run the gaps back to back, with shorter times between them.")
     var fast = false
 
-    @Flag(help: "Print what the drive does to an air, one JSON object a line, and run nothing.")
+    @Flag(help: "Print the drive's radio steps, one JSON object per line, and run nothing.")
     var steps = false
 
     @OptionGroup var options: DriveOptions
@@ -101,10 +101,10 @@ extension SimulatedDrive.Result {
     fileprivate var sentences: [String] {
         let gaps = figures.faults[.tunnel] ?? 0
         let driven =
-            "Driven \(runs == 1 ? "once" : "\(runs) times"): \(Self.count(gaps, "gap")), "
+            "Replayed \(runs == 1 ? "once" : "\(runs) times"): \(Self.count(gaps, "gap")), "
             + "\(Self.count(figures.connections / 2, "link")), "
             + "\(figures.wishes) \(figures.wishes == 1 ? "wish" : "wishes"), \(figures.confirmed) confirmed, \(figures.rejected) rejected."
-        guard let violation else { return [driven, "Every invariant held: nothing was lost, and nothing came twice."] }
+        guard let violation else { return [driven, "Every invariant held: nothing was lost or duplicated."] }
         return [
             driven,
             "Run \(violation.seed) violated an invariant, \(violation.violation.invariant.rawValue): "

@@ -18,7 +18,8 @@ struct BrokerOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The certificates of who vouches for the broker; without it, those of the system.", valueName: "file"),
+            "The authorities' certificates that prove the broker's identity; without it, those of the system.",
+            valueName: "file"),
         completion: .file())
     var brokerCa: String?
 

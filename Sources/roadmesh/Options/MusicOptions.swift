@@ -25,26 +25,26 @@ extension Loudness: ExpressibleByArgument {}
 struct MusicOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "A folder of music, a playlist (M3U, PLS) in one, or a JSON list of songs; without it, eight made-up songs.",
+            "A folder of music, a playlist (M3U, PLS) in one, or a JSON list of songs; without it, eight demo songs.",
             valueName: "path"),
         completion: .file())
     var library: String?
 
     @Option(
         help: ArgumentHelp(
-            "What plays a folder's music, mpv where nothing is said; none keeps time without sound.",
+            "The player for a folder's music, by default mpv; none keeps time without sound.",
             valueName: "mpv|none"))
     var player: PlayerChoice?
 
     @Option(
         help: ArgumentHelp(
-            "Where mpv plays: a name of \"mpv --audio-device=help\", null/ for nowhere; without it, mpv's own choice.",
+            "Where mpv plays: a name from \"mpv --audio-device=help\", or null/ for nowhere; without it, mpv's own choice.",
             valueName: "name"))
     var audioDevice: String?
 
     @Option(
         help: ArgumentHelp(
-            "What plays of the folder where nobody asks: a playlist (M3U, PLS). Without it, any of its songs.",
+            "The playlist (M3U, PLS) to play while the queue is empty. Without it, any song of the folder.",
             valueName: "file"),
         completion: .file(extensions: ["m3u", "m3u8", "pls"]))
     var playlist: String?
@@ -57,7 +57,7 @@ struct MusicOptions: ParsableArguments {
 
     @Flag(
         inversion: .prefixedNo,
-        help: "Where nobody asks, songs of the folder play in any order, or as they are listed: by artist and album.")
+        help: "While the queue is empty, play songs in random order, or sorted by artist and album.")
     var shuffle = true
 
     func validate() throws { try refuseEmpty([("--library <path>", library), ("--playlist <file>", playlist)]) }

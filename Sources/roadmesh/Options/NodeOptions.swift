@@ -21,20 +21,20 @@ extension AdapterSettingsChoice: ExpressibleByArgument {}
 struct NodeOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The radio: auto takes BlueZ where there is an adapter, else virtual.", valueName: "auto|bluez|virtual"))
+            "The radio: auto uses BlueZ if there is an adapter, else virtual.", valueName: "auto|bluez|virtual"))
     var radio: RadioChoice = .auto
 
     @Option(
         help: ArgumentHelp(
-            "Which adapter, for example hci0; without it, the first that is on. A guest takes two, hci0,hci1: the one that "
+            "Which adapter, for example hci0; without it, the first that is on. A guest can use two, hci0,hci1: the one that "
                 + "dials and the one that is dialled.", valueName: "hci0"),
         completion: .adapters)
     var adapter: String?
 
     @Option(
         help: ArgumentHelp(
-            "Whether the node uses the network that it is in, beside Bluetooth, where avahi-daemon runs; without it, it does "
-                + "beside a Bluetooth adapter.", valueName: "on|off"))
+            "Whether the node also uses its network where avahi-daemon runs. Default: yes, next to a "
+                + "Bluetooth adapter.", valueName: "on|off"))
     var lan: LANChoice?
 
     @OptionGroup(title: "The broker")
@@ -42,8 +42,8 @@ struct NodeOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Whether the node sets how fast its adapter advertises and links, where it has CAP_NET_ADMIN; it puts the former "
-                + "values back.", valueName: "set|leave"))
+            "Whether the node sets how fast its adapter advertises and links, if it has CAP_NET_ADMIN; it restores the former "
+                + "values.", valueName: "set|leave"))
     var adapterSettings: AdapterSettingsChoice = .set
 
     @Option(
@@ -54,7 +54,7 @@ struct NodeOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Where this node keeps its identity, queue and votes; without it, roadmesh in $XDG_STATE_HOME, or "
+            "The folder for this node's identity, queue and votes; without it, roadmesh in $XDG_STATE_HOME, or "
                 + "~/.local/state/roadmesh.", valueName: "dir"),
         completion: .directory)
     var state: String?
@@ -62,10 +62,10 @@ struct NodeOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The service type: nodes of one service find one another.", valueName: "name"))
     var service = ServiceType.democracyDJ.text
 
-    @Flag(help: "One JSON object a line on standard output, commands a line each on standard input.")
+    @Flag(help: "One JSON object per line on standard output, one command per line on standard input.")
     var json = false
 
-    @Flag(help: "Say more about the radio on standard error.")
+    @Flag(help: "Log more about the radio on standard error.")
     var verbose = false
 
     func validate() throws {

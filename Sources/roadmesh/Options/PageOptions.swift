@@ -9,12 +9,12 @@ import MeshNode
 struct PageOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Where the page for browsers is; port 0 is any that is free. Beyond this device it takes the printed token. "
+            "The page's address for browsers; port 0 is any free one. From other devices the page needs the printed token. "
                 + "Without it, the page is for this device only, and with --web-guests at 0.0.0.0, for its networks.",
             valueName: "addr:port|none"))
     var http: String?
 
-    @Flag(help: "Ask every browser for a new code: the page's tokens of earlier starts are good no longer.")
+    @Flag(help: "Require a new code from every browser: earlier page tokens become invalid.")
     var newTokens = false
 
     /// Returns the checked address. Passengers with a browser need an address that their phones can reach.
