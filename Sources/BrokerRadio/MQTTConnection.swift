@@ -305,7 +305,7 @@ final class MQTTConnection: Sendable {
         guard !isGranted else { return tell(.granted(filter)) }
         // A server that is about to change its leader answers the same. Another connection may get the grant.
         state.withLockedValue {
-            $0.fault = BrokerFault(.refused, "it does not let this device read \(filter)", isPassing: true)
+            $0.fault = BrokerFault(.refused, "it does not allow this device to read \(filter)", isPassing: true)
         }
     }
 
@@ -333,7 +333,7 @@ final class MQTTConnection: Sendable {
 
     private func tell(_ event: MQTTEvent) {
         guard case .dropped = sink.yield(event) else { return }
-        complained("it says more than is read")
+        complained("it sends faster than this device reads")
         state.withLockedValue { $0.isClosing = true }
     }
 }

@@ -18,7 +18,7 @@ public enum ArtworkProblem: Error, Hashable, Sendable, CustomStringConvertible {
     /// A sentence for a log.
     public var description: String {
         switch self {
-        case .notAPicture: "What came is no JPEG, PNG, GIF or WebP."
+        case .notAPicture: "The server's answer is not a JPEG, PNG, GIF or WebP."
         case .notStored(let code): "The picture could not be written to the cache (error \(code))."
         case .busy: "Too many pictures are asked for at once."
         case .closed: "Pictures are not loaded any more."

@@ -17,7 +17,7 @@ public struct EventLines: Sendable {
         do {
             try states.write(TimedEvent(.snapshot(snapshot, isStale: isStale), at: at), queue: queue)
         } catch {
-            preconditionFailure("a state of ours cannot be encoded: \(error)")
+            preconditionFailure("a state cannot be encoded: \(error)")
         }
         return String(decoding: states.line, as: UTF8.self)
     }

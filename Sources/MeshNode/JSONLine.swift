@@ -11,7 +11,7 @@ public enum JSONLine {
         do {
             return String(decoding: try data(object, isWide: isWide), as: UTF8.self)
         } catch {
-            preconditionFailure("an object of ours cannot be encoded: \(error)")
+            preconditionFailure("an object cannot be encoded: \(error)")
         }
     }
 

@@ -53,7 +53,7 @@ extension MusicLibrary {
             let path = folder + "/" + played[place].file.path
             let outcome = await scanner.run { try? player.play(path) }
             guard let outcome else {
-                logger.warning("the player does not start, so it finds out nothing about \(files.count) files")
+                logger.warning("the player does not start, so \(files.count) files are not checked")
                 break
             }
             played[place].take(outcome, limits: limits)

@@ -170,7 +170,7 @@ public final class NodeStore: Sendable {
                     // A changed log must not be moved to the database.
                     try checkFiles()
                 } catch {
-                    return logger.debug("the log is left alone: \(error)")
+                    return logger.debug("the log is not changed: \(error)")
                 }
                 do {
                     _ = try db.checkpoint(mode)

@@ -153,7 +153,7 @@ struct DoctorTests {
         Fault(.stateUnwritable, .broken, 73) {
             ($0.device.folder.refusal, $0.device.folder.owner, $0.device.folder.exists) = ("denied", 0, false)
         },
-        Fault(.identityDamaged, .broken, 73) { $0.device.folder.identity = .isDamaged("it is no identity") },
+        Fault(.identityDamaged, .broken, 73) { $0.device.folder.identity = .isDamaged("it is not an identity") },
         Fault(.identityReadable, .worthKnowing, 0) {
             ($0.device.folder.identity, $0.device.folder.isReadableByOthers) = (.isSound, true)
         },

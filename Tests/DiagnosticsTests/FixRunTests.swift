@@ -160,7 +160,7 @@ struct FixRunTests {
             if case .refused(let why) = ConfigurationFile(lookingAt: path).found { why } else { nil }
         }
         #expect(ConfigurationFile(lookingAt: folder.file).found == .nothing)
-        #expect(why(folder.path) == "is no file")
+        #expect(why(folder.path) == "is not a file")
         try Data("x".utf8).write(to: URL(filePath: folder.file))
         #expect(ConfigurationFile(lookingAt: folder.file).found == .bytes(Data("x".utf8)))
         try FileManager.default.createSymbolicLink(atPath: folder.path + "/link", withDestinationPath: folder.file)
@@ -170,8 +170,8 @@ struct FixRunTests {
         try Data(repeating: 0x23, count: FixLimits.fileBytes + 1).write(to: URL(filePath: folder.path + "/large"))
         #expect(why(folder.path + "/large") == "has more than 256 KiB")
         mkfifo(folder.path + "/pipe", 0o600)
-        #expect(why(folder.path + "/pipe") == "is no file")
-        #expect(why("main.conf") == "is no absolute path")
+        #expect(why(folder.path + "/pipe") == "is not a file")
+        #expect(why("main.conf") == "is not an absolute path")
     }
 
     @Test(

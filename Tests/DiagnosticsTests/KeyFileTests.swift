@@ -130,7 +130,7 @@ struct KeyFileTests {
         let file = ConfigurationFile(path: "/main.conf", found: .bytes(Data([0x5B, 0xFF, 0x5D])))
         #expect(
             ConfigurationEdit(file, groups: Self.groups).remarks == [
-                "/main.conf is no text in UTF-8: it is left alone."
+                "/main.conf is not text in UTF-8: it is left alone."
             ])
     }
 

@@ -104,7 +104,7 @@ def start(road: Lab, box: Box, name: str) -> tuple[Program, Program]:
 def test_the_service_hosts_and_its_manager_knows(road: Lab, head_unit: Box, car: Box) -> None:
     manager, host = start(road, head_unit, "service")
     manager.expect("told", text="READY=1", timeout=START)
-    manager.expect("told", lambda event: "nobody has joined" in event["text"])
+    manager.expect("told", lambda event: "no guests" in event["text"])
     guest = car.roadmesh("guest", "Ana")
     await_joined(guest)
     assert guest.expect_seen("snapshot", shows_peers("Ana"))

@@ -118,10 +118,10 @@ extension StoreTests {
             defer { shelf.clear() }
             try #require(mkfifo(shelf.folder + "/" + name, 0o600) == 0)
             #expect { try StateFolder(opening: shelf.folder) } throws: { error in
-                error as? StateFolderError == .unusable(path: shelf.folder, cause: "\(name) is no file")
+                error as? StateFolderError == .unusable(path: shelf.folder, cause: "\(name) is not a file")
             }
             guard name == "identity" else { return }
-            #expect(FolderCondition(lookingAt: shelf.folder).identity == .isDamaged("it is no file"))
+            #expect(FolderCondition(lookingAt: shelf.folder).identity == .isDamaged("it is not a file"))
         }
 
         @Test("a pipe in place of the identity's draft causes no wait")

@@ -95,7 +95,7 @@ public actor CombinedRadio: Radio {
         do throws(RadioError) {
             try await radio.open()
         } catch {
-            logger.info("no \(side) beside the air: \(error)")
+            logger.info("the \(side) is not used: \(error)")
             return false
         }
         opened.append(side)
@@ -142,7 +142,7 @@ public actor CombinedRadio: Radio {
         do throws(RadioError) {
             try await beside[side]?.advertise(advertisement, pace: pace)
         } catch {
-            logger.info("not told to the \(side): \(error)")
+            logger.info("advertising on the \(side) failed: \(error)")
         }
     }
 

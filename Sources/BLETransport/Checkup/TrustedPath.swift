@@ -10,7 +10,7 @@ package enum TrustedPath {
     /// Why a path is not trusted, as the rest of a sentence that begins with the path; nil if only root can change it.
     /// A missing file is trusted if its folder is. `owner` is root and `start` is the root folder, except in tests.
     package static func refusal(of path: String, owner: uid_t = 0, below start: String = "/") -> String? {
-        guard path.hasPrefix(start) else { return "is no absolute path" }
+        guard path.hasPrefix(start) else { return "is not an absolute path" }
         var rest = parts(of: String(path.dropFirst(start.count)))
         var folder = start
         var links = 0
@@ -30,7 +30,7 @@ package enum TrustedPath {
                 continue
             }
             links += 1
-            guard links <= mostLinks else { return "leads over too many links" }
+            guard links <= mostLinks else { return "has too many links" }
             if target.hasPrefix("/") { folder = "/" }
             rest = parts(of: target) + rest
         }
@@ -42,17 +42,17 @@ package enum TrustedPath {
         var status = stat()
         guard lstat(path, &status) == 0 else {
             return errno == ENOENT || errno == ENOTDIR
-                ? (nil, nil, false) : ("cannot be looked at (\(SystemError.text(errno)))", nil, false)
+                ? (nil, nil, false) : ("cannot be inspected (\(SystemError.text(errno)))", nil, false)
         }
         guard status.st_uid == owner || status.st_uid == 0 else {
-            return ("is not root's alone: \(path) belongs to another user", nil, true)
+            return ("is not owned by root alone: \(path) belongs to another user", nil, true)
         }
         guard status.st_mode & S_IFMT != S_IFLNK else {
             let target = SystemFile.link(path)
             return target == nil ? ("cannot be followed", nil, true) : (nil, target, true)
         }
         let othersMayWrite = status.st_mode & S_IWOTH != 0 || status.st_mode & S_IWGRP != 0 && status.st_gid != 0
-        return (othersMayWrite ? "is not root's alone: others may write to \(path)" : nil, nil, true)
+        return (othersMayWrite ? "is not owned by root alone: others may write to \(path)" : nil, nil, true)
     }
 
     private static func parts(of path: String) -> [String] {

@@ -13,7 +13,7 @@ struct UnusedLinks: Sendable {
         var channels = 0
         /// When the link must end. Nil while it has a channel.
         var end: MeshInstant?
-        /// Since when the link is up, if no channel has opened on it so far.
+        /// Since when the link is up, if no channel opened on it so far.
         var emptySince: MeshInstant?
     }
 

@@ -68,7 +68,7 @@ public actor VirtualRadio: Radio {
         guard allowed, (1...VirtualAir.addressBytes).contains(address.utf8.count), address != "everyone" else {
             throw RadioError(
                 .failed,
-                "\"\(address)\" is no address for the virtual radio; use up to 32 letters, digits, - and _")
+                "\"\(address)\" is not an address for the virtual radio; use up to 32 letters, digits, - and _")
         }
         self.air = air
         self.address = address

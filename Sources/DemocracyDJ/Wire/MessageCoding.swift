@@ -34,7 +34,7 @@ extension MeshMessage {
         do {
             return try WireEnvelope(self).serializedBytes()
         } catch {
-            preconditionFailure("a message of ours cannot be encoded: \(error)")
+            preconditionFailure("a message cannot be encoded: \(error)")
         }
     }
 

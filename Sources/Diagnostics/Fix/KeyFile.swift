@@ -37,7 +37,7 @@ struct KeyFile {
         /// The rest of a sentence that begins with the file's name.
         var text: String {
             switch self {
-            case .notText: "is no text in UTF-8"
+            case .notText: "is not text in UTF-8"
             case .unknownLine(let line): "has something in line \(line) that bluetoothd does not read"
             case .keyOutsideSection(let line): "has a key before any section, in line \(line)"
             case .sectionTwice(let name): "has the section [\(name)] twice"

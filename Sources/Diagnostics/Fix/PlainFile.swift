@@ -36,7 +36,7 @@ extension String {
 enum PlainFile {
     /// A file's bytes; nil if it does not exist.
     static func read(_ path: String) throws(FixFailure) -> Data? {
-        guard path.hasPrefix("/") else { throw FixFailure("is no absolute path") }
+        guard path.hasPrefix("/") else { throw FixFailure("is not an absolute path") }
         var status = stat()
         guard lstat(path, &status) == 0 else {
             guard errno == ENOENT || errno == ENOTDIR else { throw FixFailure(code: errno) }
@@ -66,7 +66,7 @@ enum PlainFile {
         switch status.st_mode & S_IFMT {
         case S_IFREG: break
         case S_IFLNK: throw FixFailure("is a symbolic link")
-        default: throw FixFailure("is no file")
+        default: throw FixFailure("is not a file")
         }
         guard status.st_nlink == 1 else { throw FixFailure("has a second name") }
     }

@@ -49,7 +49,7 @@ struct SupervisionPolicy {
     /// The state of the host, for a person who types `systemctl status`.
     private var sentence: String {
         if let trouble = troubles.last { return trouble.message }
-        let company = guests == 0 ? "nobody has joined" : guests == 1 ? "1 guest" : "\(guests) guests"
+        let company = guests == 0 ? "no guests" : guests == 1 ? "1 guest" : "\(guests) guests"
         return "\"\(name)\" is on the air, \(company)\(song.map { ", plays \"\($0)\"" } ?? "")"
     }
 }

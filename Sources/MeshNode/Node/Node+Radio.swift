@@ -76,7 +76,7 @@ extension Node {
             logger.log(level: count == 1 ? .warning : .debug, "\(who) broke the protocol: \(how) (\(count) so far)")
         // Only the first failure of a series is an error, since the node retries every second.
         case .storeFailed(let error, let isFirst):
-            logger.log(level: isFirst ? .error : .debug, "the store takes nothing: \(error)")
+            logger.log(level: isFirst ? .error : .debug, "the store accepts no writes: \(error)")
         case .answered(let number): askers.removeValue(forKey: number)?.yield()
         case .quit(let reason): quit.yield(reason)
         }

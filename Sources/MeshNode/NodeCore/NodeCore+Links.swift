@@ -251,7 +251,7 @@ extension NodeCore {
             _ = dials.cancel(dial.host)
             emit(.cancelDial(dial.number))
             if dial.relay == nil { dials.forgetHeard(dial.host) }
-            leadsNowhere(dial.relay ?? dial.host, to: dial.host, .dialFailed("no channel has opened"))
+            leadsNowhere(dial.relay ?? dial.host, to: dial.host, .dialFailed("no channel opened"))
         }
     }
 

@@ -83,7 +83,7 @@ extension NodeCore {
         guard let route, route.host.hasPrefix(host), route.host.hasPrefix(advertised ?? "") else {
             ways.failed(peer.id, now: context.now)
             _ = dials.ended(id)
-            inviteFailed(.dialFailed("the relay leads somewhere else"))
+            inviteFailed(.dialFailed("the relay belongs to another host"))
             return apply(context.mesh.leave(id))
         }
         circuits.linked(peer, route, on: id, now: context.now)

@@ -19,7 +19,8 @@ public struct BrokerChoice: Hashable, Sendable {
         } catch {
             throw SetupProblem(
                 .usage,
-                "\"\(url.prefix(80))\" names no broker: \(error.text). One looks like mqtts://user@broker.example.org.")
+                "\"\(url.prefix(80))\" is not a broker's address: \(error.text). Write it like mqtts://user@broker.example.org."
+            )
         }
         address.password = address.password ?? password
         files = BrokerFiles(authorities: authorities, certificate: certificate, key: key)
@@ -33,7 +34,7 @@ public struct BrokerChoice: Hashable, Sendable {
         if address.password != nil, !address.isLocal {
             throw SetupProblem(
                 .usage,
-                "mqtt:// would show the password to everybody on the way to \(address.servers.map(\.host).joined(separator: ", ")); "
+                "mqtt:// sends the password unencrypted to \(address.servers.map(\.host).joined(separator: ", ")); "
                     + "use mqtts://.")
         }
         if [authorities, certificate, key].contains(where: { $0 != nil }) {

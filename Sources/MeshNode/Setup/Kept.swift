@@ -59,7 +59,7 @@ extension SetupProblem {
         guard error?.code == .newer else { return nil }
         return SetupProblem(
             .cannotCreate,
-            "A database in \(folder) was made by a newer roadmesh. Install that version again, or name another folder with "
+            "A database in \(folder) was made by a newer roadmesh. Install that newer version, or name another folder with "
                 + "--state.")
     }
 }

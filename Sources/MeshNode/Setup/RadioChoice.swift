@@ -53,8 +53,8 @@ public enum RadioChoice: String, Sendable, CaseIterable {
             let (place, option) = lan == .on ? ("In a network", "--lan on") : ("At a broker", "--broker")
             throw SetupProblem(
                 .usage,
-                "\(place) there is nothing to bond, so that --require-bond and \(option) cannot go together; leave one "
-                    + "of them out.")
+                "\(place) has no bonds, so --require-bond and \(option) exclude each other; leave one "
+                    + "out.")
         }
         let network = hasNetwork ? LANRadio(demands: demands, logger: logger) : nil
         let far = broker.map {
@@ -68,8 +68,8 @@ public enum RadioChoice: String, Sendable, CaseIterable {
         throw SetupProblem(
             .unavailable,
             (chosen.remark.map { $0 + " " } ?? "")
-                + "On the virtual radio there is nothing to bond, so that nobody could "
-                + "join; leave --require-bond out, or plug in a Bluetooth adapter.")
+                + "The virtual radio has no bonds, so no guest could "
+                + "join; leave out --require-bond, or plug in a Bluetooth adapter.")
     }
 
     private func make(
@@ -143,7 +143,7 @@ public enum RadioChoice: String, Sendable, CaseIterable {
 
     /// Throws if this choice results in a radio without bonds.
     public func checkBonds(adapter: String?) throws(SetupProblem) {
-        let nothing = "On the virtual radio there is nothing to bond"
+        let nothing = "The virtual radio has no bonds"
         switch self {
         case .bluez: return
         case .virtual:
@@ -209,18 +209,19 @@ extension SetupProblem {
                 .unavailable,
                 "Bluetooth is blocked: \(cause); flip it, or its key. To see which one: rfkill list bluetooth")
         case .adapterSilent, .adapterDead:
-            self.init(.unavailable, "The adapter does not answer: \(cause); pull it out and put it in again.")
+            self.init(.unavailable, "The adapter does not answer: \(cause); unplug it and plug it in again.")
         case .advertisingRefused:
             self.init(
                 .unavailable,
-                "\(cause) refuses what bluetoothd advertises, so this device cannot be found; update Linux or BlueZ, or "
+                "\(cause) refuses what bluetoothd advertises, so other devices cannot find this one; update Linux or BlueZ, or "
                     + "give this program CAP_NET_ADMIN (roadmesh doctor shows how).")
         case .airUnusable:
             self.init(.unavailable, "The virtual radio has no folder: \(cause); name another with --air.")
         case .airForbidden:
             self.init(
                 .notPermitted,
-                "The virtual radio has no folder: \(cause); let this user write to it, or name another with --air.")
+                "The virtual radio has no folder: \(cause); allow this user to write to it, or name another with --air."
+            )
         case .serviceNotRunning:
             self.init(
                 .unavailable,
@@ -232,7 +233,7 @@ extension SetupProblem {
                 "This user may not use Bluetooth (\(cause)); join the group with: sudo usermod -aG bluetooth $USER, and "
                     + "log in again.")
         case .unsupported:
-            self.init(.unavailable, "This adapter cannot do it: \(cause); name another with --adapter.")
+            self.init(.unavailable, "This adapter is not suitable: \(cause); name another with --adapter.")
         case .dialFailed, .bondRequired, .channelLost, .tooLarge, .closed, .cancelled, .failed:
             self.init(.unavailable, "The radio does not work: \(cause).")
         }

@@ -35,7 +35,7 @@ public enum SongListFile {
 
     private static func sentence(_ problem: SongList.Problem) -> String {
         switch problem {
-        case .empty: "has no song in it; add at least one"
+        case .empty: "contains no songs; add at least one"
         case .tooManySongs: "has more than \(DJLimits.listedSongs) songs; split it into smaller lists"
         case .missing(let field, let song): "lacks \"\(field)\" in song \(song); add it"
         case .wrong(let field, let song, let needs): "has a wrong \"\(field)\" in song \(song); make it \(needs)"
@@ -43,7 +43,7 @@ public enum SongListFile {
             "has an unknown field \"\(field.prefix(40))\" in song \(song); songs have id, title, artist, duration and, "
                 + "if you like, albumArtURL"
         case .duplicate(let id, let song): "has the id \"\(id)\" a second time in song \(song); give it another"
-        case .notASong(let song): "has something else than a song as entry \(song); make it an object in braces"
+        case .notASong(let song): "has an entry \(song) that is not a song; make it an object in braces"
         }
     }
 }

@@ -18,16 +18,16 @@ extension StateFolder {
     public static func defaultPath(environment: [String: String]) throws(SetupProblem) -> String {
         if let path = standardPath(environment: environment) { return path }
         throw SetupProblem(
-            .cannotCreate, "There is no home folder to keep the node's identity in; name one with --state.")
+            .cannotCreate, "There is no home folder for the node's identity; name a folder with --state.")
     }
 
     /// A remark about the folder for the person who starts the node; nil if there is nothing to say.
     public var remark: String? {
         guard wasReadableByOthers else { return nil }
         return
-            "Other users of this device could read the identity in \(identityPath), and who has a copy can pass for this "
-            + "node. It is protected now. Where somebody may have a copy, move it away, and this node starts again as "
-            + "somebody else."
+            "Other users of this device could read the identity in \(identityPath), and anyone with a copy can impersonate this "
+            + "node. The file is protected now. If someone may have a copy, move the file away; the node then starts "
+            + "with a new identity."
     }
 
     private static func sentence(for error: StateFolderError) -> String {
@@ -39,7 +39,7 @@ extension StateFolder {
         case .inUse(let path):
             "Another roadmesh is using the state folder \(path); stop it, or give this one a folder with --state."
         case .damagedIdentity(let file):
-            "The identity in \(file) is damaged; move it away, and this node starts again as somebody else."
+            "The identity in \(file) is damaged; move it away, and the node starts with a new identity."
         }
     }
 

@@ -92,7 +92,7 @@ public actor MPVPlayer: MusicPlayer, Service {
         for folder in folders where access("\(folder)/mpv", X_OK) == 0 { return "\(folder)/mpv" }
         throw SetupProblem(
             .unavailable,
-            "The player mpv is not installed, so nothing would be heard; install it with \"sudo apt install mpv\", or "
+            "The player mpv is not installed, so there would be no sound; install it with \"sudo apt install mpv\", or "
                 + "keep time without sound with --player none.")
     }
 
@@ -140,14 +140,14 @@ public actor MPVPlayer: MusicPlayer, Service {
         switch action {
         case .launch: launch()
         case .kill:
-            logger.warning("mpv does not answer, or stands still: it is ended and started again")
+            logger.warning("mpv does not answer or does not move on, so it is restarted")
             run?.task.cancel()
         case .find(let song): search(song)
         case .check(let song): examine(song)
         case .send(let command, let number): send(command, number)
         case .report(let report): reportSink.yield(report)
         case .tell(let problem):
-            logger.notice("\(problem.map { $0.problem.sentence } ?? "The music is to be heard again.")")
+            logger.notice("\(problem.map { $0.problem.sentence } ?? "The music can be heard again.")")
             problemSink.yield(problem)
         }
     }

@@ -81,8 +81,8 @@ extension FolderCondition {
     private static func identity(_ file: String) -> (File, isReadableByOthers: Bool) {
         switch SecretFile.read(file) {
         case .bytes(let bytes, let isWide):
-            (Identity(stored: bytes) == nil ? .isDamaged("it is no identity") : .isSound, isWide)
-        case .noFile: (.isDamaged("it is no file"), false)
+            (Identity(stored: bytes) == nil ? .isDamaged("it is not an identity") : .isSound, isWide)
+        case .noFile: (.isDamaged("it is not a file"), false)
         case .failure(ENOENT): (.isMissing, false)
         case .failure(let code): (.isUnreadable(text(code)), false)
         }

@@ -90,7 +90,7 @@ public final class StateFolder: Sendable {
         } catch {
             switch error {
             case .isHeld: throw .inUse(path: path)
-            case .noFile(let name): throw .unusable(path: path, cause: "\(name) is no file")
+            case .noFile(let name): throw .unusable(path: path, cause: "\(name) is not a file")
             case .system(let code): throw unusable(path, code)
             }
         }
@@ -105,7 +105,7 @@ public final class StateFolder: Sendable {
             guard let identity = Identity(stored: stored) else { throw .damagedIdentity(file: file) }
             if isWide, chmod(file, 0o600) != 0 { throw unusable(path, errno) }
             return (identity, isWide)
-        case .noFile: throw .unusable(path: path, cause: "identity is no file")
+        case .noFile: throw .unusable(path: path, cause: "identity is not a file")
         case .failure(ENOENT): break
         case .failure(let code): throw unusable(path, code)
         }

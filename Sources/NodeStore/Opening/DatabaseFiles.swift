@@ -40,7 +40,7 @@ struct DatabaseFiles: Sendable {
             }
             // SQLite would wait for a pipe.
             guard status.st_mode & S_IFMT == S_IFREG else {
-                return file == path ? "is no file" : "has a log that is no file"
+                return file == path ? "is not a file" : "has a log that is not a file"
             }
         }
         guard descriptor < 0 else { return nil }

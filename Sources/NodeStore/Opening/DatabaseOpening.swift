@@ -76,7 +76,7 @@ struct DatabaseOpening {
     /// Throws if the database is damaged, another program's, or a newer one's.
     static func check(_ db: Database, _ migrator: DatabaseMigrator) throws {
         let verdict = try String.fetchOne(db, sql: "PRAGMA quick_check(1)")
-        guard verdict == "ok" else { throw ForeignValue(description: verdict ?? "nothing can be said about it") }
+        guard verdict == "ok" else { throw ForeignValue(description: verdict ?? "it cannot be checked") }
         let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") ?? 0
         guard try tables == 0 || db.tableExists("grdb_migrations") else {
             throw ForeignValue(description: "another program's tables are in it")

@@ -29,7 +29,7 @@ struct SupervisionTests {
         #expect(policy.handle(Self.snapshot()) == [])
         #expect(
             policy.handle(.ready(Self.host))
-                == ["READY=1", "STATUS=\"Dad's Car\" is on the air, nobody has joined"])
+                == ["READY=1", "STATUS=\"Dad's Car\" is on the air, no guests"])
         #expect(
             policy.handle(Self.snapshot(playing: "Open\nRoad", guests: 1))
                 == ["STATUS=\"Dad's Car\" is on the air, 1 guest, plays \"Open Road\""])
