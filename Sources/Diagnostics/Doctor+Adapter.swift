@@ -10,15 +10,15 @@ extension Doctor {
             return [
                 Finding(
                     .noBluetooth, .broken, "This system's kernel has no Bluetooth.",
-                    meaning: "No adapter works under it; only the virtual radio does, and reaches this machine alone. "
-                        + "Kernels for cloud machines are made so: install the ordinary one and restart the device.",
+                    meaning: "No adapter works with it. Only the virtual radio works, within this machine. "
+                        + "Kernels for cloud machines are built like that: install the ordinary one and restart the device.",
                     command: "sudo apt-get install linux-image-amd64")
             ]
         case .silent(let failure):
             return [
                 Finding(
                     .notListed, .broken, "The kernel does not list its adapters (\(failure.cause)).",
-                    meaning: "This process is kept from Bluetooth altogether, as in a container or by a unit's "
+                    meaning: "This process may not use Bluetooth, as in a container or because of a unit's "
                         + "RestrictAddressFamilies. Outside of it this works:", command: "sudo roadmesh doctor")
             ]
         case .adapters(let adapters):
@@ -38,13 +38,13 @@ extension Doctor {
             return Finding(
                 .noAdapter, .broken, "This machine has no Bluetooth adapter.",
                 meaning:
-                    "Plug one in. Where one is plugged in, the kernel has no driver or no firmware for it, and says so:",
+                    "Plug one in. If one is plugged in, the kernel lacks a driver or firmware for it, and logs that:",
                 command: "sudo dmesg | grep -i -E 'bluetooth|firmware'")
         }
         let names = radio.adapters.map(\.name).joined(separator: ", ")
         return Finding(
             .noSuchAdapter, .broken, "There is no adapter \(wanted); this machine has \(names).",
-            meaning: "A node that is told to use it does not start.", command: "bluetoothctl list")
+            meaning: "A node does not start with it.", command: "bluetoothctl list")
     }
 
     private func adapterFindings(_ adapter: AdapterFacts, isServed: Bool) -> [Finding] {
@@ -81,7 +81,7 @@ extension Doctor {
         Finding(
             .adapterOff, .broken, "\(adapter.name) is switched off.",
             meaning:
-                "A node does not start on it. So that it is on after each start of the device, set AutoEnable=true in "
+                "A node does not start on it. To switch it on at each start of the device, set AutoEnable=true in "
                 + "/etc/bluetooth/main.conf.",
             command: "bluetoothctl power on")
     }
@@ -91,7 +91,7 @@ extension Doctor {
         guard adapter.hasLowEnergy, !adapter.isUp, isServed else { return nil }
         return Finding(
             .spareAdapterOff, .worthKnowing, "The other adapter, \(adapter.name), is off.",
-            meaning: "It cannot stand in for the one in use, nor be heard in a test.",
+            meaning: "It can neither replace the one in use nor be used in a test.",
             command: adapter.block == nil ? "bluetoothctl power on" : "sudo rfkill unblock bluetooth")
     }
 
@@ -101,20 +101,20 @@ extension Doctor {
         words += adapter.manufacturer.flatMap { $0 == 0xFFFF ? nil : ["maker \($0)"] } ?? []
         words += adapter.firmware.map { ["firmware \($0)"] } ?? []
         let what =
-            "\(adapter.name)'s controller: \(words.isEmpty ? "it says nothing of itself" : words.joined(separator: ", "))."
+            "\(adapter.name)'s controller: \(words.isEmpty ? "it reports no version" : words.joined(separator: ", "))."
         // Version 5.0 (its assigned number is 9) introduced the 2M PHY.
         if let version = adapter.version, version < 9 {
             return Finding(
                 .oldController, .worthKnowing, what,
                 meaning:
-                    "Before 5.0 there is no 2M PHY, and mostly one advertisement at a time: each message takes twice "
-                    + "the airtime, so a full bus is slower. Votes in a car do not suffer from it. A newer dongle is faster."
+                    "Before 5.0 there is no 2M PHY, and usually only one advertisement at a time: each message takes twice "
+                    + "the airtime, so a full bus is slower. Votes in a car are not affected. A newer dongle is faster."
             )
         }
         if adapter.hasTwoMegabit == false {
             return Finding(
                 .noTwoMegabit, .worthKnowing, what,
-                meaning: "It has no 2M PHY: each message takes twice the airtime. Votes in a car do not suffer from it."
+                meaning: "It has no 2M PHY: each message takes twice the airtime. Votes in a car are not affected."
             )
         }
         return Finding(.controller, .good, what)

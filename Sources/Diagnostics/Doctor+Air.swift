@@ -14,12 +14,13 @@ extension Doctor {
         guard free > 0 else {
             return Finding(
                 .advertisingFull, .broken,
-                "All advertisements that \(adapter.name) takes are in use (\(active) of \(active)).",
-                meaning: "A host on it would not be found. Other programs hold them: end these, or restart bluetoothd, "
-                    + "which takes them from everybody.",
+                "All advertisements of \(adapter.name) are in use (\(active) of \(active)).",
+                meaning:
+                    "Guests would not find a host on it. Other programs use them: end these, or restart bluetoothd, "
+                    + "which removes them all.",
                 command: "sudo systemctl restart bluetooth")
         }
-        return Finding(.advertising, .good, "\(adapter.name) takes \(free) more advertisements; \(active) in use.")
+        return Finding(.advertising, .good, "\(adapter.name) has \(free) free advertisements; \(active) in use.")
     }
 
     /// The kernel's own advertising; nil if it is off. With it, the kernel does not dial, but waits to be dialled.
@@ -29,7 +30,7 @@ extension Doctor {
         return Finding(
             .advertisesItself, .worthKnowing, "The kernel's own advertising is switched on for \(adapter.name).",
             meaning:
-                "The kernel then does not dial a host but waits to be dialled by it, so a guest on this adapter joins no host. "
+                "The kernel then waits for a host to dial instead of dialling it, so a guest on this adapter joins no host. "
                 + "RoadMesh does not need it:",
             command: "sudo btmgmt --index \(index) advertising off")
     }
@@ -42,7 +43,7 @@ extension Doctor {
         let isAsked = radio.daemon?.passesIntervalsOn
         let advertises = isAsked == true || timing.advertising.upperBound <= Self.promptAdvertising
         let does = isAsked == true ? links : "advertises every \(Self.text(timing.advertising)) ms and \(links)"
-        if timing.isSetByNode { return Finding(.timing, .good, "\(adapter.name) \(does), as a node has set it.") }
+        if timing.isSetByNode { return Finding(.timing, .good, "\(adapter.name) \(does), as set by a node.") }
         if radio.permissions.mayAdminister {
             return Finding(
                 .timing, .good, "\(adapter.name) \(does); a node of this program makes it faster while it runs.")
@@ -54,8 +55,8 @@ extension Doctor {
             .slowTiming, .worthKnowing,
             "\(adapter.name) \(does), and \(permissionsAre.rawValue) may not change that: it lacks \(Self.missing(radio.permissions)).",
             meaning:
-                "Everything works, but a host is found late, and guests come back from a tunnel seconds later than they "
-                + "could. With the capability a node sets the adapter while it runs, and puts back what it found. As a "
+                "Everything works, but guests find a host late, and return from a tunnel seconds later than they "
+                + "could. With the capability a node tunes the adapter while it runs, and restores the former values. As a "
                 + "service it has it; for this program:",
             command: Self.grant)
     }
@@ -88,8 +89,8 @@ extension Doctor {
                 .unknownRoles, .worthKnowing,
                 "The kernel does not say whether \(adapter.name) dials out while others are linked to it.",
                 meaning:
-                    "Kernels before 5.9 do not. Hosts and guests do not need it, a relay (--relay) does: only a trial "
-                    + "shows whether one works on this adapter.")
+                    "Kernels before 5.9 do not. Only a relay (--relay) needs it; hosts and guests do not. A trial "
+                    + "shows whether a relay works on this adapter.")
         }
         if both {
             return Finding(
@@ -101,9 +102,9 @@ extension Doctor {
             return Finding(
                 .oneRole, .worthKnowing, "\(message).",
                 meaning:
-                    "Its driver does not vouch for both roles at once, so the kernel waits until they have gone. Hosts and "
-                    + "guests do not need it. A relay (--relay) on this adapter has to dial its own host before others may "
-                    + "link to it, and to let them go when it has to dial again; with a second adapter it keeps them.")
+                    "Its driver does not promise both roles at once, so the kernel waits until they have gone. Hosts and "
+                    + "guests do not need it. A relay (--relay) on this adapter must dial its own host before others may "
+                    + "link to it, and must release them to dial again; with a second adapter it keeps them.")
         }
         return Finding(
             .roles, .good,
@@ -144,8 +145,8 @@ extension Doctor {
                 .notHeard, .broken,
                 "\(to) does not hear \(test.from) in \(time.wholeSeconds) s, although both are on.",
                 meaning:
-                    "One of the two is deaf or mute: an antenna that is missing or shut in by metal, a dongle that is "
-                    + "stuck, or noise from a USB 3 port beside it. Put a dongle on a short extension cable; then:",
+                    "One of the two cannot receive or send: its antenna is missing or enclosed in metal, the dongle is "
+                    + "stuck, or a USB 3 port next to it causes noise. Put the dongle on a short extension cable; then:",
                 command: "sudo systemctl restart bluetooth")
         case .found(let time):
             let found = "\(test.from) advertises, and guests linked to it within \(time.milliseconds) ms at best"
@@ -156,13 +157,13 @@ extension Doctor {
         case .advertised:
             return Finding(
                 .advertised, .good,
-                "\(test.from) advertises; whether it is heard, a second adapter or another device would tell.")
+                "\(test.from) advertises. A second adapter or another device could test whether it can be heard.")
         case .serviceEnded:
             let name = radio?.daemon?.version.map { "bluetoothd \($0)" } ?? "bluetoothd"
             return Finding(
                 .serviceDied, .broken, "\(name) ended while \(test.from) was tried.",
                 meaning:
-                    "Whatever is linked over Bluetooth is lost when that happens, and this check says nothing about the "
+                    "All Bluetooth links are lost when that happens, and this check says nothing about the "
                     + "adapters. bluetoothd's last words:",
                 command: "sudo journalctl --unit bluetooth --lines 20")
         case .cannotAdvertise(let failure) where failure.code == .advertisingRefused:
@@ -170,17 +171,17 @@ extension Doctor {
                 .advertisingRefused, .broken,
                 "\(failure.cause) refuses what bluetoothd advertises on \(test.from).",
                 meaning:
-                    "A host on it would not be found. Update Linux or BlueZ. Until then a program with CAP_NET_ADMIN can "
+                    "Guests would not find a host on it. Update Linux or BlueZ. Until then a program with CAP_NET_ADMIN can "
                     + "ask the kernel itself. As a service it has that; for this program:",
                 command: Self.grant)
         case .cannotAdvertise(let failure):
             return Finding(
                 .cannotAdvertise, .broken, "\(test.from) does not advertise (\(failure.cause)).",
-                meaning: "A host on it would not be found.", command: "sudo systemctl restart bluetooth")
+                meaning: "Guests would not find a host on it.", command: "sudo systemctl restart bluetooth")
         case .cannotListen(let failure):
             return Finding(
                 .cannotListen, .broken, "\(to) does not listen (\(failure.cause)).",
-                meaning: "A guest on it would find nobody.", command: "sudo systemctl restart bluetooth")
+                meaning: "A guest on it would not find a host.", command: "sudo systemctl restart bluetooth")
         }
     }
 }
@@ -209,19 +210,19 @@ extension Doctor {
 
     private func seldom(_ message: String, of adapter: String) -> Finding {
         guard !findings.contains(where: { $0.code == .slowTiming }) else { return Finding(.heard, .good, message) }
-        let meaning = "A host on it is found late, and guests come back late from a tunnel, whatever the settings say. "
+        let meaning = "Guests find a host on it late, and return late from a tunnel, whatever the settings say. "
         guard radio?.permissions.mayAdminister == true else {
             return Finding(
                 .heardSeldom, .worthKnowing, message,
                 meaning: meaning
-                    + "bluetoothd does not pass on what a node asks for; with the capability a node tells the kernel "
+                    + "bluetoothd does not forward a node's settings; with the capability a node sets them in the kernel "
                     + "itself:", command: Self.grant)
         }
         return Finding(
             .heardSeldom, .worthKnowing, message,
             meaning: meaning
-                + "\(adapter) was asked for more: something else keeps its radio busy, or it does not do as it is told. "
-                + "Another dongle may; first:", command: "sudo systemctl restart bluetooth")
+                + "\(adapter) was set to be faster: something else keeps its radio busy, or it ignores the setting. "
+                + "Another dongle may be faster; first:", command: "sudo systemctl restart bluetooth")
     }
 
     /// An interval up to this needs no finding: it allows for a missed advertisement and the start of a scan.

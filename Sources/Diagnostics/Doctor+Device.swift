@@ -19,13 +19,13 @@ extension Doctor {
     var kernelFinding: Finding {
         let words = device.kernel.split { $0 == " " || $0 == "-" }.map(String.init)
         guard let version = Self.unsoundKernels.first(where: { words.contains($0) }) else {
-            return Finding(.kernel, .good, "The kernel is none of those that are known to panic.")
+            return Finding(.kernel, .good, "This kernel is not known to panic.")
         }
         return Finding(
             .kernelUnsound, .worthKnowing, "The kernel, Linux \(version), can panic when a link is lost.",
             meaning:
-                "Anybody in range can set that off, and the device stands still or restarts. Linux "
-                + "\(Self.soundKernel) has not got the fault. What is installed:",
+                "Any device in range can cause that; this device then hangs or restarts. Linux "
+                + "\(Self.soundKernel) does not have the fault. Installed kernels:",
             command: "dpkg --list 'linux-image-*'")
     }
 
@@ -33,15 +33,15 @@ extension Doctor {
         guard device.clock.seconds >= Self.earliest else {
             return Finding(
                 .clockWrong, .broken, "This device's clock was never set: it is before 2025.",
-                meaning: "Sessions, recordings and what is kept bear a wrong time, and covers are refused, since no "
+                meaning: "Sessions, recordings and stored data get a wrong time, and covers are not loaded, since no "
                     + "certificate is valid yet. With a network, sudo timedatectl set-ntp true sets it; without one:",
                 command: "sudo date -s 'YYYY-MM-DD HH:MM'")
         }
         guard device.clock.isKept != false else {
             return Finding(
-                .clockAlone, .worthKnowing, "The clock is set, but no time server keeps it.",
+                .clockAlone, .worthKnowing, "The clock is set, but no time server corrects it.",
                 meaning:
-                    "It drifts by some seconds a day, so recordings of two devices do not fit together exactly. Votes "
+                    "It drifts by some seconds a day, so recordings of two devices do not match exactly. Votes "
                     + "do not need it.",
                 command: "sudo timedatectl set-ntp true")
         }
@@ -55,20 +55,21 @@ extension Doctor {
         guard files.isEmpty else { return files }
         let state =
             !folder.exists
-            ? "will be made at the first start" : folder.isInUse ? "is in use by a running node" : "is sound"
+            ? "will be made at the first start" : folder.isInUse ? "is in use by a running node" : "is in order"
         return [Finding(.state, .good, "The state folder \(folder.path) \(state).")]
     }
 
     private func unwritable(_ folder: FolderCondition) -> Finding {
-        let place = "The state folder \(folder.path)\(folder.exists ? "" : ", which is to be made,")"
-        let elsewhere = "A node does not start with it. Where it has to stay so, name another folder with --state."
+        let place = "The state folder \(folder.path)\(folder.exists ? "" : ", which will be made,")"
+        let elsewhere = "A node does not start with it. If it must stay so, name another folder with --state."
         if folder.isNoFolder {
             return Finding(
                 .stateUnwritable, .broken,
                 folder.exists
-                    ? "\(folder.path) is to be the state folder, and is no folder."
-                    : "The state folder \(folder.path) cannot be made: something above it is no folder.",
-                meaning: "A node does not start with it. Name another with --state, or move away what is in its place.")
+                    ? "\(folder.path) should be the state folder, but is not a folder."
+                    : "The state folder \(folder.path) cannot be made: something above it is not a folder.",
+                meaning: "A node does not start with it. Name another with --state, or move away the file in its place."
+            )
         }
         if folder.isReadOnlyDisk {
             return Finding(
@@ -79,7 +80,7 @@ extension Doctor {
         if folder.exists, folder.owner != device.user {
             return Finding(
                 .stateForeign, .broken, "\(place) belongs to another user (number \(folder.owner)).",
-                meaning: elsewhere + " Most often a node was run once with sudo.",
+                meaning: elsewhere + " Usually a node was run once with sudo.",
                 command: "sudo chown -R \"$USER\": \(Self.quoted(folder.path))")
         }
         return Finding(
@@ -95,14 +96,14 @@ extension Doctor {
             return Finding(
                 .identityDamaged, .broken, "The identity in \(file) cannot be used (\(cause)).",
                 meaning:
-                    "A node does not start with it. Put a copy back; or move it away, and the node begins as somebody "
-                    + "new, whom bonded and banned peers do not know.",
+                    "A node does not start with it. Restore a copy; or move it away, and the node starts with a new identity, "
+                    + "which bonded peers do not know.",
                 command: "mv \(Self.quoted(file)) \(Self.quoted(file + ".damaged"))")
         case .isSound where folder.isReadableByOthers:
             return Finding(
                 .identityReadable, .worthKnowing, "Other users of this device may read the identity in \(file).",
-                meaning: "Who has a copy of it can pass for this node. The next start protects it; where somebody may "
-                    + "have copied it, move it away, and the node begins as somebody new.",
+                meaning: "Anyone with a copy can impersonate this node. The next start protects it. If someone may "
+                    + "have copied it, move it away, and the node starts with a new identity.",
                 command: "chmod 600 \(Self.quoted(file))")
         case .isMissing, .isSound, .isNewer: return nil
         }
@@ -111,19 +112,19 @@ extension Doctor {
     private func databaseFinding(_ folder: FolderCondition) -> Finding? {
         let file = folder.path + "/" + NodeStore.fileName
         let away =
-            "The next start moves it away and starts with an empty one: its queue, votes and peers are lost to it."
+            "The next start moves it away and starts with an empty one, without its queue, votes and peers."
         switch folder.database {
         case .isMissing, .isSound: return nil
         case .isDamaged(let cause):
             return Finding(
                 .databaseDamaged, .broken, "The database \(file) is damaged (\(cause.prefix(120))).",
-                meaning: away + " What can be saved of it, this saves:",
+                meaning: away + " To save its readable part:",
                 command: "sqlite3 \(Self.quoted(file)) .recover | sqlite3 \(Self.quoted(file + ".saved"))")
         case .isNewer:
             return Finding(
                 .databaseNewer, .broken, "The database \(file) was made by a newer roadmesh.",
                 meaning:
-                    "A node does not start with it, and leaves it as it is. Install the newer version again, or name "
+                    "A node does not start with it, and does not change it. Install the newer version, or name "
                     + "another folder with --state.",
                 command: "sudo apt-get install roadmesh")
         case .isUnreadable(let cause):
@@ -139,20 +140,20 @@ extension Doctor {
         if free < Self.leastDisk {
             return Finding(
                 .diskFull, .broken, "The disk is full: \(room).",
-                meaning: "A node takes no vote that it cannot keep. Delete something; what takes the room:",
+                meaning: "A node accepts no vote that it cannot store. Delete something. What uses the space:",
                 command: "sudo du -xh / | sort -h | tail -n 20")
         }
         if device.folder.isFullDisk {
             return Finding(
-                .diskFull, .broken, "The disk takes nothing more, though \(room).",
-                meaning: "A node takes no vote that it cannot keep. The user's share of the disk may be used up, or "
-                    + "the number of files that it can have:",
+                .diskFull, .broken, "The disk accepts no writes, although \(room).",
+                meaning: "A node accepts no vote that it cannot store. The user's quota may be used up, or "
+                    + "the disk's number of files:",
                 command: "df -i \(Self.quoted(device.folder.path))")
         }
         guard free < Self.comfortableDisk else { return Finding(.disk, .good, "\(room).") }
         return Finding(
             .diskLow, .worthKnowing, "The disk is nearly full: \(room).",
-            meaning: "Covers and recordings take up to some 100 MiB. What takes the room:",
+            meaning: "Covers and recordings need up to some 100 MiB. What uses the space:",
             command: "sudo du -xh / | sort -h | tail -n 20")
     }
 
@@ -164,8 +165,8 @@ extension Doctor {
         return Finding(
             .noAvahi, .worthKnowing, "avahi-daemon \(isMissing ? "is not installed" : "is not running").",
             meaning:
-                "Hosts and guests find one another by Bluetooth alone, also where they are in one network. Where that is "
-                + "what you want, there is nothing to do.",
+                "Hosts and guests find one another by Bluetooth alone, even in the same network. If that is "
+                + "what you want, do nothing.",
             command: isMissing
                 ? "sudo apt-get install avahi-daemon" : "sudo systemctl enable --now avahi-daemon")
     }

@@ -21,7 +21,7 @@ extension Doctor {
         case .hasNoBus(let cause):
             return Finding(
                 .noMessageBus, .broken, "The system's message bus cannot be reached (\(cause)).",
-                meaning: "bluetoothd is spoken to over it. In a container, /run/dbus has to be passed on.",
+                meaning: "bluetoothd is reached over it. A container needs /run/dbus from outside.",
                 command: "sudo systemctl start dbus")
         case .fails(let cause):
             return Finding(
@@ -32,7 +32,7 @@ extension Doctor {
 
     private func running(_ daemon: DaemonFacts?) -> Finding {
         guard let daemon else {
-            return Finding(.bluetoothd, .good, "bluetoothd answers; its process is not to be seen from here.")
+            return Finding(.bluetoothd, .good, "bluetoothd answers; its process is not visible from here.")
         }
         let version = daemon.version.map(\.description) ?? "of an unknown version"
         if daemon.isExperimental, daemon.version == Self.volumePluginCrashes,
@@ -42,7 +42,7 @@ extension Doctor {
                 .volumePlugin, .worthKnowing,
                 "bluetoothd \(version) runs with -E and its experimental volume control.",
                 meaning:
-                    "That crashes now and then when a link breaks, and every link of the device is lost for a moment. "
+                    "That sometimes crashes when a link breaks, and then all links of the device break. "
                     + "RoadMesh does not need -E. The command makes a drop-in for its unit and restarts it.",
                 command: Self.dropIn(daemon))
         }
@@ -51,8 +51,8 @@ extension Doctor {
                 .crashesOnFilters, .worthKnowing,
                 "bluetoothd \(version) crashes when a program searches for a service.",
                 meaning:
-                    "RoadMesh searches without a filter. Another program that uses one ends bluetoothd, and every link of the "
-                    + "device is lost (bluez/bluez#2282). Use another version of BlueZ. What there is:",
+                    "RoadMesh searches without a filter. Another program with a filter ends bluetoothd, and every link of the "
+                    + "device is lost (bluez/bluez#2282). Use another version of BlueZ. Available versions:",
                 command: "apt-cache policy bluez")
         }
         let how = daemon.isExperimental ? " runs, with -E" : " runs"
@@ -63,10 +63,10 @@ extension Doctor {
     func discoveryFinding(_ radio: RadioFacts) -> Finding? {
         guard let daemon = radio.daemon, daemon.looksThroughDevices, radio.service == .answers else { return nil }
         return Finding(
-            .looksThroughPhones, .worthKnowing, "bluetoothd looks through the services of every device that links.",
+            .looksThroughPhones, .worthKnowing, "bluetoothd reads the services of every device that links.",
             meaning:
-                "A phone that joins this device may then ask its owner to pair, which nobody needs. The command has bluetoothd "
-                + "leave that, and restarts it.",
+                "A phone that joins this device may then ask its owner to pair, which is not needed. The command switches that "
+                + "off in bluetoothd, and restarts it.",
             command: "sudo sed -i '/^\\[General\\]/a ReverseServiceDiscovery=false' \(daemon.configuration) && "
                 + "sudo systemctl restart bluetooth")
     }
@@ -83,7 +83,7 @@ extension Doctor {
         if case .denies(let cause) = radio.service {
             return Finding(
                 .denied, .broken, "This user may not talk to bluetoothd (\(cause)).",
-                meaning: "Some distributions let a group alone. After the command, log in again.",
+                meaning: "Some distributions allow only a group. After the command, log in again.",
                 command: "sudo usermod -aG bluetooth $USER")
         }
         let lacks = Self.missing(radio.permissions)
@@ -97,8 +97,8 @@ extension Doctor {
             .noCapabilities, .worthKnowing,
             "\(permissionsAre.rawValue.uppercasedFirst) may not tune links: it lacks \(lacks).",
             meaning:
-                "Everything works. What is missed: the 2M PHY, long packets and shorter intervals while somebody votes are not "
-                + "asked for. As a service it has them; for this program:",
+                "Everything works. Missing: the 2M PHY, long packets and shorter intervals during votes. As a service it has "
+                + "the capabilities; for this program:",
             command: Self.grant)
     }
 

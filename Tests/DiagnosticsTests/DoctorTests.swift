@@ -194,7 +194,7 @@ struct DoctorTests {
         var doctor = Self.healthy()
         doctor.device.kernel = "#1 SMP Debian \(version)-1 (2026-01-02)"
         let finding = try #require(doctor.findings.first { $0.code == .kernelUnsound })
-        #expect(finding.message.contains(version) && finding.meaning.contains("Linux 6.1.190 has not got the fault"))
+        #expect(finding.message.contains(version) && finding.meaning.contains("Linux 6.1.190 does not have the fault"))
     }
 
     @Test("a test covers every finding")

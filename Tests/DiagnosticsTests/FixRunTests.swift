@@ -166,7 +166,7 @@ struct FixRunTests {
         try FileManager.default.createSymbolicLink(atPath: folder.path + "/link", withDestinationPath: folder.file)
         #expect(why(folder.path + "/link") == "is a symbolic link")
         try FileManager.default.linkItem(atPath: folder.file, toPath: folder.path + "/second")
-        #expect(why(folder.file) == "has a second name")
+        #expect(why(folder.file) == "has a hard link")
         try Data(repeating: 0x23, count: FixLimits.fileBytes + 1).write(to: URL(filePath: folder.path + "/large"))
         #expect(why(folder.path + "/large") == "has more than 256 KiB")
         mkfifo(folder.path + "/pipe", 0o600)
@@ -214,6 +214,6 @@ struct FixRunTests {
         #expect(await SystemCommand(["sh", "-c", "echo yes"]).run() == .done("yes\n"))
         #expect(
             await SystemCommand(["sleep", "600"]).run(within: .milliseconds(50))
-                == .failed("it has not ended within its time"))
+                == .failed("it has not ended in time"))
     }
 }

@@ -243,7 +243,7 @@ def test_a_state_folder_that_is_a_file_is_told(run: Run, tmp_path: Path) -> None
     done = run("fieldtest", "list", "--state", str(place))
     assert done.returncode == DATA and "Not a directory" in done.stderr
     looked = run("doctor", "--radio", "virtual", "--state", str(place))
-    assert "is no folder" in looked.stdout and "sudo install" not in looked.stdout
+    assert "is not a folder" in " ".join(looked.stdout.split()) and "sudo install" not in looked.stdout
     assert "   \n" not in looked.stdout
 
 

@@ -164,7 +164,7 @@ def test_one_command_and_one_question(road: Lab, head_unit: Box, figures: Figure
     assert digest(head_unit) == before, "nothing is changed before the answer"
     person.say("y")
     restart_once(head_unit)
-    person.expect_line("doctor --undo takes back", timeout=START)
+    person.expect_line("To undo the changes: sudo roadmesh doctor --undo", timeout=START)
     person.wait(START)
     # `script` exits with the program's exit code.
     assert person.exit_code == 0, person.output

@@ -41,7 +41,7 @@ def timing(box: Box) -> str:
 def is_fast(box: Box) -> bool:
     told = timing(box)
     advertises = PASSES_INTERVALS_ON or "every 20 ms" in told
-    return advertises and "every 7.5 ms" in told and "as a node has set it" in told
+    return advertises and "every 7.5 ms" in told and "as set by a node" in told
 
 
 def is_as_installed(box: Box) -> bool:

@@ -33,7 +33,7 @@ struct FolderConditionTests {
         #expect(access(path, F_OK) != 0)
     }
 
-    @Test("a node's folder is sound")
+    @Test("a node's folder is in order")
     func sound() throws {
         try used()
         let before = files

@@ -66,7 +66,7 @@ struct ConfigurationEdit: Hashable {
             // Reads it as bluetoothd will.
             let written = try KeyFile(after)
             guard added.allSatisfy({ written.value(of: $0.key, in: $0.section) == $0.value }) else {
-                preconditionFailure("a setting was not added where it counts")
+                preconditionFailure("a setting was not added where it takes effect")
             }
             result = Data(after)
         } catch {
@@ -80,7 +80,8 @@ struct ConfigurationEdit: Hashable {
             guard let value = file.value(of: wish.key, in: wish.section), !Self.isSame(value, wish.value) else {
                 return nil
             }
-            return "\(path) has \(wish.key)=\(value) in [\(wish.section)]. Somebody has set it, so it stays, with what "
+            return
+                "\(path) has \(wish.key)=\(value) in [\(wish.section)]. It was set on purpose, so it stays, with what "
                 + "belongs to it."
         }
         remarks += others

@@ -182,7 +182,7 @@ enum CapabilityAttribute {
     }
 
     private static func failure(_ code: Int32) -> FixFailure {
-        code == EOPNOTSUPP ? FixFailure("its file system keeps none") : FixFailure(code: code)
+        code == EOPNOTSUPP ? FixFailure("its file system does not store them") : FixFailure(code: code)
     }
 
     /// Why a folder's file system stores no capabilities; nil if it does, or if that cannot be tested.

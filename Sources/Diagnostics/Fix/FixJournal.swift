@@ -72,7 +72,7 @@ public struct FixJournal: Sendable {
                 return nil
             }
             guard status.st_mode & S_IFMT != S_IFLNK, status.st_uid == geteuid(), status.st_mode & 0o022 == 0 else {
-                throw FixFailure("\(place) may have been written by another user, and is not believed")
+                throw FixFailure("\(place) may have been written by another user, so it is not used")
             }
             guard place == folder || Int(status.st_size) <= FixLimits.journalBytes else {
                 throw FixFailure("\(place) is too large")
@@ -85,7 +85,7 @@ public struct FixJournal: Sendable {
     /// Stores a change before it is made.
     mutating func add(_ change: MadeChange) throws(FixFailure) {
         guard changes.count < FixLimits.journalEntries else {
-            throw FixFailure("the journal in \(path) holds \(changes.count) changes already; take them back first")
+            throw FixFailure("the journal in \(path) holds \(changes.count) changes already; undo them first")
         }
         try keep(changes + [change])
     }
@@ -104,7 +104,7 @@ public struct FixJournal: Sendable {
             preconditionFailure("changes cannot be encoded")
         }
         guard bytes.count <= FixLimits.journalBytes else {
-            throw FixFailure("the journal in \(path) has no room for it; take earlier changes back first")
+            throw FixFailure("the journal in \(path) has no room for it; undo earlier changes first")
         }
         do throws(FixFailure) {
             if changes.isEmpty {

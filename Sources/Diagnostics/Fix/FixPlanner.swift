@@ -91,7 +91,7 @@ public struct FixPlanner: Sendable {
 
     private mutating func addStart(_ unit: String, _ words: [String], undo: [String]?, for code: Finding.Code) {
         guard facts.hasSystemctl else {
-            return plan.remark("There is no systemctl here, so \(unit) has to be started in this system's own way.")
+            return plan.remark("There is no systemctl here, so start \(unit) in this system's own way.")
         }
         add(
             .command(words, undo: undo), for: code,
@@ -100,7 +100,7 @@ public struct FixPlanner: Sendable {
 
     private mutating func addService(_ code: Finding.Code) {
         guard facts.enablement?.hasPrefix("masked") != true else {
-            return plan.remark("bluetooth.service is masked. Somebody has decided that, so it stays.")
+            return plan.remark("bluetooth.service is masked. That was set on purpose, so it stays.")
         }
         startsService = true
         let wasEnabled = facts.enablement == "enabled"
@@ -113,7 +113,7 @@ public struct FixPlanner: Sendable {
     private mutating func addRestart() {
         guard !restartReasons.isEmpty else { return }
         guard facts.hasSystemctl else {
-            return plan.remark("There is no systemctl here: what is set counts when bluetoothd is started again.")
+            return plan.remark("There is no systemctl here: settings take effect after a restart of bluetoothd.")
         }
         // A service that is started reads the new settings.
         guard !startsService else { return moveStartLast() }
@@ -130,7 +130,8 @@ public struct FixPlanner: Sendable {
             return plan.remark("\(facts.unitAddition.path) is there already, and stays as it is.")
         }
         guard facts.hasSystemctl, let daemon = radio?.daemon, let command = UnitCommand(daemon) else {
-            return plan.remark("bluetoothd is started in a way that is left alone: its volume control stays.")
+            return plan.remark(
+                "bluetoothd is started in an unusual way, which is not changed: its volume control stays.")
         }
         let lines = ["[Service]", "ExecStart=", "ExecStart=" + command.text]
         let change = ContentChange(
@@ -146,15 +147,16 @@ public struct FixPlanner: Sendable {
     private mutating func addGroup(_ code: Finding.Code) {
         guard facts.hasGroup else {
             return plan.remark(
-                "There is no group \(Self.group) here: whom bluetoothd talks to is in /etc/dbus-1/system.d.")
+                "There is no group \(Self.group) here: /etc/dbus-1/system.d says who may use bluetoothd.")
         }
         guard let user = facts.user else {
-            return plan.remark("Whom to add to the group \(Self.group) is not known: ask with sudo as that user.")
+            return plan.remark(
+                "The user to add to the group \(Self.group) is unknown: run this with sudo as that user.")
         }
         add(
             .command(
                 ["usermod", "-aG", Self.group, user.name], undo: ["gpasswd", "--delete", user.name, Self.group]),
-            for: code, "Add \(user.name) to the group \(Self.group); it counts from the next login on")
+            for: code, "Add \(user.name) to the group \(Self.group); it takes effect at the next login")
     }
 
     /// Gives the program the capabilities for tuning links, if it can have them.
@@ -162,7 +164,7 @@ public struct FixPlanner: Sendable {
         let program = facts.program
         let present = program.capability.flatMap { FileCapability($0) }
         if program.capability != nil, present?.isForTuningAlone != true {
-            plan.remark("\(program.path) has other capabilities. Somebody has decided that, so they stay.")
+            plan.remark("\(program.path) has other capabilities. They were set on purpose, so they stay.")
             return false
         }
         if let refusal = program.refusal {
@@ -174,7 +176,7 @@ public struct FixPlanner: Sendable {
         let change = ContentChange(
             store: .capability, path: program.path, before: program.capability, after: FileCapability.tuning.bytes)
         add(
-            .content(change), for: code, "Let this program set adapters and links, whoever starts it",
+            .content(change), for: code, "Let this program configure adapters and links for every user",
             details: ["setcap cap_net_admin,cap_net_raw+ep \(program.path)"])
         return true
     }

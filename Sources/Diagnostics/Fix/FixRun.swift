@@ -47,7 +47,7 @@ public struct FixRun: Sendable {
             try journal.add(made)
             do throws(FixFailure) {
                 guard try read(content) == content.before else {
-                    throw FixFailure("\(content.path) has changed meanwhile; check again")
+                    throw FixFailure("\(content.path) has changed since the check; check again")
                 }
                 try write(content.after, content)
             } catch {

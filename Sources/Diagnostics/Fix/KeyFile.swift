@@ -38,7 +38,7 @@ struct KeyFile {
         var text: String {
             switch self {
             case .notText: "is not text in UTF-8"
-            case .unknownLine(let line): "has something in line \(line) that bluetoothd does not read"
+            case .unknownLine(let line): "has a line \(line) that bluetoothd does not read"
             case .keyOutsideSection(let line): "has a key before any section, in line \(line)"
             case .sectionTwice(let name): "has the section [\(name)] twice"
             case .keyTwice(let key, let section): "has \(key) twice in [\(section)]"

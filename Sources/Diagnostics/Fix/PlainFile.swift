@@ -14,7 +14,7 @@ public struct FixFailure: Error, Hashable, Sendable {
     init(code: Int32) {
         text =
             [EOPNOTSUPP, ENOSYS].contains(code)
-            ? "its file system does not take that" : String(cString: strerror(code)).lowercasedFirst
+            ? "its file system does not support that" : String(cString: strerror(code)).lowercasedFirst
     }
 }
 
@@ -68,7 +68,7 @@ enum PlainFile {
         case S_IFLNK: throw FixFailure("is a symbolic link")
         default: throw FixFailure("is not a file")
         }
-        guard status.st_nlink == 1 else { throw FixFailure("has a second name") }
+        guard status.st_nlink == 1 else { throw FixFailure("has a hard link") }
     }
 
     /// Replaces the file, or creates it, so that a power cut leaves either the old or the new bytes. Mode and owner

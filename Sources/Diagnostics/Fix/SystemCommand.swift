@@ -55,7 +55,7 @@ struct SystemCommand: Sendable {
                 }
                 return .done(output)
             } catch is CancellationError {
-                return .failed("it has not ended within its time")
+                return .failed("it has not ended in time")
             } catch {
                 return .failed("\(error)")
             }
