@@ -8,10 +8,11 @@ import MeshSimulator
 struct FieldCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "field",
-        abstract: "Run fields: many nodes with radios of limited range, which join, vote, and lose a tenth of them.",
+        abstract:
+            "Run fields: many nodes with radios of limited range, which join, vote, and lose a tenth of the nodes.",
         discussion: """
-            The exit code is 1 where somebody who could have been reached did not join, a vote was not counted, or something \
-            was so that must not be.
+            The exit code is 1 if a node in reach did not join, a vote was not counted, or something \
+            violated a rule.
             """)
 
     @Option(
@@ -20,40 +21,40 @@ struct FieldCommand: AsyncParsableCommand {
             valueName: "range"))
     var nodes = NodeRange(all: 10...1_000)
 
-    @Option(help: "How they stand: \(FieldLayout.allCases.map(\.rawValue).joined(separator: ", ")).")
+    @Option(help: "How they are placed: \(FieldLayout.allCases.map(\.rawValue).joined(separator: ", ")).")
     var layout = FieldLayout.line
 
     @Option(help: "How many guests in a hundred relay.")
     var relays = 50
 
-    @Option(help: "How many in a hundred move now and then.")
+    @Option(help: "How many nodes in a hundred move now and then.")
     var movers = 0
 
-    @Option(help: "How many nodes in a row share a host. All where it is not given.")
+    @Option(help: "How many nodes in a row share a host; by default all.")
     var party: Int?
 
-    @Option(help: "Decides everything that chance decides.")
+    @Option(help: "The seed of all random decisions.")
     var seed: UInt64 = 1
 
-    @Option(help: "Run so many minutes in which people vote now and then, instead of the votes and the loss.")
+    @Option(help: "Run this many minutes in which people vote now and then, instead of the votes and the loss.")
     var minutes: Int?
 
     @Option(help: "How often a guest votes in an hour of these, on average.")
     var votes = 4
 
-    @Option(help: "How many threads decide for the nodes. What they decide is the same with any number.")
+    @Option(help: "How many threads decide for the nodes. The results are the same with any number.")
     var threads = min(2, ProcessInfo.processInfo.activeProcessorCount)
 
     @Flag(help: "Print the latency of votes at each distance from the host.")
     var distances = false
 
-    @Flag(help: "Print how the field comes together: who is there when, and how long each level of the tree takes.")
+    @Flag(help: "Print how the field forms: which nodes join when, and how long each level of the tree takes.")
     var timeline = false
 
-    @Option(help: ArgumentHelp("Draw the last of them into this file when all have joined, as SVG.", valueName: "file"))
+    @Option(help: ArgumentHelp("Draw the last field into this file when all have joined, as SVG.", valueName: "file"))
     var picture: String?
 
-    @Flag(help: "Print who hears, dials and loses whom.")
+    @Flag(help: "Print which nodes hear, dial and lose which others.")
     var trace = false
 
     @Sendable private static func tell(_ line: String) { print(line) }

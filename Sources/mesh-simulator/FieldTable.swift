@@ -60,10 +60,10 @@ struct FieldTable {
         let moments = timeline.moments.map { moment in
             let levels = moment.levels.map { "\($0.guests):\($0.relays):\($0.current)" }.joined(separator: " ")
             return
-                "  \(text(moment.at)) s: state \(moment.revision), \(moment.connected) let in, \(moment.shown) show one, "
-                + "\(moment.current) the present one, \(moment.behind) behind; "
+                "  \(text(moment.at)) s: state \(moment.revision), \(moment.connected) admitted, \(moment.shown) show a state, "
+                + "\(moment.current) the current one, \(moment.behind) behind; "
                 + "\(moment.kilobytes) KB, \(moment.hostKilobytes) of the host's; "
-                + "\(moment.linksMade) links, \(moment.dialsFailed) dials in vain; guests:relays:current by hops \(levels)"
+                + "\(moment.linksMade) links, \(moment.dialsFailed) failed dials; guests:relays:current by hops \(levels)"
         }
         let paths = timeline.paths.map { path in
             let stages = FieldStage.allCases.compactMap { stage in

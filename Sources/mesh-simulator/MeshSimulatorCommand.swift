@@ -10,7 +10,7 @@ import MeshSimulator
 struct MeshSimulatorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mesh-simulator",
-        abstract: "Run many nodes in virtual time: small worlds in which everything goes wrong, or large fields.",
+        abstract: "Run many nodes in virtual time: small worlds with faults, or large fields.",
         subcommands: [WorldsCommand.self, FieldCommand.self], defaultSubcommand: WorldsCommand.self)
 }
 
@@ -18,33 +18,33 @@ struct MeshSimulatorCommand: AsyncParsableCommand {
 struct WorldsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "worlds",
-        abstract: "Run simulated worlds: a host, guests, and everything that goes wrong between them.",
+        abstract: "Run simulated worlds: a host, guests, and the faults between them.",
         discussion: """
-            Each seed is one world. It runs in virtual time, and always the same. The exit code is 1 where an invariant was \
-            broken in any of them.
+            Each seed is one world. It runs in virtual time, and always the same. The exit code is 1 if an invariant is \
+            violated in any of them.
             """)
 
     @Option(help: ArgumentHelp("The seeds to run: 7, or 1...1000.", valueName: "range"))
     var seeds = SeedRange(all: 1...1_000)
 
-    @Option(help: "How many nodes there are, from 2 to 16, instead of as many as the seed says.")
+    @Option(help: "The number of nodes, from 2 to 16, instead of the seed's.")
     var nodes: Int?
 
     @Option(
         parsing: .upToNextOption,
-        help: ArgumentHelp("What goes wrong, instead of what the seed says: tunnel disk.", valueName: "fault"))
+        help: ArgumentHelp("The faults, instead of the seed's: tunnel disk.", valueName: "fault"))
     var faults: [Scenario.Fault] = []
 
-    @Flag(help: "Everything that can goes wrong, instead of what the seed says.")
+    @Flag(help: "All faults, instead of the seed's.")
     var everyFault = false
 
-    @Flag(help: "Nodes stand behind relays in every world, and not only in some.")
+    @Flag(help: "Put nodes behind relays in every world, not only in some.")
     var relays = false
 
-    @Option(help: "How many worlds run at the same time. As many as there are cores where it is not given.")
+    @Option(help: "How many worlds run at the same time; by default one per core.")
     var jobs: Int?
 
-    @Flag(help: "Print everything that happens in the first of the seeds, and run no other.")
+    @Flag(help: "Print all events of the first seed, and run no other.")
     var trace = false
 
     @Flag(help: "End at the first world in which an invariant is violated.")
@@ -57,7 +57,7 @@ struct WorldsCommand: AsyncParsableCommand {
         if let nodes, !(2...Limits.guests).contains(nodes) {
             throw ValidationError("There are 2 to \(Limits.guests) nodes.")
         }
-        if everyFault, !faults.isEmpty { throw ValidationError("Every fault, or those that are named.") }
+        if everyFault, !faults.isEmpty { throw ValidationError("Use --every-fault or --faults, not both.") }
         if let jobs, jobs < 1 { throw ValidationError("At least one world runs at a time.") }
     }
 

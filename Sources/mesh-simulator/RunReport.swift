@@ -49,7 +49,7 @@ struct RunReport {
             """
             Seed \(scenario.seed) violates an invariant, \(violation.invariant.rawValue): \(violation.invariant.sentence)
               \(violation.who) at \(violation.time.inSeconds(6)): \(violation.what)
-              The last that happened there:
+              The last events there:
             """)
         let simulation = Simulation(scenario)
         for line in simulation.lastLines(Self.lastLines) { print("    \(line)") }
@@ -78,17 +78,17 @@ struct RunReport {
             \(worlds.grouped) \(worlds == 1 ? "world" : "worlds") of \(nodes) ran in \(time.inSeconds(1)), \
             for \(total.time.inSeconds(0)) of their own time and \(total.steps.grouped) steps.
             \((total.connections / 2).grouped) links came up and carried \(total.sdus.grouped) SDUs; \
-            browsers were let in \(total.visits.grouped) times. \
+            browsers were admitted \(total.visits.grouped) times. \
             \(total.wishes.grouped) wishes were made, \(total.confirmed.grouped) were confirmed, \(total.rejected.grouped) rejected, \
             disks refused \(total.refusedWrites.grouped) writes, and \(total.covers.grouped) covers went over the air.
-            What went wrong: \(faults.isEmpty ? "nothing" : faults.joined(separator: ", ")).
+            Faults: \(faults.isEmpty ? "nothing" : faults.joined(separator: ", ")).
             """)
         if slowest.recovery > .zero {
             print(
                 "After the faults everything was in order within \(slowest.recovery.inSeconds(1)) "
                     + "(the slowest is seed \(slowest.seed)).")
         }
-        print("\(verdict) The hash of it all is \(hexadecimal(hash.value)).")
+        print("\(verdict) The hash of the run is \(hexadecimal(hash.value)).")
     }
 
     private var verdict: String {

@@ -135,7 +135,7 @@ struct ReportTests {
             })
         for words in [
             "Over how many relays", "over 2 hops", "Row 8", "Row &lt;16&gt;", "Linked over 1 hop</th><td>30 s, 50 %",
-            "Relays on the way over time",
+            "Relays on the route over time",
         ] { #expect(report.html.contains(words), "\(words)") }
         #expect(!report.html.contains("Row <16>"))
         let words = report.json.filter { !$0.isWhitespace }

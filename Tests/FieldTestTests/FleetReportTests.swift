@@ -71,7 +71,7 @@ struct FleetReportTests {
         // A vote of an interrupted drive may still have been answered.
         var cut = waits
         cut.ending = .cutOff
-        #expect(report([cut]).findings[0].sentence.hasSuffix("1 more wait for the next meeting with their host."))
+        #expect(report([cut]).findings[0].sentence.hasSuffix("1 more wait for the next link to their host."))
         let vote = Happening.intent(IntentRow(peer: Drives.car, intent: "vote", song: "s1", accepted: true))
         let twice = Drives.drive([(1, vote), (2, vote), (3, .end("quit"))], role: .host)
         #expect(report([twice]).findings[0].sentence == "1 vote counted twice.")
@@ -89,6 +89,6 @@ struct FleetReportTests {
     @Test("there is a page even without drives, or without reconnects")
     func empty() {
         #expect(report([]).html.contains("</html>"))
-        #expect(report([Drives.drive([(1, .end("quit"))], role: .host)]).html.contains("no way back"))
+        #expect(report([Drives.drive([(1, .end("quit"))], role: .host)]).html.contains("no reconnect to measure"))
     }
 }

@@ -51,9 +51,9 @@ public struct Verdict: Hashable, Sendable {
     public var sentence: String {
         switch grade {
         case .good: "A good drive: nothing was lost, and a gap cost no more than its own time."
-        case .fair: "A fair drive: it worked, and something could be better."
-        case .poor: "A poor drive: people in the car have noticed."
-        case .none: "Nothing can be said of this drive."
+        case .fair: "A fair drive: it worked, but something could be better."
+        case .poor: "A poor drive: people in the car noticed it."
+        case .none: "There is no verdict on this drive."
         }
     }
 
@@ -91,16 +91,16 @@ public struct Verdict: Hashable, Sendable {
             if votes.countedTwice > 0 {
                 find(
                     .poor, "\(Format.count(votes.countedTwice, "vote")) counted twice.",
-                    "That must never be: please report it with this drive.")
+                    "That must never happen: please report it with this drive.")
             } else if votes.received > 0 {
                 find(
                     .good,
-                    "The host took \(Format.count(votes.received, "wish", "wishes")), and counted each vote once."
+                    "The host accepted \(Format.count(votes.received, "wish", "wishes")), and counted each vote once."
                 )
             }
             return
         }
-        guard votes.cast > 0 else { return find(.none, "Nobody has voted, so nothing can be said of votes.") }
+        guard votes.cast > 0 else { return find(.none, "No votes were cast, so there is no verdict on votes.") }
         guard votes.waiting > 0 else {
             let longest = votes.waits.last.map { "; the longest wait was \(Format.time($0))" } ?? ""
             return find(
@@ -113,7 +113,7 @@ public struct Verdict: Hashable, Sendable {
             endsAway ? .fair : .poor,
             "\(votes.waiting) of \(Format.count(votes.cast, "wish", "wishes")) had no answer at the end.",
             endsAway
-                ? "The drive ended without a link or was cut off: they are kept, and sent at the next meeting."
+                ? "The drive ended without a link or was cut off: they are saved, and sent at the next link."
                 : "The host was in range: if they are not answered soon, please report it with this drive.")
     }
 
@@ -121,8 +121,8 @@ public struct Verdict: Hashable, Sendable {
         guard metrics.hadLink else {
             return find(
                 .none, "There was no link in this drive.",
-                "A guest and a host have to be in range of one another, and of one service; roadmesh doctor on both devices "
-                    + "says what keeps them apart.")
+                "A guest and a host must be in range of each other and use the same service; roadmesh doctor on both devices "
+                    + "shows what is wrong.")
         }
         guard !metrics.gaps.isEmpty else { return find(.good, "No link was lost.") }
         let longest = metrics.longestGap.map { Format.time($0) } ?? "?"
@@ -132,7 +132,7 @@ public struct Verdict: Hashable, Sendable {
             "The link was gone \(metrics.gaps.count == 1 ? "once" : "\(metrics.gaps.count) times"), for \(Format.time(metrics.away)) in all "
                 + "(\(Format.share(metrics.away, of: metrics.seconds)) of the drive); the longest time was \(longest).",
             short > 3 && short * 2 > metrics.gaps.count
-                ? "Most gaps are shorter than \(Format.time(Self.shortGap)): that is no tunnel but a signal at its limit. "
+                ? "Most gaps are shorter than \(Format.time(Self.shortGap)): that is not a tunnel but a signal at its limit. "
                     + "Move the dongle into the open, away from metal and other plugs." : nil)
     }
 
@@ -142,7 +142,7 @@ public struct Verdict: Hashable, Sendable {
         let grade: Grade = worst > Self.reconnectPoor ? .poor : worst > Self.reconnectFair ? .fair : .good
         find(
             median > Self.reconnectPoor ? .poor : grade == .good ? .good : .fair,
-            "In range again, everything was as before within \(Format.time(median)) (half of the times), "
+            "After a gap, everything was back within \(Format.time(median)) (half of the times), "
                 + "\(Format.time(worst)) at worst.",
             grade == .good
                 ? nil
@@ -158,7 +158,7 @@ public struct Verdict: Hashable, Sendable {
             weak > Self.weakPoor ? .poor : weak > Self.weakFair ? .fair : .good,
             "The signal was \(median) dBm half of the time, and weaker than \(low) dBm one time in twenty.",
             weak > Self.weakFair
-                ? "It was weak (below \(Self.weakSignal) dBm) for \(Format.share(weak, of: 1)) of the time: another seat for the "
+                ? "It was weak (below \(Self.weakSignal) dBm) for \(Format.share(weak, of: 1)) of the time: another place for the "
                     + "dongle, or an extension cable, helps more than anything else." : nil)
     }
 
@@ -179,19 +179,20 @@ public struct Verdict: Hashable, Sendable {
             slow > Self.roundTripPoor ? .poor : slow > Self.roundTripFair ? .fair : .good,
             "A round trip took \(Format.time(median / 1_000)); one in twenty took \(Format.time(slow / 1_000)) or more.",
             slow > Self.roundTripFair
-                ? "Packets were sent again and again: the signal is weak, or the air is full." : nil)
+                ? "Many packets were sent again: the signal is weak, or the air is full." : nil)
     }
 
     private mutating func completeness(_ drive: Drive, _ metrics: DriveMetrics) {
         if drive.ending == .cutOff {
             find(
                 .none,
-                "The recording was cut off at \(Format.clock(metrics.seconds)): the power went, or the program died.")
+                "The recording was cut off at \(Format.clock(metrics.seconds)): the power was lost, or the program ended."
+            )
         }
         if metrics.missing > 0 {
             find(
                 .fair, "\(Format.count(metrics.missing, "row")) of the recording are missing.",
-                "The disk took nothing for a while; make room on it.")
+                "The disk accepted no writes for some time; make room on it.")
         }
     }
 }

@@ -55,7 +55,7 @@ extension FleetReport {
 
     private var distribution: String {
         let backs = backs
-        guard !backs.isEmpty else { return "<p class=\"note\">There was no way back to measure.</p>" }
+        guard !backs.isEmpty else { return "<p class=\"note\">There was no reconnect to measure.</p>" }
         return Plots.distribution(backs, most: Plots.counts(backs).max() ?? 1)
     }
 

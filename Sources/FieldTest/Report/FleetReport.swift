@@ -134,7 +134,7 @@ public struct FleetReport: Sendable {
         let lost = guests.filter(\.isLost)
         let waiting = guests.reduce(0) { $0 + ($1.isLost ? 0 : $1.deliveries.waiting) }
         guard cast + received > 0 else {
-            return Verdict.Finding(grade: .none, sentence: "Nobody has voted, so nothing can be said of votes.")
+            return Verdict.Finding(grade: .none, sentence: "No votes were cast, so there is no verdict on votes.")
         }
         if twice > 0 || !lost.isEmpty {
             let open = lost.reduce(0) { $0 + $1.deliveries.waiting }
@@ -145,16 +145,16 @@ public struct FleetReport: Sendable {
             ].compactMap(\.self)
             return Verdict.Finding(
                 grade: .poor, sentence: Format.list(parts) + ".",
-                advice: "That must never be: please report it with these drives, which are marked in the table.")
+                advice: "That must never happen: please report it with these drives, which are marked in the table.")
         }
         let parts = [
             cast > 0 ? "guests cast \(Format.count(cast, "wish", "wishes"))" : nil,
-            received > 0 ? "hosts took \(received)" : nil,
+            received > 0 ? "hosts accepted \(received)" : nil,
         ].compactMap(\.self)
         return Verdict.Finding(
             grade: .good,
             sentence: "No vote was lost or counted twice: \(Format.list(parts))."
-                + (waiting > 0 ? " \(waiting) more wait for the next meeting with their host." : ""))
+                + (waiting > 0 ? " \(waiting) more wait for the next link to their host." : ""))
     }
 
     private var reconnects: Verdict.Finding? {
@@ -165,7 +165,7 @@ public struct FleetReport: Sendable {
         return Verdict.Finding(
             grade: grade,
             sentence:
-                "In range again, everything was as before within \(Format.time(median)) (half of the times) and "
+                "After a gap, everything was back within \(Format.time(median)) (half of the times) and "
                 + "\(Format.time(slow)) (95 % of them); the worst of \(times.count) took \(Format.time(worst)).")
     }
 

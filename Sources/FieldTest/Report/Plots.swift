@@ -27,7 +27,7 @@ struct Plots {
         }
         plot.marks(metrics.marks, rows: rows)
         plot.times()
-        let note = metrics.signal.isEmpty ? "<p class=\"note\">This radio does not tell signal strength.</p>" : ""
+        let note = metrics.signal.isEmpty ? "<p class=\"note\">This radio does not report signal strength.</p>" : ""
         return plot.svg("Signal strength over time, with gaps shaded") + legend + note
     }
 
@@ -88,7 +88,7 @@ struct Plots {
 
     var deliveries: String {
         let votes = metrics.deliveries
-        guard votes.cast + votes.received > 0 else { return "<p class=\"note\">Nobody has voted.</p>" }
+        guard votes.cast + votes.received > 0 else { return "<p class=\"note\">No votes were cast.</p>" }
         var plot = Plot(seconds: metrics.seconds, height: 170, top: 20)
         shadeGaps(&plot)
         let most = Double(max(votes.cast, votes.delivered + votes.received, 1))
@@ -101,7 +101,7 @@ struct Plots {
         let cast = votes.cast > 0 ? "<li><span class=\"key cast\"></span>cast</li>" : ""
         return plot.svg("Votes delivered against votes cast")
             + "<ul class=\"legend\">\(cast)<li><span class=\"key delivered\"></span>"
-            + "\(votes.cast > 0 ? "answered" : "taken by the host")</li></ul>"
+            + "\(votes.cast > 0 ? "answered" : "accepted by the host")</li></ul>"
     }
 
     private func steps(
@@ -130,7 +130,7 @@ struct Plots {
     }
 
     var reconnects: String {
-        guard !metrics.reconnects.isEmpty else { return "<p class=\"note\">There was no way back to measure.</p>" }
+        guard !metrics.reconnects.isEmpty else { return "<p class=\"note\">There was no reconnect to measure.</p>" }
         return Self.distribution(metrics.reconnects, most: mostReconnects) + phases
     }
 
@@ -146,7 +146,7 @@ struct Plots {
                     ? "over \(Format.time(bounds[index - 1]))" : "to \(Format.time(bounds[index]))"
             return (word, Double(counts[index]) / Double(max(most, 1)), "\(counts[index])")
         }
-        return bars(rows, "How long the way back took")
+        return bars(rows, "How long reconnects took")
     }
 
     /// The steps of a reconnect, each with its median.
@@ -165,7 +165,7 @@ struct Plots {
         guard let longest = known.map(\.1).max(), longest > 0 else { return "" }
         return "<h4>Where the time goes</h4>"
             + Self.bars(
-                known.map { ($0, $1 / longest, Format.time($1)) }, "The steps of the way back, each by its median")
+                known.map { ($0, $1 / longest, Format.time($1)) }, "The steps of a reconnect, each by its median")
     }
 
     // MARK: Relays
@@ -204,7 +204,7 @@ struct Plots {
         }
         plot.line(points, class: "line delivered")
         plot.times()
-        return plot.svg("Relays on the way over time, with gaps shaded")
+        return plot.svg("Relays on the route over time, with gaps shaded")
     }
 
     private static func bars(_ rows: [(word: String, share: Double, value: String)], _ title: String) -> String {

@@ -80,7 +80,7 @@ public struct Report: Sendable {
             \(Tables.marks(entry.metrics))
             <h3>How soon it was back</h3>
             \(plots.reconnects)
-            \(plots.hops(entry.drive.header.role))<h3>\(entry.drive.header.role == .host ? "What the host took" : "Answered against cast")</h3>
+            \(plots.hops(entry.drive.header.role))<h3>\(entry.drive.header.role == .host ? "What the host accepted" : "Answered against cast")</h3>
             \(plots.deliveries)
             \(entries.count > 1 ? "" : Tables.figures(entry))
             \(Tables.gaps(entry.metrics))

@@ -22,10 +22,10 @@ enum Tables {
             ("Round trip, slowest 5 %", trip(metrics.roundTrips.quantile(0.95))),
         ]
             + (isHost
-                ? [("Wishes taken", "\(votes.received)"), ("Counted twice", "\(votes.countedTwice)")]
+                ? [("Wishes accepted", "\(votes.received)"), ("Counted twice", "\(votes.countedTwice)")]
                 : [
                     ("Cast", "\(votes.cast)"), ("Answered", "\(votes.delivered)"),
-                    ("of these, not taken", "\(votes.rejected)"),
+                    ("of these, rejected", "\(votes.rejected)"),
                     ("Without answer", "\(votes.waiting)"), ("Wait, median", time(votes.waits.median)),
                     ("Wait, longest", time(votes.waits.last)),
                 ]) + ways(metrics) + [
