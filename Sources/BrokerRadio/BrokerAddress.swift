@@ -35,11 +35,11 @@ public struct BrokerAddress: Hashable, Sendable {
 
     /// Parses a URL.
     public init(_ text: String) throws(Fault) {
-        guard let mark = text.firstRange(of: "://") else { throw Fault(text: "it begins with mqtts:// or mqtt://") }
+        guard let mark = text.firstRange(of: "://") else { throw Fault(text: "it must begin with mqtts:// or mqtt://") }
         switch text[..<mark.lowerBound].lowercased() {
         case "mqtts": isSecure = true
         case "mqtt": isSecure = false
-        case let other: throw Fault(text: "it begins with mqtts:// or mqtt://, and not with \(other)://")
+        case let other: throw Fault(text: "it must begin with mqtts:// or mqtt://, not with \(other)://")
         }
         var rest = text[mark.upperBound...]
         prefix = "roadmesh"
@@ -65,7 +65,7 @@ public struct BrokerAddress: Hashable, Sendable {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         let decoded = parts.compactMap { PercentCoding.decoded(String($0)) }
         guard decoded.count == parts.count, !(decoded.first ?? "").isEmpty else {
-            throw Fault(text: "before the @ there is a user, and after a colon the password")
+            throw Fault(text: "it needs a user before the @, and after a colon the password")
         }
         return (decoded[0], decoded.count > 1 ? decoded[1] : nil)
     }
@@ -83,7 +83,7 @@ public struct BrokerAddress: Hashable, Sendable {
         }
         if rest.isEmpty { return Server(host: String(host), port: standard) }
         guard rest.hasPrefix(":"), let port = Int(rest.dropFirst()), (1...65_535).contains(port) else {
-            throw Fault(text: "a port is a number from 1 to 65535")
+            throw Fault(text: "its port must be a number from 1 to 65535")
         }
         return Server(host: String(host), port: port)
     }
@@ -98,7 +98,7 @@ public struct BrokerAddress: Hashable, Sendable {
         guard isUsable, path.utf8.count <= BrokerLimits.prefixBytes else {
             throw Fault(
                 text:
-                    "what follows the host is the beginning of all topics: letters and digits between slashes, at most "
+                    "after the host comes the beginning of all topics: letters and digits between slashes, at most "
                     + "\(BrokerLimits.prefixBytes) bytes")
         }
         return path

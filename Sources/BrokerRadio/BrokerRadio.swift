@@ -210,7 +210,9 @@ public actor BrokerRadio: Radio {
     /// Calls a found node repeatedly until it answers, for at most `RadioLimits.dialLimit`.
     public func dial(_ endpoint: RadioEndpoint) async throws(RadioError) -> any RadioChannel {
         guard !isClosed else { throw RadioError(.closed) }
-        guard let other = BrokerID(endpoint.address) else { throw RadioError(.dialFailed, "no address of a broker's") }
+        guard let other = BrokerID(endpoint.address) else {
+            throw RadioError(.dialFailed, "not an address of a broker")
+        }
         lastDial += 1
         let number = lastDial
         let limit = Task {
@@ -229,7 +231,7 @@ public actor BrokerRadio: Radio {
         }
         guard let channel else {
             if Task.isCancelled { throw RadioError(.cancelled) }
-            throw isClosed ? RadioError(.closed) : RadioError(.dialFailed, "nobody answers")
+            throw isClosed ? RadioError(.closed) : RadioError(.dialFailed, "no answer")
         }
         guard !Task.isCancelled else {
             channel.close()

@@ -90,7 +90,7 @@ public actor ArtworkLoader {
         do {
             try await madeThreads?.shutdownGracefully()
         } catch {
-            logger.warning("the threads of downloads did not end: \(error)")
+            logger.warning("the download threads did not end: \(error)")
         }
     }
 

@@ -78,7 +78,7 @@ public actor CoverScaler {
             defer { try? FileManager.default.removeItem(atPath: folder) }
             return try? Data(contentsOf: URL(filePath: folder + "/00000001.jpg"))
         }
-        return made.flatMap { $0.map { Array($0) } } ?? fails(problem ?? "\(executable) has made nothing")
+        return made.flatMap { $0.map { Array($0) } } ?? fails(problem ?? "\(executable) has written nothing")
     }
 
     /// The limit of processor time bounds its running time, since it never waits.
@@ -101,7 +101,7 @@ public actor CoverScaler {
 
     /// Logs only the first failure as a warning, since the same failure repeats for each song.
     private func fails(_ why: String) -> [UInt8]? {
-        logger.log(level: hasFailed ? .debug : .warning, "a cover could not be made small: \(why)")
+        logger.log(level: hasFailed ? .debug : .warning, "a cover could not be scaled down: \(why)")
         hasFailed = true
         return nil
     }

@@ -34,7 +34,7 @@ public actor CoverShelf {
                 try folder.store(picture, as: key)
                 return folder.file(key)
             } catch {
-                logger.warning("a cover is not kept: \(error)")
+                logger.warning("a cover is not saved: \(error)")
                 return nil
             }
         }

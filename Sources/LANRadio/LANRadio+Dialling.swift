@@ -27,7 +27,7 @@ extension LANRadio {
             if Task.isCancelled { throw RadioError(.cancelled) }
             if isClosed { throw RadioError(.closed) }
             tell(services.unanswered(endpoint.address, now: now))
-            guard ContinuousClock.now < limit else { throw RadioError(.dialFailed, "nobody answers") }
+            guard ContinuousClock.now < limit else { throw RadioError(.dialFailed, "no answer") }
             await pause(number)
         }
     }

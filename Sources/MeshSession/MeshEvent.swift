@@ -33,7 +33,7 @@ public enum MeshCoreError: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .timeout: "Nobody answers on this link; make a new session to try again."
-        case .refused(let reason): "The host does not take this node in (\(reason))."
+        case .refused(let reason): "The host rejects this node (\(reason))."
         case .misbehaved(let how): "The other side broke the protocol (\(how)), so the link was closed."
         case .sessionOver: "This session is over and cannot be used again; make a new one over a new transport."
         case .notConnected: "There is nobody to send to; start the session first."

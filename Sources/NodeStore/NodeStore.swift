@@ -223,7 +223,7 @@ public final class NodeStore: Sendable {
         if let harm = stamp.withLockedValue(\.harm) {
             // SQLite would checkpoint when it closes the database, including another program's changes to the log. So
             // the database stays open until the process ends.
-            logger.error("the database is left as it is: \(harm)")
+            logger.error("the database is not changed: \(harm)")
             _ = Unmanaged.passRetained(database)
             return
         }

@@ -136,7 +136,8 @@ extension BlueZRadio {
         do throws(RadioError) {
             try await advertiseByKernel(advertisement)
             if !advertisingRoute.bypassesService {
-                logger.warning("\(KernelName.running) refuses what bluetoothd advertises; the kernel is asked itself")
+                logger.warning(
+                    "\(KernelName.running) refuses what bluetoothd advertises; advertising through the kernel instead")
             }
             supervise(.advertised)
             return .success(())

@@ -151,7 +151,7 @@ extension BlueZRadio {
         var peer = kernelAddress
         // A link that this device has dialled for another program belongs to that program.
         guard wasUsed || cbluez_hci_is_incoming(adapter.index, &peer) == 1 else { return }
-        logger.debug("letting go of the link to \(address)")
+        logger.debug("releasing the link to \(address)")
         if !device.isPaired {
             await remove(path, address, wasUsed: wasUsed)
         } else if requiresBond {

@@ -81,7 +81,7 @@ struct BusFailure: Error, Sendable {
     /// If a program is killed while it registers an advertisement, bluetoothd counts that advertisement until
     /// bluetoothd itself ends (`docs/bluez.md`).
     private static let advertisingFull =
-        "bluetoothd has no advertisement left; \"sudo systemctl restart bluetooth\" frees those of programs that were killed"
+        "bluetoothd has no free advertisement; \"sudo systemctl restart bluetooth\" frees those of programs that were killed"
 
     private var code: RadioError.Code {
         switch name {

@@ -194,7 +194,9 @@ public struct Pairing: Sendable {
     private mutating func lookAgain(_ device: PairingDevice, _ before: [Action] = [], now: MeshInstant) -> [Action] {
         meetings += 1
         guard meetings < RadioLimits.pairingMeetings else {
-            return before + finish(.failed(device, cause: "they met \(meetings) times, and the link broke each time"))
+            return before
+                + finish(
+                    .failed(device, cause: "the devices connected \(meetings) times, and the link broke each time"))
         }
         enter(.looking, for: RadioLimits.pairingSearch, now: now)
         heard[device.id] = nil
@@ -363,7 +365,7 @@ public struct Pairing: Sendable {
             enter(.failing(device, .failed(device, cause: cause)), for: RadioLimits.pairingLastWord, now: now)
             return []
         case (.asking(let device), .withdrawn), (.agreed(let device), .withdrawn), (.bonding(let device), .withdrawn):
-            let outcome = PairingOutcome.failed(device, cause: "the pairing was broken off")
+            let outcome = PairingOutcome.failed(device, cause: "the pairing was cancelled")
             enter(.failing(device, outcome), for: RadioLimits.pairingLastWord, now: now)
             return []
         case (_, .linkEnded), (_, .tick): return end(event, now: now)
@@ -422,7 +424,7 @@ public struct Pairing: Sendable {
         case .weak: .weakThere(device)
         case .left: .leftThere(device)
         case .several: .several([device])
-        case .notMeant, .unspecified: .failed(device, cause: "the other device did not say why")
+        case .notMeant, .unspecified: .failed(device, cause: "the other device gave no reason")
         }
     }
 }

@@ -51,7 +51,7 @@ public enum DashboardAddress: Hashable, Sendable {
         if host == "localhost" { host = "127.0.0.1" }
         guard !host.isEmpty else { throw problem("has nothing before its port") }
         guard (try? SocketAddress(ipAddress: host, port: port)) != nil else {
-            throw problem("begins with a name or with no address at all")
+            throw problem("does not begin with a numeric address")
         }
         self = .listen(host: host, port: port)
     }

@@ -212,7 +212,7 @@ extension Gate.Refusal {
         case .foreignHost: "This is not the address of this page. Open the address that roadmesh printed."
         case .foreignOrigin: "This request did not come from this page, so nothing was done."
         case .otherMethod: "This page answers GET and POST only."
-        case .notJSON: "The body of a request has to be application/json."
+        case .notJSON: "The body of a request must be application/json."
         case .tooLarge: "This request is too large, so nothing was done."
         case .noPIN: "Type the PIN that the host shows, or scan the code there."
         case .noToken, .wrongToken:

@@ -101,7 +101,7 @@ extension HTTPField.Name {
     fileprivate static let fetchMode = HTTPField.Name.known("Sec-Fetch-Mode")
 
     private static func known(_ name: String) -> HTTPField.Name {
-        guard let field = HTTPField.Name(name) else { preconditionFailure("\(name) is no name of a field") }
+        guard let field = HTTPField.Name(name) else { preconditionFailure("\(name) is not a field name") }
         return field
     }
 }

@@ -82,7 +82,7 @@ struct DashboardServer: Sendable {
                 }
             } catch {
                 // The node and its music continue.
-                logger.error("the dashboard takes no more connections: \(error)")
+                logger.error("the dashboard accepts no more connections: \(error)")
             }
             connections.closeAll()
         }

@@ -118,7 +118,7 @@ public actor MediaKeys: Service {
                     state: state, isNewStatus: isNewStatus, isNewTrack: isNewTrack, hasJumped: hasJumped,
                     place: { [clock] in state.place(clock.now) }))
         case .command(let command): commandSink.yield(command)
-        case .note(let why): logger.debug("no media keys: \(why); the session bus is looked for again now and then")
+        case .note(let why): logger.debug("no media keys: \(why); RoadMesh looks for the session bus from time to time")
         }
     }
 

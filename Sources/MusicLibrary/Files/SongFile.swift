@@ -58,6 +58,6 @@ struct SongFile: Hashable, Sendable {
         }
         (milliseconds, isDoubtful) = (file.milliseconds, false)
         isMusic = milliseconds <= Int(DJLimits.songSeconds) * 1_000
-        played = isMusic ? outcome : .fails("it plays for too long")
+        played = isMusic ? outcome : .fails("it plays too long")
     }
 }

@@ -17,7 +17,7 @@ struct IndexOpening {
             do {
                 return try openSound()
             } catch let error where Self.isDamage(error) {
-                logger.warning("the music index \(path) is damaged (\(error)); it is made again")
+                logger.warning("the music index \(path) is damaged (\(error)); it is rebuilt")
                 for suffix in Self.suffixes { unlink(path + suffix) }
                 return try openSound()
             }

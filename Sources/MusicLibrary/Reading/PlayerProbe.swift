@@ -76,6 +76,6 @@ final class PlayerProbe: Sendable {
             }
         }
         running.process.take()?.end()
-        return .fails("it plays for too long")
+        return .fails("it plays too long")
     }
 }

@@ -126,7 +126,7 @@ private struct DatabaseLook {
                     atPath: source + suffix, toPath: "\(copy)/\(NodeStore.fileName)\(suffix)")
             }
         } catch {
-            return .isUnreadable("it cannot be copied to be looked at")
+            return .isUnreadable("it cannot be copied for inspection")
         }
         return Self.check(copy + "/" + NodeStore.fileName)
     }

@@ -61,7 +61,7 @@ struct DatabaseOpening {
 
     private static func prepare(_ db: Database) throws {
         let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
-        guard mode == "wal" else { throw DatabaseError(message: "the folder takes no write-ahead log") }
+        guard mode == "wal" else { throw DatabaseError(message: "the folder does not support a write-ahead log") }
         // Tables that are lost in a power cut are created again, and FULL would make each migration wait for the disk.
         try db.execute(sql: "PRAGMA synchronous = NORMAL")
         try db.execute(sql: "PRAGMA journal_size_limit = \(StoreLimits.journalBytes)")

@@ -59,7 +59,7 @@ enum ConversationTables {
             try make(key, remembered, db)
             row = try self.row(of: key, db)
         }
-        guard let kept = row else { throw ForeignValue(description: "a row has gone") }
+        guard let kept = row else { throw ForeignValue(description: "a row is missing") }
         let count = min(UInt64(durable.outbox.count), durable.lastNumber)
         try trim(kept.id, upTo: durable.lastNumber - count, db)
         return (kept.id, max(kept.lastNumber, durable.lastNumber - count))
@@ -143,7 +143,7 @@ enum ConversationTables {
                 isWhole(outbox.map(\.number), upTo: durable.lastNumber), Conversation(restoring: durable) != nil
             else {
                 logger?.error(
-                    "what is stored of \(Identity.head(of: peer)) cannot have been: this node begins again with it")
+                    "what is stored of \(Identity.head(of: peer)) is inconsistent: this node starts over with it")
                 continue
             }
             remembered[ConversationKey(peer, as: role, service)] = MeshCore.Remembered(

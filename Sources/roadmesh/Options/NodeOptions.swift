@@ -98,7 +98,7 @@ struct NodeOptions: ParsableArguments {
 
         /// Creates the node, which continues where its last run ended.
         func makeNode(_ part: NodeCore.Part) throws(SetupProblem) -> MeshNode.Node {
-            guard let kept else { preconditionFailure("a scan is no node") }
+            guard let kept else { preconditionFailure("a scan is not a node") }
             var covers = NodeCovers()
             if case .host = part {
                 covers.prefetcher = ArtworkPrefetcher(

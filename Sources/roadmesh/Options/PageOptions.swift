@@ -92,7 +92,7 @@ extension NodeOptions.Node {
         do {
             try kept.folder.keep(tokens.stored, as: file)
         } catch {
-            logger.warning("the page's tokens are not kept, so that the next start has others: \(error)")
+            logger.warning("the page's tokens are not saved, so the next start has others: \(error)")
         }
         return tokens.tokens
     }
@@ -109,7 +109,7 @@ extension NodeOptions.Node {
         do {
             try kept.folder.keep(Array("\(port)".utf8), as: Self.portFile)
         } catch {
-            logger.warning("the page's port is not kept, so that the next start may have another: \(error)")
+            logger.warning("the page's port is not saved, so the next start may have another: \(error)")
         }
     }
 }
