@@ -269,7 +269,7 @@ extension NetworkError {
         case .unprovenHost:
             refusal(
                 "unprovenHost",
-                "The host that was found does not know the PIN that you typed, so it is a different host.",
+                "The host that was found does not know your PIN, so it is a different host.",
                 "Make sure the host that you mean is on and near, then retry.")
         case .pinAtRisk:
             refusal(

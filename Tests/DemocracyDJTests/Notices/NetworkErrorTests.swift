@@ -107,7 +107,10 @@ struct NetworkErrorTests {
 
     @Test(
         "a server's answer is reported by its meaning",
-        arguments: [(401, "let this device in"), (404, "not there any more"), (503, "in trouble"), (418, "said no")])
+        arguments: [
+            (401, "rejects this device"), (404, "no longer exists"), (503, "reported an error"),
+            (418, "refused the request"),
+        ])
     func statusCodes(statusCode: Int, words: String) {
         let message = NetworkError.httpError(statusCode: statusCode).errorDescription
         #expect(message?.contains(words) == true)
