@@ -84,7 +84,7 @@ struct BrokerMachineTests {
         #expect(guest.channelCount == 0)
     }
 
-    @Test("the same happens if its advertisement was removed meanwhile by the last will of its earlier connection")
+    @Test("the same happens if the last will of its earlier connection removes its advertisement")
     func restartAfterWill() throws {
         var (guest, channel) = try linked()
         let (topic, payload) = try presence(of: car, run: [8, 8, 8, 8])
@@ -175,7 +175,7 @@ struct BrokerMachineTests {
         #expect(guest.placeCount == 0)
     }
 
-    @Test("a presence or removal that a cluster delivers meanwhile is what counts", arguments: [true, false])
+    @Test("a presence or removal that a cluster delivers in the meantime counts", arguments: [true, false])
     func hostThatIsToldOf(isThere: Bool) throws {
         var guest = try bereft()
         let (topic, payload) = try presence(of: car, run: [9, 9, 9, 9])
@@ -265,7 +265,7 @@ struct BrokerMachineTests {
         return (host, topic, payload)
     }
 
-    @Test("a host whose advertisement does not come back is told so once, and that it does when it does")
+    @Test("a host is notified once if its advertisement does not come back, and once when it does")
     func advertisementIsSilent() throws {
         var (host, topic, payload) = try watchedHost()
         #expect(host.handle(.tick, random: 6, now: .seconds(9)) == [])
@@ -380,7 +380,7 @@ struct BrokerMachineTests {
         #expect(host.channelCount <= most, "\(host.channelCount)")
     }
 
-    @Test("an advertisement under somebody else's address is nobody's, and neither is a broken one")
+    @Test("an advertisement under another node's address is ignored, and so is an invalid one")
     func falsePlace() throws {
         var guest = try machine(of: ana)
         _ = guest.handle(.scan(service), random: 3, now: .zero)

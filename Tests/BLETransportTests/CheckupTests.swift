@@ -9,7 +9,7 @@ import Testing
 
 @testable import BLETransport
 
-@Suite("What can be known about a box's Bluetooth")
+@Suite("What a checkup finds out about a box's Bluetooth")
 struct CheckupTests {
     @Test(
         "bluetoothd's command line shows whether experimental interfaces are on",

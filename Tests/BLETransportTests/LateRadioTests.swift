@@ -6,7 +6,7 @@ import Testing
 
 @testable import BLETransport
 
-@Suite("A radio whose adapter comes later")
+@Suite("A radio whose adapter appears later")
 struct LateRadioTests {
     private let advertisement = Advertisement(
         service: ServiceType.democracyDJ.uuid, peer: Peer(id: "c0ffee00112233445566778899aabbcc", name: "Dad's Car"))
@@ -62,7 +62,7 @@ struct LateRadioTests {
         await radio.close()
     }
 
-    @Test("a stand-in works meanwhile, nothing is said, and both are used later")
+    @Test("a stand-in works until then without a notice, and both are used later")
     func standIn() async throws {
         let slot = Slot(RadioError(.noAdapter))
         let standIn = MoodyRadio()

@@ -122,7 +122,7 @@ struct PairingTests {
         #expect(box.actions == [.stopLooking, .dial(Self.van)])
     }
 
-    @Test("a box other than the named one is told so, and the search continues without it")
+    @Test("a box other than the named one is notified, and the search continues without it")
     func notMeant() {
         var box = Box(token: "d00000", wanted: "the truck")
         box.happens(.called(PairingDevice(id: "van", name: "")))
@@ -136,7 +136,7 @@ struct PairingTests {
         #expect(box.actions.first == .takeCall)
     }
 
-    @Test("a box that is told that it is not meant looks for another")
+    @Test("a box that is not the named one continues its search")
     func isNotMeant() {
         var box = Box()
         box.dials()

@@ -31,7 +31,7 @@ struct TrustedPathTests {
     }
 
     @Test(
-        "is none if others may write to the file or to a folder above it",
+        "does not allow others to write to the file or to a folder above it",
         arguments: ["", "/etc", "/etc/bluetooth", "/etc/bluetooth/main.conf"])
     func writable(part: String) throws {
         for mode: mode_t in [0o757, 0o666, 0o1777] {
@@ -42,7 +42,7 @@ struct TrustedPathTests {
     }
 
     @Test(
-        "is none if another user has the file or a folder above it",
+        "has no file or folder of another user",
         arguments: ["", "/etc", "/etc/bluetooth", "/etc/bluetooth/main.conf"])
     func owned(part: String) throws {
         let folder = try Folder()

@@ -89,7 +89,7 @@ struct ArtworkFeedTests {
         #expect(handle(&feed, .loaded(url: "u1", path: "q"), at: 36) == ["show s1 q", "over serverMaintenance"])
     }
 
-    @Test("a person who retries gets the result at once, even if it is that there is no Internet")
+    @Test("a person who retries gets the result at once, even without Internet")
     func askedFor() {
         var feed = ArtworkFeed()
         _ = handle(&feed, .songs([song("a", "u")]))

@@ -138,7 +138,7 @@ struct AccessTests {
             reachable.judge(visit { ($0.access, $0.guestAccess) = ("d0", "g1") }) == .pass(.invited(session: nil)))
     }
 
-    @Test("on this device alone no token is needed, and who came in as a guest is one")
+    @Test("on this device alone no token is needed, and a browser that came as a guest is one")
     func loopback() {
         let here = visit { $0.host = "localhost:8080" }
         #expect(local.judge(here) == .pass(.driver))

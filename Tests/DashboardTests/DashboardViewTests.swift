@@ -70,7 +70,7 @@ struct DashboardViewTests {
         #expect(page(node(.guest)).wanted == nil)
     }
 
-    @Test("without sound the clock stands still, for the driver who wants it to play as for guests")
+    @Test("without sound the clock stands still, for the driver and for guests")
     func noSound() {
         var (host, guest) = (node(.host), node(.guest))
         var silent = snapshot(isPlaying: false)

@@ -7,7 +7,7 @@ import Testing
 @testable import HostIntegration
 @testable import MusicLibrary
 
-@Suite("What people are told of a playlist")
+@Suite("What people see of a playlist")
 struct PlaylistReportTests {
     private func codes(_ inputs: [NodeInput]) -> [String] {
         inputs.map { input in

@@ -63,7 +63,7 @@ struct DriverDeviceTests {
         #expect(pair.stored[0].browserDrivers == [])
     }
 
-    @Test("a name that nobody has, or that no driver has, is told")
+    @Test("an unknown name, or one that is not a co-host's, is reported")
     func unknown() throws {
         var pair = try PairOfCores()
         pair.meet()

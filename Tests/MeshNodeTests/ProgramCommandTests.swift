@@ -61,7 +61,7 @@ struct ProgramCommandTests {
     @Test("a guest's commands", arguments: guestLines)
     func guest(line: String, input: NodeInput) { #expect(Self.read(line, .guest) == input) }
 
-    @Test("a number stands for a song of the list, and the id of a song goes before it")
+    @Test("a number means a song of the list, but a song with that id comes first")
     func numbers() {
         let songs = ["s1", "s2", "2"].map { Song(id: $0, title: "Title \($0)", artist: "A", duration: 1) }
         let choice = SongChoice(found: songs)

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Guests beyond the host's reach")
 struct RelayTests {
-    @Test("join through one relay or several, are seen by everybody, and vote")
+    @Test("join through one or several relays, are shown to all, and vote")
     func joins() {
         var convoy = ConvoyOfCores(relays: ["One", "Two", "Three"], guests: ["Ana"])
         convoy.line("Car", "One", "Two", "Three", "Ana")
@@ -22,7 +22,7 @@ struct RelayTests {
         #expect(convoy.wishes(at: "Ana").last == .confirmed)
     }
 
-    @Test("get a vote's change once over each link, however many they are")
+    @Test("a vote's change crosses each link once, however many guests are behind it")
     func once() {
         let guests = ["Ana", "Ben", "Cem", "Dia", "Eva"]
         var convoy = ConvoyOfCores(relays: ["One", "Two"], guests: guests)
@@ -40,7 +40,7 @@ struct RelayTests {
         }
     }
 
-    @Test("come back with their relay, and none of them is sent again what they have")
+    @Test("return with their relay, and get nothing again that they have")
     func comesBack() {
         var convoy = ConvoyOfCores(relays: ["One"], guests: ["Ana", "Ben"], songs: 100)
         convoy.line("Car", "One", "Ana")
@@ -61,7 +61,7 @@ struct RelayTests {
         for (again, before) in zip(bytes(), first) { #expect(before > whole && (again - before) * 2 < whole) }
     }
 
-    @Test("take another relay when theirs is gone, and no vote is lost or doubled")
+    @Test("use another relay when theirs is gone, and no vote is lost or counted twice")
     func takesAnother() {
         var convoy = ConvoyOfCores(relays: ["One", "Two"], guests: ["Ana"])
         convoy.line("Car", "One", "Ana")
@@ -76,7 +76,7 @@ struct RelayTests {
         #expect(convoy.wishes(at: "Ana").last == .confirmed)
     }
 
-    @Test("ask the host for nothing that they have, however long a disk takes")
+    @Test("request nothing from the host that they have, however long a disk takes")
     func asksForNothing() {
         var convoy = ConvoyOfCores(relays: ["One"], guests: ["Ana"])
         convoy.line("Car", "One", "Ana")
@@ -92,7 +92,7 @@ struct RelayTests {
         #expect(convoy.votes(for: "s2", at: "Ana") == 1)
     }
 
-    @Test("see nothing older than they have seen when their next relay is behind, and are soon told what is new")
+    @Test("never see an older state when their next relay is behind, and soon get the newest one")
     func relayIsBehind() {
         var convoy = ConvoyOfCores(relays: ["One", "Two"], guests: ["Ana"])
         convoy.line("Car", "One", "Ana")
@@ -118,7 +118,7 @@ struct RelayTests {
         #expect(revisions == revisions.sorted())
     }
 
-    @Test("are told nothing of a relay that takes them not, which is no host's word, and take another")
+    @Test("show no refusal if a relay rejects them, since only a host can refuse, and use another relay")
     func relayRefuses() {
         var convoy = ConvoyOfCores(relays: ["One", "Two"], guests: ["Ana"])
         let ana = convoy.id("Ana")
@@ -134,7 +134,7 @@ struct RelayTests {
         #expect(notices.isEmpty)
     }
 
-    @Test("leave a relay that was dialled for a circuit which nobody wants any more")
+    @Test("leave a relay that was dialled for a circuit that is no longer needed")
     func carrierOfNothing() {
         let relay = Peer(id: "00112233445566778899aabbccddeeff", name: "One")
         var table = CircuitTable()
@@ -145,7 +145,7 @@ struct RelayTests {
         #expect(table.idle(now: .seconds(60)).isEmpty)
     }
 
-    @Test("stay with a relay that finds another way up by itself, and are back without dialling")
+    @Test("stay with a relay that finds another route, and are connected again without dialling")
     func relayFindsAnother() {
         var convoy = ConvoyOfCores(relays: ["One", "Two", "Far"], guests: ["Ana"])
         convoy.line("Car", "One", "Far", "Ana")
@@ -160,7 +160,7 @@ struct RelayTests {
         #expect(convoy.votes(for: "s2", at: "Ana") == 1)
     }
 
-    @Test("are back as soon the tenth time that the way behind their relay is lost as the first")
+    @Test("reconnect as fast the tenth time that their relay loses its route as the first time")
     func wayIsLostOften() {
         var convoy = ConvoyOfCores(relays: ["One", "Two", "Far"], guests: ["Ana"])
         convoy.line("Car", "One", "Far", "Ana")
@@ -176,7 +176,7 @@ struct RelayTests {
         }
     }
 
-    @Test("are told the truth when a relay has no way any more: it advertises nothing, and they look for themselves")
+    @Test("learn that their relay has lost its route: it stops advertising, and they look for another one")
     func relayIsLost() {
         var convoy = ConvoyOfCores(relays: ["One"], guests: ["Ana"])
         convoy.line("Car", "One", "Ana")
@@ -192,7 +192,7 @@ struct RelayTests {
         #expect(convoy.isLinked("Ana"))
     }
 
-    @Test("come to the host itself where that is in reach as well")
+    @Test("join the host directly if it is in range too")
     func prefersTheHost() {
         var convoy = ConvoyOfCores(relays: ["One"], guests: ["Ana"])
         convoy.line("Car", "One")
@@ -204,7 +204,7 @@ struct RelayTests {
         #expect(convoy.way(of: "Ana").isEmpty)
     }
 
-    @Test("are not served by a guest that was not told to relay")
+    @Test("are not served by a guest without --relay")
     func plainGuestIsNoRelay() {
         var convoy = ConvoyOfCores(guests: ["Ana", "Ben"])
         convoy.line("Car", "Ana", "Ben")
@@ -213,7 +213,7 @@ struct RelayTests {
         #expect(!convoy.isLinked("Ben"))
     }
 
-    @Test("never close a loop: relays that lose their way do not take one another for it")
+    @Test("never form a loop: relays without a route do not use each other")
     func noLoops() {
         var convoy = ConvoyOfCores(relays: ["One", "Two", "Three"], guests: ["Ana"])
         convoy.line("Car", "One", "Two", "Three", "One")
@@ -228,7 +228,7 @@ struct RelayTests {
         #expect(convoy.present() == ["Ana", "One", "Three", "Two"])
     }
 
-    @Test("are shown to the host with the relays on their way, and the relay shows what it carries")
+    @Test("are shown at the host with the relays on their route, and the relay shows the guests behind it")
     func inSight() {
         var convoy = ConvoyOfCores(relays: ["One", "Two"], guests: ["Ana"])
         convoy.line("Car", "One", "Two", "Ana")
@@ -242,7 +242,7 @@ struct RelayTests {
         #expect(convoy.link("One", to: "Car")?.relays == 0)
     }
 
-    @Test("are told through which relay a host is heard, of each relay, and when it is not heard through it any more")
+    @Test("see through which relays a host is in range, and when it is no longer in range through one")
     func heardThrough() {
         var convoy = ConvoyOfCores(guests: ["Ana"])
         let car = Peer(id: String(convoy.id("Car").prefix(10)), name: "Car")
@@ -280,7 +280,7 @@ struct RelayTests {
         #expect(ways().suffix(3) == ["Car lost beef0002", "Bus 1 beef0002", "Car lost beef0001"])
     }
 
-    @Test("are shown to their relay no longer than they hang on it")
+    @Test("are shown at their relay only while they are connected through it")
     func linkEnded() {
         var convoy = ConvoyOfCores(relays: ["One"], guests: ["Ana"])
         convoy.line("Car", "One", "Ana")
@@ -294,7 +294,7 @@ struct RelayTests {
         #expect(ended == [convoy.id("Ana")])
     }
 
-    @Test("hear that the driver has sent them away, and are kept out whichever way they come")
+    @Test("learn that the driver has removed them, and are refused on every route")
     func kicked() {
         var convoy = ConvoyOfCores(relays: ["One"], guests: ["Ana"])
         convoy.line("Car", "One", "Ana")
@@ -307,7 +307,7 @@ struct RelayTests {
         #expect(convoy.present() == ["One"])
     }
 
-    @Test("hear the goodbye of a host that is stopped, and are back when it is")
+    @Test("get the goodbye of a host that stops, and rejoin when it is back")
     func hostStops() {
         var convoy = ConvoyOfCores(relays: ["One"], guests: ["Ana"])
         convoy.line("Car", "One", "Ana")

@@ -14,7 +14,7 @@ import Testing
 struct SetupTests {
     private let folder = FileManager.default.temporaryDirectory.path + "/rm-state-\(UInt64.random(in: 0 ... .max))"
 
-    @Test("a node is the same one after a restart, and its key is for its owner's eyes only")
+    @Test("a node keeps its identity after a restart, and only its owner can read its key")
     func identity() throws {
         var first: StateFolder? = try StateFolder(path: folder + "/a/b")
         let peerID = first?.identity.peerID
@@ -27,7 +27,7 @@ struct SetupTests {
         #expect(status.st_mode & 0o777 == 0o600)
     }
 
-    @Test("a second node with the same state folder is told so")
+    @Test("a second node with the same state folder is refused, with the reason")
     func locked() throws {
         let first = try StateFolder(path: folder)
         #expect { try StateFolder(path: folder) } throws: { error in
@@ -37,7 +37,7 @@ struct SetupTests {
         withExtendedLifetime(first) {}
     }
 
-    @Test("where the disk is full, room is what a new node asks for")
+    @Test("on a full disk, a new node says to make room")
     func fullDisk() throws {
         guard let disk = try SmallDisk(bytes: 1 << 20) else { return print("No disk can be mounted here.") }
         defer { disk.remove() }
@@ -48,7 +48,7 @@ struct SetupTests {
         }
     }
 
-    @Test("a state folder that cannot be made is told with its reason")
+    @Test("a state folder that cannot be made is reported with its reason")
     func unwritable() throws {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         _ = FileManager.default.createFile(atPath: folder + "/file", contents: nil)
@@ -57,7 +57,7 @@ struct SetupTests {
         }
     }
 
-    @Test("a damaged identity is not replaced behind the person's back")
+    @Test("a damaged identity is reported, not silently replaced")
     func damaged() throws {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         _ = FileManager.default.createFile(atPath: folder + "/identity", contents: Data([1, 2, 3]))
@@ -86,7 +86,7 @@ struct SetupTests {
     static let song = "\"id\": \"s\", \"title\": \"T\", \"artist\": \"A\""
 
     @Test(
-        "what is wrong with a song list is told by song and field, with what to do",
+        "an error in a song list is reported with its song and field, and with what to do",
         arguments: [
             ("[]", "add at least one"), ("{}", "not a JSON list"), ("[", "not a JSON list"), ("[1]", "entry 1"),
             ("[{\(song)}]", "lacks \"duration\" in song 1"),
@@ -105,7 +105,7 @@ struct SetupTests {
         }
     }
 
-    @Test("a song list that is not there is told")
+    @Test("a missing song list is reported")
     func missing() {
         #expect { try SongListFile.load("/nowhere/songs.json") } throws: { ($0 as? SetupProblem)?.exitCode == .data }
     }
@@ -116,7 +116,7 @@ struct SetupTests {
         #expect(try SongListFile.load(path).count == 8)
     }
 
-    @Test("two adapters are one radio, and what are not two is refused with what there may be")
+    @Test("two adapters are one radio, and other lists are refused with the allowed values")
     func twoAdapters() throws {
         func made(_ adapter: String) throws -> RadioChoice.Chosen {
             try RadioChoice.virtual.make(
@@ -133,7 +133,7 @@ struct SetupTests {
     }
 
     @Test(
-        "on the virtual radio there is nothing to bond, and a host that requires it says so instead of standing alone")
+        "a host that requires bonds refuses to start on the virtual radio, which has none")
     func virtualBonds() throws {
         let identity = Identity.make()
         let problem = #expect(throws: SetupProblem.self) {

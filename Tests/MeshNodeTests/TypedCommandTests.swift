@@ -56,7 +56,7 @@ struct TypedCommandTests {
     }
 
     @Test(
-        "a place in the song and a choice are typed as people say them",
+        "a position in the song and a choice are typed as people say them",
         arguments: [
             ("seek 1:30", NodeInput.host(.seek(90))), ("seek 95", .host(.seek(95))),
             ("seek 1:02:03", .host(.seek(3723))),
@@ -102,7 +102,7 @@ struct TypedCommandTests {
     }
 
     @Test(
-        "with an empty queue a person is told what to type",
+        "with an empty queue a person sees what to type",
         arguments: ["vote 1", "vote", "unvote", "unvote 3"])
     func empty(line: String) {
         let nothing = SongChoice(shown: Self.snapshot([]))
@@ -115,7 +115,7 @@ struct TypedCommandTests {
     }
 
     @Test(
-        "a command that lacks what it is about says what to type after it",
+        "a command without its argument says what to type after it",
         arguments: [
             ("vote", "\"vote\" needs a song.", "Type vote and a number of the list, or the beginning of a title."),
             (
@@ -234,7 +234,7 @@ struct TypedCommandTests {
     }
 
     @Test(
-        "a slip of the fingers is answered with the command that was meant",
+        "a typing error is answered with the command that was meant",
         arguments: [
             ("vot 2", "Try: vote SONG, or help."), ("ovte 2", "Try: vote SONG, or help."),
             ("serach road", "Try: search WORDS, or help."), ("xylophone", "Try: help."), ("skip now", "Try: skip."),

@@ -18,7 +18,7 @@ struct VouchedGuestTests {
     /// The guest of the pair, as its own node identifies it.
     private func ana(_ pair: PairOfCores) -> Peer { pair.cores[1].context.mesh.local }
 
-    @Test("a vote is acknowledged when the disk has it and not before, and is shown to everybody")
+    @Test("a vote is acknowledged when it is on disk and not before, and is shown to all")
     func acknowledgement() throws {
         var pair = try PairOfCores()
         pair.meet()
@@ -35,7 +35,7 @@ struct VouchedGuestTests {
         #expect(pair.votes(for: "s4", at: .host) == 1 && pair.votes(for: "s4", at: .guest) == 1)
     }
 
-    @Test("whoever comes or asks while the disk is busy is shown what that has led to, and nothing in between")
+    @Test("a guest that joins or asks while the disk is busy sees the result, and nothing in between")
     func noStateInBetween() throws {
         var pair = try PairOfCores()
         pair.disks[PairOfCores.Side.host.rawValue] = .hangs
@@ -73,7 +73,9 @@ struct VouchedGuestTests {
         #expect(pair.said[100]?.filter { $0 == .acknowledged(1) }.count == 1)
     }
 
-    @Test("what is more than may wait for a disk is never acknowledged, and its link ends, so that it is said again")
+    @Test(
+        "messages beyond the limit for a busy disk are not acknowledged, and their link ends, so they come again"
+    )
     func bounded() throws {
         var pair = try PairOfCores()
         pair.feed(.joined(100, mia), to: .host)
@@ -89,7 +91,7 @@ struct VouchedGuestTests {
         #expect(pair.present == [])
     }
 
-    @Test("a refusal is told on the link that has asked, and no other")
+    @Test("a refusal is sent only on the link of the request")
     func rejection() throws {
         var pair = try PairOfCores()
         pair.feed(.joined(100, mia), to: .host)
@@ -100,7 +102,7 @@ struct VouchedGuestTests {
         #expect(pair.said[101]?.contains(told) == false)
     }
 
-    @Test("a refusal of what was said over the radio waits for the radio, though its guest has only a page by then")
+    @Test("a refusal of a request over the radio waits for the radio, even if the guest has only a page by then")
     func rejectionByRadio() throws {
         var pair = try PairOfCores()
         pair.meet()
@@ -118,7 +120,7 @@ struct VouchedGuestTests {
         #expect(pair.wishes.last == .rejected(.unknownSong))
     }
 
-    @Test("one key over radio and browser is one guest, and there as long as one of its links is")
+    @Test("one key over radio and browser is one guest, which is present as long as one of its links is")
     func oneKey() throws {
         var pair = try PairOfCores()
         pair.feed(.joined(100, ana(pair)), to: .host)
@@ -133,7 +135,7 @@ struct VouchedGuestTests {
         #expect(pair.present == [])
     }
 
-    @Test("a guest that came by page and radio and has left the page can be kicked")
+    @Test("a guest that joined by page and radio and has left the page can be kicked")
     func kickedAfterLeavingThePage() throws {
         var pair = try PairOfCores()
         pair.feed(.joined(100, ana(pair)), to: .host)
@@ -162,7 +164,7 @@ struct VouchedGuestTests {
         #expect(pair.present == [] && pair.votes(for: "s4", at: .host) == 0)
     }
 
-    @Test("who was kicked by page alone is kept out by radio, also after the host was started again")
+    @Test("a guest that was kicked on the page is refused by radio too, also after a restart of the host")
     func bannedBefore() throws {
         let id = ana(try PairOfCores()).id
         var pair = try PairOfCores(left: HostRecord(epoch: 1, banned: [id]))
@@ -172,7 +174,7 @@ struct VouchedGuestTests {
         #expect(pair.said[100] == [.ended(.refused(.banned))])
     }
 
-    @Test("as many are let in as there are places for, radio or not, and one that leaves makes room")
+    @Test("guests are admitted up to the limit on all bearers, and one that leaves makes room")
     func full() throws {
         var pair = try PairOfCores()
         for number in 0..<Limits.vouchedGuests {
@@ -190,7 +192,7 @@ struct VouchedGuestTests {
         #expect(pair.present.contains("Mia"))
     }
 
-    @Test("a new name is shown, and the end of the host is told on every link")
+    @Test("a new name is shown, and the end of the host is sent on every link")
     func nameAndEnd() throws {
         var pair = try PairOfCores()
         pair.feed(.joined(100, mia), to: .host)

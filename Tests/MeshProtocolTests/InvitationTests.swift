@@ -42,7 +42,7 @@ struct InvitationTests {
         }
     }
 
-    @Test("that is cut off, mistyped or of another version is none")
+    @Test("that is cut off, mistyped or of another version is invalid")
     func damaged() {
         let text = Self.example.text
         for length in 0..<text.count { #expect(Invitation(text: String(text.prefix(length))) == nil) }

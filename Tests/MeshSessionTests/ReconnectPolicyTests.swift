@@ -76,7 +76,7 @@ struct ReconnectPolicyTests {
     }
 
     @Test(
-        "of several that are only nearly called like that the person chooses, and the one that is called so is joined")
+        "of several hosts with similar names the person chooses, and one with the exact name is joined")
     func rivals() {
         let policy = ReconnectPolicy(wanted: "cafe")
         let (one, other, exact) = (
@@ -89,7 +89,7 @@ struct ReconnectPolicyTests {
         #expect(ReconnectPolicy(wanted: "0a0a0a0a").rivals(among: [one, other]) == [])
     }
 
-    @Test("a host with nearly the name of a known one, and another key, is not joined by itself")
+    @Test("a host with nearly the name of a known one, and another key, is not joined automatically")
     func nearlyCopied() {
         for name in ["Dad’s Car", "DAD'S CAR", "Dád's Car"] {
             let policy = ReconnectPolicy(wanted: "dad's car", known: KnownHosts([Self.car]))

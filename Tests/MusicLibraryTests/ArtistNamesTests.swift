@@ -9,7 +9,7 @@ import Testing
 @Suite("Several artists of one song")
 struct ArtistNamesTests {
     @Test(
-        "the values of a tag, and names that are joined in one, are artists by themselves",
+        "each value of a tag, and each of several names in one value, is an artist",
         arguments: [
             (["Queen", "David Bowie"], "Queen, David Bowie", ["Queen", "David Bowie"]),
             (["Queen; David Bowie"], "Queen, David Bowie", ["Queen", "David Bowie"]),

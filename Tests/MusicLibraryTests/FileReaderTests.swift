@@ -136,7 +136,7 @@ struct FileReaderTests {
         reader.close()
     }
 
-    @Test("a scan reads past files that end the program, and a program that does not start is told")
+    @Test("a scan skips files that end the program, and a program that does not start is reported")
     func scan() async throws {
         let program = try StandIn()
         defer { program.shelf.clear() }

@@ -55,7 +55,7 @@ struct PlayedFilesTests {
         ("a.dts", "dca", nil, false),
     ]
 
-    @Test("what the player plays is a song, with the length that it has")
+    @Test("a file that the player plays is a song, with its length")
     func formats() async throws {
         let studio = try Studio()
         defer { studio.shelf.clear() }
@@ -102,7 +102,7 @@ struct PlayedFilesTests {
         }
     }
 
-    @Test("without a player such files are no songs, and with one they are")
+    @Test("without a player such files are not songs, and with one they are")
     func later() async throws {
         let studio = try Studio()
         defer { studio.shelf.clear() }

@@ -120,7 +120,7 @@ struct PlaylistTests {
         }
     }
 
-    @Test("what is missing is counted and named, and a link is the file that it leads to")
+    @Test("missing entries are counted and named, and a link counts as its file")
     func links() async throws {
         let shelf = try MusicShelf()
         defer { shelf.clear() }

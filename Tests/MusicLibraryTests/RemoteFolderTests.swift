@@ -17,7 +17,7 @@ struct RemoteFolderTests {
         ])
     func types(type: String, isRemote: Bool) { #expect(RemoteDisks.isRemote(type) == isRemote) }
 
-    @Test("is no local folder")
+    @Test("is not a local folder")
     func local() throws {
         let shelf = try MusicShelf()
         defer { shelf.clear() }

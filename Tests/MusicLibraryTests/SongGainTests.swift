@@ -8,7 +8,7 @@ import Testing
 struct SongGainTests {
     private func tags(_ texts: String...) -> TaggedGain { TaggedGain(texts.map { $0[...] }) }
 
-    @Test("what tags say is read in the forms that programs write")
+    @Test("gains in tags are read in the forms that programs write")
     func parsing() {
         let replayGain = tags("-7.03 dB", "0.988553", "+2.5 dB", "1.1", "", "")
         #expect(replayGain.trackGain == -7.03 && replayGain.trackPeak == 0.988553)

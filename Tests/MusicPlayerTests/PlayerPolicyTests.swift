@@ -39,7 +39,7 @@ struct PlayerPolicyTests {
         #expect(story.want("z") == ["stop", "load /z at 0.0"])
     }
 
-    @Test("a song goes on at the place that the driver has chosen, and only once")
+    @Test("a song continues at the position that the driver has chosen, and only once")
     func sought() {
         var story = playing()
         story.at(10)

@@ -41,7 +41,7 @@ extension StoreTests {
 
         /// For users without the right to mount: SQLite itself reports a full disk.
         private func fullByCount() async throws {
-            print("No file system can be mounted here: SQLite's own limit stands for a full disk.")
+            print("No file system can be mounted here: SQLite's own limit simulates a full disk.")
             let shelf = try Shelf()
             defer { shelf.clear() }
             let store = try shelf.open()

@@ -140,7 +140,7 @@ struct ScreenTests {
     }
 
     @Test(
-        "a guest that changes its bearer is no news to the driver, and one that stays away is",
+        "a guest that changes its bearer is not reported to the driver, and one that stays away is",
         arguments: [
             DisconnectReason.linkLost, .replaced,
         ])

@@ -164,7 +164,7 @@ struct FairnessTests {
         #expect(queue.host.snapshot.isPlaying)
     }
 
-    @Test("majoritySkip, off: a guest gets the answer that only the driver skips")
+    @Test("majoritySkip, off: a guest gets the answer that only the driver can skip")
     func majoritySkipOff() {
         var queue = EmptyQueue(Fairness())
         queue.join(Example.ana)

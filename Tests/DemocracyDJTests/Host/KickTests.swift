@@ -84,7 +84,7 @@ struct KickTests {
         #expect(guests.meant(by: typed + "x").isEmpty)
     }
 
-    @Test("of several that are nearly called so the person chooses")
+    @Test("of several guests with similar names the person chooses")
     func rivals() {
         let guests = [Peer(id: "0a0a0a0a0a0a0a0a", name: "José"), Peer(id: "0b0b0b0b0b0b0b0b", name: "JOSÉ")]
         #expect(guests.meant(by: "jose") == guests)

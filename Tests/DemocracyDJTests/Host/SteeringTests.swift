@@ -290,7 +290,7 @@ struct SteeringTests {
         #expect(notice(command(.volume(40))) == "noVolume")
     }
 
-    @Test("the song goes on at the place that the driver chooses, also while it pauses, and guests see it")
+    @Test("the song continues at the position that the driver chooses, also while it pauses, and guests see it")
     mutating func seek() throws {
         let before = host.snapshot
         let effects = command(.seek(90), at: 10)
@@ -308,7 +308,7 @@ struct SteeringTests {
         #expect(host.snapshot.elapsed == 0)
     }
 
-    @Test("the driver chooses whether songs that nobody asked for play in a random order")
+    @Test("the driver chooses whether songs without a request play in a random order")
     mutating func shuffle() {
         #expect(!host.steering.shuffles)
         _ = command(.shuffle(true))

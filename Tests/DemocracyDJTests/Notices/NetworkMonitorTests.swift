@@ -23,7 +23,7 @@ struct NetworkMonitorTests {
                 ]
             ),
             (
-                "another cause while it is out is told, and is no second outage",
+                "another cause during an outage is shown, and is not a second outage",
                 [
                     (
                         0, .radioFailed(.serviceNotRunning), [.networkUnavailable(.serviceNotRunning)],

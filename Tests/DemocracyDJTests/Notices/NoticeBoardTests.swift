@@ -35,7 +35,7 @@ struct NoticeBoardTests {
                 [(1, .tell(typo), [.show(typo)]), (5.9, .tick, []), (6, .tick, [.clear("badCommand")]), (7, .tick, [])]
             ),
             (
-                "a passing notice that is told again stays five seconds more",
+                "a repeated temporary notice stays five seconds more",
                 [
                     (0, .tell(typo), [.show(typo)]), (4, .tell(otherTypo), [.show(otherTypo)]), (5, .tick, []),
                     (8, .tell(otherTypo), [.show(otherTypo)]), (12.9, .tick, []), (13, .tick, [.clear("badCommand")]),
@@ -50,7 +50,7 @@ struct NoticeBoardTests {
                 ]
             ),
             (
-                "a critical one that is told again is not shown twice",
+                "a repeated critical notice is not shown twice",
                 [(0, .tell(off), [.show(off)]), (1, .tell(off), [])]
             ),
             (
@@ -76,7 +76,7 @@ struct NoticeBoardTests {
                 ]
             ),
             (
-                "a lost connection that is told twice has its button no later",
+                "a lost connection that is reported twice does not show its button later",
                 [
                     (0, .tell(lost), [.show(lost)]), (9, .tell(lost), []),
                     (10, .tick, lost.followedUp.map { [.show($0)] } ?? []),

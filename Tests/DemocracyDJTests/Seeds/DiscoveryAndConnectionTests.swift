@@ -45,7 +45,7 @@ struct DiscoveryAndConnectionTests {
         await store.send(.multipeerEvent(.peerLost(dad)))
     }
 
-    @Test("phases 4 and 5: a guest is admitted without a prompt: there is no step that asks a person")
+    @Test("phases 4 and 5: a guest is admitted without a prompt: no step asks a person")
     func autoAccept() async {
         let store = TestStore(hosting())
         var expected = Example.hostFeature().snapshot

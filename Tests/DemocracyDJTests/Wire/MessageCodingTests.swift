@@ -179,7 +179,7 @@ struct MessageCodingTests {
     }
 
     @Test(
-        "a song's length is exact to the millisecond, and an invalid number is no length",
+        "a song's length is exact to the millisecond, and an invalid number is not a length",
         arguments: [(214.1234, 214.123), (.nan, 0), (-1, 0), (.infinity, DJLimits.songSeconds)] as [(Double, Double)])
     func durations(told: Double, heard: Double) {
         var wire = WireSong(Song(id: "s", title: "", artist: "", duration: told))
