@@ -424,7 +424,7 @@ struct BrokerAddressTests {
         let whole = try BrokerAddress("mqtts://ana%40home:se%3Acret@broker.example.org:8884/fleet/7")
         #expect(whole.servers == [.init(host: "broker.example.org", port: 8884)] && whole.isSecure)
         #expect(whole.user == "ana@home" && whole.password == "se:cret" && whole.prefix == "fleet/7")
-        #expect(whole.text == "mqtts://broker.example.org:8884", "a secret is shown to nobody")
+        #expect(whole.text == "mqtts://broker.example.org:8884", "a secret is never shown")
         let plain = try BrokerAddress("MQTT://[::1]")
         #expect(plain.servers == [.init(host: "::1", port: 1883)] && !plain.isSecure && plain.prefix == "roadmesh")
         #expect(plain.isLocal && !whole.isLocal)
@@ -524,7 +524,7 @@ struct BrokerAccountTests {
         func patience(at second: Double) -> Duration {
             account.begin(options, chance: 0, now: .seconds(second)).patience
         }
-        #expect(patience(at: 0) == BrokerLimits.connect, "nobody knows how slow the network is")
+        #expect(patience(at: 0) == BrokerLimits.connect, "the network may be slow")
         _ = account.connected(now: .seconds(1))
         _ = account.ended(lost, now: .seconds(60))
         #expect(patience(at: 60) == (servers > 1 ? .seconds(4) : BrokerLimits.connect))

@@ -70,7 +70,7 @@ struct PageFilesTests {
         #expect(
             posted.isSuperset(of: ["play", "pause", "skip", "add", "remove", "kick", "vote", "takeBack", "suggest"]))
         for word in posted where word != "find" {
-            #expect(known.contains { $0.contains(word) }, "\(word) is no command")
+            #expect(known.contains { $0.contains(word) }, "\(word) is not a command")
         }
     }
 }

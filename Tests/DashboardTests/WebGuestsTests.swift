@@ -157,7 +157,7 @@ struct WebGuestsTests {
         #expect(guests.viewpoint("m")?.ended != nil && guests.present == [] && guests.unlinked("m") == nil)
         let heard = guests.want(.vote("s1"), by: "m", now: .zero)
         #expect(heard == nil)
-        #expect(guests.guest(session: "x") == "m", "it keeps its own, to be told so")
+        #expect(guests.guest(session: "x") == "m", "it keeps its session, so that it can be notified")
     }
 
     @Test("guests are notified of the end of the session, and are in the next one by a new link")

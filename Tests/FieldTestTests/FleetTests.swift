@@ -205,7 +205,7 @@ struct FleetTests {
         _ = machine.handle(.measured(bytes: FieldTestLimits.collectedBytes), now: .zero)
         header.name = "Another"
         try offer(JSONLine.text(header))
-        #expect(begun == FieldTestLimits.collectedDrivesOfCar + 1, "a full disk takes nobody's")
+        #expect(begun == FieldTestLimits.collectedDrivesOfCar + 1, "a full disk accepts no drive")
     }
 
     @Test("a collected drive has no more rows than a recorded one")

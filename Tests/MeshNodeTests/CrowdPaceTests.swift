@@ -34,7 +34,9 @@ struct CrowdPaceTests {
         let seconds = 2
         #expect(car.writes - before.writes <= seconds * NodeLimits.writesPerSecond + 1)
         #expect(car.states.count - before.states <= seconds * NodeLimits.writesPerSecond + 1)
-        #expect(car.ticks - before.ticks < 2 * seconds * NodeLimits.writesPerSecond, "nor is the clock asked in vain")
+        #expect(
+            car.ticks - before.ticks < 2 * seconds * NodeLimits.writesPerSecond,
+            "and the clock does not tick needlessly")
         car.pass(.seconds(1) / NodeLimits.writesPerSecond)
         let votes = guests.indices.map { place in (0..<500).count { $0 % guests.count == place } }
         #expect(guests.map { car.guests[$0].acknowledged } == votes.map(UInt64.init))

@@ -145,7 +145,7 @@ struct DialPatienceTests {
         var ways = Ways(local: "ana")
         _ = ways.heard(RelayScanResult(Peer(id: "beef0001", name: ""), host: host, hops: 1, rssi: -60), now: .zero)
         ways.leadsNowhere("beef0001", now: .seconds(10))
-        #expect(ways.isLeftAlone("beef0001", now: .seconds(10)), "it has just lost its way")
+        #expect(ways.isLeftAlone("beef0001", now: .seconds(10)), "it has just lost its route")
     }
 
     @Test("a crowd spreads over equal relays, and each guest uses the same relay again")

@@ -202,6 +202,6 @@ struct FloodTests {
         car.pass(.seconds(3))
         #expect(car.guests[eve].outgoing.isEmpty, "it is read")
         car.goOn()
-        #expect(car.guests[eve].acknowledged == 16, "and acknowledged in its turn")
+        #expect(car.guests[eve].acknowledged == 16, "and acknowledged in order")
     }
 }

@@ -22,7 +22,7 @@ struct HeldMessagesTests {
         #expect(car.host.held.allBytes <= NodeLimits.heldBytes)
         car.disk = .takes
         car.pass(.seconds(120))
-        #expect(car.guests[eve].ends == [.linkLost], "it is to come back, and has more to say")
+        #expect(car.guests[eve].ends == [.linkLost], "it must reconnect, since it has more to send")
         #expect(car.guests[eve].acknowledged < UInt64(Limits.outboxMessages))
         car.link(eve)
         car.pass(.seconds(120))

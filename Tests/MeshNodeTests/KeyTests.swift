@@ -88,10 +88,12 @@ struct KeyTests {
         guest.hear(.clearRefusal(major: ProtocolVersion.major, .unknownKey))
         #expect(guest.notices == ["hostKeyChanged"])
         let second = try guest.dialled()
-        guard case .knownHello = second else { return #expect(Bool(false), "nobody has said that it may forget") }
+        guard case .knownHello = second else {
+            return #expect(Bool(false), "its person has not allowed it to forget the key")
+        }
         guest.hear(.clearRefusal(major: ProtocolVersion.major, .unknownKey))
-        #expect(guest.notices == ["hostKeyChanged"], "it is told once")
-        #expect(guest.forgotten == [], "nobody has said that it may forget")
+        #expect(guest.notices == ["hostKeyChanged"], "the notice is shown once")
+        #expect(guest.forgotten == [], "its person has not allowed it to forget the key")
         guest.feed(.input(.retry))
         #expect(guest.forgotten == [ConversationKey(guest.host.peerID, as: .initiator, .democracyDJ)])
         let third = try guest.dialled()
@@ -107,7 +109,9 @@ struct KeyTests {
         guest.feed(.input(.retry))
         #expect(guest.forgotten == [])
         let again = try guest.dialled()
-        guard case .knownHello = again else { return #expect(Bool(false), "nobody has said that it may forget") }
+        guard case .knownHello = again else {
+            return #expect(Bool(false), "its person has not allowed it to forget the key")
+        }
     }
 
     @Test("a guest joins the host that was named: by its name, its first digits or its full identifier")
@@ -137,7 +141,7 @@ struct KeyTests {
             #expect(pair.wishes == [.queued, .queued] && pair.votes(for: "s2", at: .host) == 0, "\(wanted)")
             let isShown = pair.shown[1].contains { if case .peerConnected = $0 { true } else { false } }
             #expect(!isShown && pair.cores[1].app.guest?.state.host == nil, "\(wanted)")
-            #expect(pair.stored[1].remembered.isEmpty, "\(wanted): it is no host that was joined")
+            #expect(pair.stored[1].remembered.isEmpty, "\(wanted): it is not a joined host")
             #expect(pair.cores[1].mesh.joined(withHead: head) == [], "\(wanted): nor is it pinned")
         }
     }

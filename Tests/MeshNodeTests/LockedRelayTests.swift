@@ -32,7 +32,7 @@ struct LockedRelayTests {
         convoy.meet("Two", "Ana")
         convoy.pass(.seconds(3))
         #expect(Self.notices(convoy) == ["proofRequired"])
-        #expect(convoy.sent["Ana"] == nil, "nobody was dialled")
+        #expect(convoy.sent["Ana"] == nil, "no node was dialled")
         convoy.type(.pin(try #require(Self.pin)), at: "Ana")
         convoy.pass(.seconds(3))
         #expect(convoy.present() == ["Ana", "One", "Two"] && convoy.way(of: "Ana") == ["Two", "One"])

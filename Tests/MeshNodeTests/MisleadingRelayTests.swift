@@ -6,7 +6,7 @@ import Testing
 @testable import MeshNode
 
 /// Relays that carry a guest to another host than they have advertised.
-@Suite("A guest and a relay that leads to another host")
+@Suite("A guest and a relay of another host")
 struct MisleadingRelayTests {
     private func another(_ id: Peer.ID, sharing digits: Int) -> Peer.ID {
         String(id.prefix(digits)) + (id.dropFirst(digits).first == "0" ? "1" : "0") + id.dropFirst(digits + 1)

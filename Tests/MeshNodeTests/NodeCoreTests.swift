@@ -233,7 +233,7 @@ struct NodeCoreTests {
         pair.meet()
         #expect(pair.wishes == [.queued, .sent, .confirmed])
         pair.feed(.input(.guest(.vote("nothing"))), to: .guest)
-        #expect(pair.wishes.last == .rejected(.unknownSong), "what is rejected now is told")
+        #expect(pair.wishes.last == .rejected(.unknownSong), "a new rejection is reported")
     }
 
     @Test("a host that is back just when its key is forgotten gets each vote once")
@@ -521,8 +521,8 @@ struct NodeCoreTests {
             pair.feed(.input(.guest(.takeBackVote("s2"))), to: .guest)
         }
         pair.feed(.input(.guest(.vote("s3"))), to: .guest)
-        #expect(pair.cores[1].app.guest?.state.wishes.last?.progress == .waiting, "there is no room for it")
-        #expect(pair.wishes.last == .queued, "and its person is not told that it is on its way")
+        #expect(pair.cores[1].app.guest?.state.wishes.last?.progress == .waiting, "the outbox has no room for it")
+        #expect(pair.wishes.last == .queued, "and it is not shown as sent")
         pair.goOn(.host)
         pair.pass(.seconds(1))
         let wish = pair.cores[1].app.guest?.state.wishes.first { $0.songID == "s3" }

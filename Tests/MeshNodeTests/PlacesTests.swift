@@ -51,7 +51,7 @@ struct PlacesTests {
         var places = Places(isHost: false)
         #expect(places.handle(Self.neighbours(0, 3), now: .zero) == [])
         #expect(places.handle(Self.neighbours(0, 4), now: .zero) == [.advertise(true)])
-        #expect(places.handle(Self.neighbours(1, 5), now: .zero) == [], "it asks nobody")
+        #expect(places.handle(Self.neighbours(1, 5), now: .zero) == [], "it asks no guest")
         #expect(places.handle(Self.neighbours(1, 2), now: .zero) == [.advertise(false)])
     }
 
@@ -80,7 +80,7 @@ struct PlacesTests {
         #expect(car.nodes["Car"]?.placesForRelays == true)
         car.type(.guest(.vote("s2")), at: moved.first ?? "")
         car.pass(.seconds(400))
-        #expect(Self.names.filter { car.way(of: $0) == ["One"] } == moved, "nobody goes to and fro")
+        #expect(Self.names.filter { car.way(of: $0) == ["One"] } == moved, "no guest moves back and forth")
         #expect(car.votes(for: "s2", at: "Car") == 1)
         for event in car.nodes[moved.first ?? ""]?.shown ?? [] {
             if case .contact(let contact) = event { #expect(contact.phase != .lost) }
@@ -123,7 +123,7 @@ struct PlacesTests {
         hear("beef0001", hops: 1, kept: true)
         #expect(ways.best(to: host.id, below: nil, now: .zero)?.relay.id == "beef0001")
         #expect(ways.aside(of: nil, hops: 0, to: host.id, now: .zero)?.relay.id == "beef0001")
-        #expect(ways.aside(of: nil, hops: 1, to: host.id, now: .zero) == nil, "it is no further away")
+        #expect(ways.aside(of: nil, hops: 1, to: host.id, now: .zero) == nil, "it is not further away")
         hear("beef0002", hops: 2, kept: false)
         #expect(ways.best(to: host.id, below: nil, now: .zero)?.relay.id == "beef0002")
         #expect(ways.aside(of: nil, hops: 0, to: host.id, now: .zero)?.relay.id == "beef0002")

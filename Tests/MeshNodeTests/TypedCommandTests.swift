@@ -275,7 +275,7 @@ struct TypedCommandTests {
         for command in reader.commands {
             guard let word = command.explainedBy else { continue }
             let explaining = reader.commands.first { $0.word == word }
-            #expect(explaining?.does.contains(command.word) == true, "nobody reads of \(command.word)")
+            #expect(explaining?.does.contains(command.word) == true, "no help line names \(command.word)")
             #expect(explaining?.explainedBy == nil)
         }
         #expect(reader.help().count + 12 <= 24)

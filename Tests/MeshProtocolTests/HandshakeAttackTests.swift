@@ -281,7 +281,7 @@ struct HandshakeAttackTests {
         #expect(road.nodes["Copy"]?.ends.values.contains(.refused(.twin)) == true)
         let id = road.dial("Copy")
         road.settle()
-        #expect(road.nodes["Copy"]?.ends[id] == .refused(.twin), "a program that comes back by itself is told as well")
+        #expect(road.nodes["Copy"]?.ends[id] == .refused(.twin), "a program that reconnects is notified too")
         road.advance(by: Limits.replacementTime)
         road.dial("Copy")
         road.settle()

@@ -177,7 +177,9 @@ struct RejoinTests {
         convoy.dial("Ana", "Car")
         let direct = convoy.nodes["Car"]?.core.link(to: convoy.id("Ana"))
         say(late, at: &convoy)
-        #expect(convoy.nodes["Car"]?.core.link(to: convoy.id("Ana")) == direct, "nobody is there who knows the keys")
+        #expect(
+            convoy.nodes["Car"]?.core.link(to: convoy.id("Ana")) == direct,
+            "the keys of that packet are no longer known")
         #expect(convoy.isConnected("Ana"))
         convoy.advance(by: .seconds(20))
         #expect(convoy.nodes["Car"]?.core.link(to: convoy.id("Ana")) == direct)

@@ -125,7 +125,7 @@ struct PlayerTroubleTests {
         _ = story.want("a")
         _ = story.devices("auto", "\(server)/auto_null")
         #expect(story.begin(1) == ["stop", "a waits at 0.0", "tell noSound"])
-        #expect(story.place(0.1) == [], "what nobody hears is nowhere")
+        #expect(story.place(0.1) == [], "a song without sound has no position")
         story.at(0.2)
         #expect(story.devices("auto", "\(server)/auto_null") == [])
         #expect(story.devices("auto", "\(server)/usb") == ["load /a at 0.0"])

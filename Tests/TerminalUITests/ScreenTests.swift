@@ -55,7 +55,7 @@ struct ScreenTests {
         #expect(screen.deadline == nil)
 
         #expect(screen.show(voted(31), now: .seconds(1)) == [])
-        #expect(screen.show(voted(30), now: .seconds(1)) == [], "it is again as it was told")
+        #expect(screen.show(voted(30), now: .seconds(1)) == [], "the state is the same as shown")
         #expect(screen.deadline == nil)
         #expect(screen.show(voted(32), now: .seconds(1)) == [])
         let last = screen.show(.bye(.terminated), now: .seconds(1))
@@ -354,7 +354,7 @@ struct ScreenTests {
         #expect(screen.take("end") == [explained], "something else was typed since")
         #expect(screen.take("end") == [.send(.end)])
         var pipe = Screen(Car.description(.host, Car.dad), .lines)
-        #expect(pipe.take("end") == [.send(.end)], "nobody reads what a pipe is asked")
+        #expect(pipe.take("end") == [.send(.end)], "a pipe has no person to ask")
     }
 
     @Test func whatATypedLineIsAboutIsShownAndNotSent() {

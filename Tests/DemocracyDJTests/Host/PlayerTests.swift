@@ -46,7 +46,7 @@ struct PlayerTests {
     @Test("a song without sound stops for all, and continues when the sound is back")
     mutating func noSound() {
         _ = handle(.player(.elapsed("s1", .seconds(30))), at: 30)
-        #expect(!handle(.player(.waits("s1", at: .seconds(31))), at: 31).isEmpty, "everybody is told")
+        #expect(!handle(.player(.waits("s1", at: .seconds(31))), at: 31).isEmpty, "all guests are notified")
         #expect(handle(.player(.waits("s1", at: .seconds(31))), at: 40).isEmpty, "once")
         #expect(!host.snapshot.isPlaying && !host.snapshot.hasSound && host.snapshot.elapsed == 31)
         #expect(host.playback(now: .seconds(90)).elapsed == .seconds(31))

@@ -74,7 +74,7 @@ struct PresenceTests {
         for number in 3..<9 { _ = go(number, at: .seconds(2)) }
         _ = come(3, at: .seconds(4))
         #expect(host.handle(.tick, now: .seconds(5)) == [.heartbeat])
-        #expect(host.snapshot == before, "one is back, and of five nobody has to know")
+        #expect(host.snapshot == before, "one is back, and the loss of five is not reported yet")
         _ = come(60, at: .seconds(6))
         #expect(host.handle(.tick, now: .seconds(7)) == [.broadcast(host.snapshot)])
         #expect(host.snapshot.connectedPeers == (0...60).map(Self.guest), "one more has come")
