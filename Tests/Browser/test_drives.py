@@ -75,7 +75,7 @@ def opened(browser: Browser, width: int) -> Iterator[Any]:
         tab.on("console", lambda one: complaints.append(one.text))
         tab.on("pageerror", lambda one: complaints.append(str(one)))
         tab.goto(page.as_uri())
-        assert asked == [page.as_uri()], "a report asks nobody for anything"
+        assert asked == [page.as_uri()], "a report makes no requests"
         assert not complaints
         if folder := os.environ.get("PICTURES"):
             drives = page.parent.name[:40]

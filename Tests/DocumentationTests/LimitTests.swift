@@ -65,7 +65,7 @@ struct LimitTests {
             }
         }
         return complaints + [
-            "\(path) is not what the sources make of it. Write it anew: WRITE_LIMITS=1 swift test --filter LimitTests"
+            "\(path) differs from the sources. Write it again: WRITE_LIMITS=1 swift test --filter LimitTests"
         ]
     }
 

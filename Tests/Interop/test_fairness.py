@@ -99,7 +99,7 @@ def test_guests_that_flood_with_votes_do_not_keep_another_waiting(
         while flooders[-1].sent < PAST_THE_BURST and flooders[-1].is_alive():
             flooders[-1].join(0.01)
         loud = list(vote_times(bob))
-        assert all(flooder.is_alive() for flooder in flooders), "a flood that has ended keeps nobody waiting"
+        assert all(flooder.is_alive() for flooder in flooders), "a flood that has ended delays no guest"
         measured.append(
             f"beside {count} who flood: {statistics.median(loud) * 1e3:.1f} ms, at most {max(loud) * 1e3:.1f} ms"
         )

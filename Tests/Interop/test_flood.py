@@ -153,7 +153,7 @@ def test_a_vote_does_not_wait_for_somebody_who_dials_without_end(
         # Spread over the time, and below the number of wishes that a guest may have at once.
         dialler.join(DIALLING / VOTES)
     took = monotonic() - began
-    assert dialler.is_alive(), "a flood that has ended keeps nobody waiting"
+    assert dialler.is_alive(), "a flood that has ended delays no guest"
     dialled = dialler.dialled - first
     dialler.terminate()
     dialler.join()

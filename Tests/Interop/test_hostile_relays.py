@@ -287,7 +287,7 @@ def test_one_that_leads_to_another_host_than_it_says_is_left_before_anybody_has_
     mallory.claimed_host, mallory.claimed_name, mallory.is_armed = car.key.identifier, CAR, True
     ana = Client(net, roads.radio("ana", "mallory"), "Ana", host_name=CAR)
     net.until(lambda: "circuit: changedIdentity" in ana.ends)
-    assert all(not link.their_key for link in van._links if link.in_circuit), "who Ana is was not told"
+    assert all(not link.their_key for link in van._links if link.in_circuit), "Ana's identity was not revealed"
     assert ana.key.identifier not in van.conversations and ana.view.state is None
     roads.join("ana", "car")
     assert is_counted_once(net, car, joined(ana), "n1") < 1.0

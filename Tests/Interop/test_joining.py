@@ -203,5 +203,5 @@ def test_two_programs_with_one_identity_are_both_told_and_do_not_throw_each_othe
             guests[0].expect("connection", state="connected", timeout=2)
             break
     else:
-        raise AssertionError("nobody is let in any more")
+        raise AssertionError("no more guests are admitted")
     assert len(host.seen("peerConnected")) <= 10, "they have not thrown each other out for long"

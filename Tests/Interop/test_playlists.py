@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Playlists from other systems at the real host: which songs play, and what people are told of the others."""
+"""Playlists from other systems at the real host: which songs play, and what people see about the others."""
 
 from __future__ import annotations
 

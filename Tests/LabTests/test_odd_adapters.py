@@ -64,7 +64,7 @@ def test_a_host_whose_adapter_loads_its_firmware_again_and_again_is_back_when_th
     cast(ana, "s2", seen_by=[host, ana], timeout=START)
     assert road.hub.wait_for(lambda: True if not is_out(host) else None, START), host.tail()
     told = [one for one in host.events if one.get("code") == "radioUnavailable"]
-    assert len(told) <= 4 * RELOADS, "an outage is told once, and once more where its cause becomes another"
+    assert len(told) <= 4 * RELOADS, "an outage is reported once, and once more if its cause changes"
     car.power_off()
 
 

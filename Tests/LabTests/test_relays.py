@@ -100,7 +100,7 @@ def parent(lab: Lab, node: Program, among: Sequence[str] | None = None) -> str:
         hold(lab, 0.5)
         if used := [other for other, sent in upwards().items() if sent > before.get(other, sent)]:
             return used[0]
-    raise AssertionError(f"{node} says nothing to anybody: {links_of(lab, controller)}")
+    raise AssertionError(f"{node} sends nothing: {links_of(lab, controller)}")
 
 
 # Speed

@@ -69,7 +69,7 @@ def test_a_nodes_end_gives_the_adapter_back(road: Lab, installed: Box) -> None:
 @pytest.mark.parametrize("choice", ["set", "leave"])
 def test_after_a_crash_the_next_node_gives_the_adapter_back(road: Lab, installed: Box, choice: str) -> None:
     start_host(installed).kill()
-    assert is_fast(installed), "nobody was there to put anything back"
+    assert is_fast(installed), "no node was left to restore anything"
     host = start_host(installed, "--adapter-settings", choice)
     assert is_fast(installed) if choice == "set" else is_as_installed(installed)
     quit(host)

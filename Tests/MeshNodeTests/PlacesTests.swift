@@ -25,7 +25,9 @@ struct PlacesTests {
         var places = Places(isHost: true)
         #expect(places.handle(Self.neighbours(1, 3), now: .zero) == [])
         #expect(places.handle(Self.neighbours(1, 4), now: .zero) == [.advertise(true)])
-        #expect(places.handle(Self.neighbours(1, 5), now: .zero) == [.ask(5)], "who came last has told least")
+        #expect(
+            places.handle(Self.neighbours(1, 5), now: .zero) == [.ask(5)], "the guest that came last has reported least"
+        )
         #expect(places.handle(Self.neighbours(1, 6), now: .seconds(1)) == [.ask(6)])
         #expect(places.handle(Self.neighbours(7, 0), now: .seconds(2)) == [], "relays stay")
         #expect(places.handle(Self.neighbours(4, 0), now: .seconds(3)) == [.advertise(false)])

@@ -75,7 +75,7 @@ struct TypedCommandTests {
         }
         let request = try? JSONDecoder().decode(PageRequest.self, from: Data(#"{"command":"invite","span":"2y"}"#.utf8))
         guard let request, case .notice(let notice)? = CommandReader(.driverPage).input(of: request) else {
-            Issue.record("a page's own error is not told")
+            Issue.record("a page's own error is not shown")
             return
         }
         #expect(!notice.isTyped)

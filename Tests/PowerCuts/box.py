@@ -66,7 +66,7 @@ class Box:
             self._process.stdin.write(line + "\n")
             self._process.stdin.flush()
         except BrokenPipeError as error:
-            raise AssertionError(f"{self.name} has stopped by itself; see {self._log}") from error
+            raise AssertionError(f"{self.name} has stopped unexpectedly; see {self._log}") from error
         return at
 
     def cut_power(self) -> float:

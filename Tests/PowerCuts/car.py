@@ -213,7 +213,7 @@ class Car:
         is_its_last = printed.life == box.life and box.has_power
         if printed.event is None:
             if is_its_last:
-                raise PromiseBroken(f"{box.name} has stopped by itself, with exit code {box.stop()}")
+                raise PromiseBroken(f"{box.name} has stopped unexpectedly, with exit code {box.stop()}")
             return
         if not is_its_last:
             return

@@ -45,7 +45,7 @@ def _voters(story: Story) -> Iterator[str]:
     for state in story.timeline:
         for song, voters in state.queue:
             if len(set(voters)) < len(voters):
-                yield f"somebody has voted twice for {song} in {state.version}: {_names(story, voters)}"
+                yield f"a guest has voted twice for {song} in {state.version}: {_names(story, voters)}"
         if len(set(state.songs)) < len(state.songs):
             yield f"a song is queued twice in {state.version}: {state.songs}"
 
@@ -72,7 +72,7 @@ def _change(
     skipped = yield from _playing(story, before, after, skips, buttons)
     for song in after.songs:
         if song not in before.voters and not any(story.said_by(guest, {"suggest"}, song, after.at) for guest in GUESTS):
-            yield f"{song} is queued, and nobody has suggested it,"
+            yield f"{song} is queued, and no guest has suggested it,"
         elif song in before.voters:
             yield from _votes(story, song, before, after, taken_back)
     # Votes move their own song; the others stay in order. If the host limits the songs of one guest in a row, other
@@ -90,11 +90,11 @@ def _playing(story: Story, before: State, after: State, skips: _Skips, buttons: 
     gone = [song for song in before.songs if song not in after.voters]
     count = max(len(gone), int(before.playing != after.playing))
     if not skips.explain(count, before, after):
-        yield f"{before.playing} has become {after.playing} and {gone} left the queue, and nobody has skipped so often,"
+        yield f"{before.playing} has become {after.playing} and {gone} left the queuewithout that many skips,"
     elif before.playing != after.playing and after.playing not in gone and not _is_suggested(story, after):
         yield f"{after.playing} is played, which was not queued,"
     if before.is_playing != after.is_playing and not buttons.explain(before, after):
-        yield f"playing was {before.is_playing} and is {after.is_playing}, and nobody has touched that button,"
+        yield f"playing was {before.is_playing} and is {after.is_playing}, and that button was not used,"
     return count
 
 
@@ -113,7 +113,7 @@ def _votes(story: Story, song: str, before: State, after: State, taken_back: Cou
         if identifier in new - old and not story.said_by(guest, VOTING, song, after.at):
             yield f"{guest} has a vote for {song} and never gave it"
     if strangers := (new - old) - set(story.ids.values()):
-        yield f"somebody who is not there votes for {song}: {strangers}"
+        yield f"an unknown guest votes for {song}: {strangers}"
 
 
 class _HeadUnit:
@@ -171,7 +171,7 @@ def _confirmations(story: Story) -> Iterator[str]:
             continue
         voters = told.seen.votes.get(told.song, ()) if told.seen else ()
         if (story.ids[told.guest] in voters) != (told.wish == "vote"):
-            yield f"{told.guest} is told that its {told.wish} for {told.song} is confirmed, and does not show it"
+            yield f"{told.guest} reports its {told.wish} for {told.song} as confirmed, and does not show it"
 
 
 def _resurrections(story: Story) -> Iterator[str]:
@@ -192,7 +192,7 @@ def _rejections(story: Story) -> Iterator[str]:
             continue
         given = [said.at for said in story.said_by(told.guest, {"vote"}, told.song, told.at)]
         if not given:
-            yield f"{told.guest} is told of a vote for {told.song} that it never gave"
+            yield f"{told.guest} shows a rejected vote for {told.song} that it never gave"
         elif all(told.song in state.voters for state in _between(story, given[0], told.at)):
             yield f"{told.guest}'s vote for {told.song} is rejected ({told.reason}), and it was queued all the time"
 

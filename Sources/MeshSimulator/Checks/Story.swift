@@ -187,7 +187,7 @@ struct Story {
     mutating func leftOver() -> Finding? {
         defer { expected = [:] }
         guard let (guest, intents) = expected.first(where: { !$0.value.isEmpty }) else { return nil }
-        return (.leftOut, "\(intents) of \(Identity.head(of: guest)) are on the disk, and nobody was told")
+        return (.leftOut, "\(intents) of \(Identity.head(of: guest)) are on the disk, and were not reported")
     }
 
     /// The host shows a state. `isKept` means that its disk has it.
@@ -292,7 +292,7 @@ struct Story {
         // Only the end of a session changes the epoch of a run.
         let isNewSession = after.epoch > epoch
         if isNewSession {
-            if endings == 0 { findings.append((.wrongQueue, "the session is over, and nobody has ended it")) }
+            if endings == 0 { findings.append((.wrongQueue, "the session is over without an end command")) }
             (epoch, endings) = (after.epoch, max(0, endings - 1))
         }
         guard let before, !isNewSession else {
@@ -360,7 +360,7 @@ struct Story {
             before.epoch != after.epoch && before.nowPlaying.map { missed.contains($0) } != false
         if before.nowPlaying != after.nowPlaying, !mayPlayNext, !isResumed {
             let songs = "\(before.nowPlaying ?? "nothing") has become \(after.nowPlaying ?? "nothing")"
-            findings.append((.wrongQueue, "\(songs), and nobody has skipped"))
+            findings.append((.wrongQueue, "\(songs)without a skip"))
         }
         let isButton = causesOfWrite.contains(.host(.play)) || causesOfWrite.contains(.host(.pause))
         if before.isPlaying != after.isPlaying, !isButton, !mayPlayNext, !isResumed {
@@ -369,7 +369,7 @@ struct Story {
         for old in before.queue where !after.queue.contains(where: { $0.songID == old.songID }) {
             guard !mayPlayNext, !causesOfWrite.contains(.host(.remove(old.songID))), !missed.contains(old.songID)
             else { continue }
-            findings.append((.wrongQueue, "\(old.songID) has left the queue, and nobody has taken it out"))
+            findings.append((.wrongQueue, "\(old.songID) has left the queue, and was not removed"))
         }
         return findings
     }
@@ -382,7 +382,7 @@ struct Story {
         let old = before.queue.first { $0.songID == item.songID }
         var findings: [Finding] = []
         if Set(item.voters).count < item.voters.count {
-            findings.append((.wrongVote, "somebody has voted twice for \(item.songID)"))
+            findings.append((.wrongVote, "a guest has voted twice for \(item.songID)"))
         }
         // If the driver adds a song that is already queued, it gets the driver's vote.
         let isAdded = causesOfWrite.contains(.host(.add(item.songID)))
@@ -391,12 +391,12 @@ struct Story {
             // former songs, a new session begins.
             let isNew = before.epoch != after.epoch && before.queue.allSatisfy { missed.contains($0.songID) }
             if !isAdded, !isNew, after.nowPlaying != item.songID {
-                findings.append((.wrongQueue, "\(item.songID) is queued, and nobody has added it"))
+                findings.append((.wrongQueue, "\(item.songID) is queued, and was not added"))
             }
         } else if old == nil {
             let suggestion = GuestIntent.suggestSong(songID: item.songID)
             if !(intents + spoken.all).contains(where: { $0 == (item.addedBy, suggestion) }) {
-                findings.append((.wrongQueue, "\(item.songID) is queued, and nobody has suggested it"))
+                findings.append((.wrongQueue, "\(item.songID) is queued, and no guest has suggested it"))
             }
         }
         for guest in Set(item.voters + (old?.voters ?? []) + intents.map(\.guest)).sorted()
@@ -421,7 +421,7 @@ struct Story {
         let back = Set(before.banned).subtracting(after.banned)
         let out = Set(after.banned).subtracting(before.banned).filter { !causesOfWrite.contains(.host(.kick($0))) }
         return back.map { (.banForgotten, "\(name($0)) is not kept out any more") }
-            + out.map { (.wrongQueue, "\(name($0)) is kept out, and nobody has sent it away") }
+            + out.map { (.wrongQueue, "\(name($0)) is banned without a command") }
     }
 
     /// More votes first, then earlier votes. If the host limits the songs of one guest in a row, the order may differ.
@@ -449,7 +449,7 @@ struct Story {
 
     private func name(_ peer: Peer.ID) -> String {
         peers.firstIndex(of: peer).map { $0 == 0 ? "the host" : "guest \($0)" }
-            ?? browsers.firstIndex(of: peer).map { "browser \($0 + 1)" } ?? "somebody who is not there"
+            ?? browsers.firstIndex(of: peer).map { "browser \($0 + 1)" } ?? "an unknown guest"
     }
 }
 

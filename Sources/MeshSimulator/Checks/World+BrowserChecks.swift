@@ -90,6 +90,6 @@ extension World {
         if !guest.unacknowledged.isEmpty { return "\(browser.name) waits for \(guest.unacknowledged)" }
         if let wish = guest.feature.state.wishes.first { return "\(browser.name) has no answer to \(wish)" }
         let shown = nodes[0].core?({ $0.app.host?.snapshot.still })
-        return guest.feature.state.hostSnapshot?.still == shown ? nil : "\(browser.name) has not got the host's state"
+        return guest.feature.state.hostSnapshot?.still == shown ? nil : "\(browser.name) lacks the host's state"
     }
 }

@@ -200,7 +200,7 @@ extension World {
                 return "\(guest.name) was told no end of \(open)"
             }
             if guest.screen.snapshot?.still != host({ $0.app.host?.snapshot.still }) {
-                return "\(guest.name) has not got the host's state"
+                return "\(guest.name) lacks the host's state"
             }
         }
         for browser in browsers {

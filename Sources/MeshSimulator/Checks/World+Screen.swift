@@ -194,7 +194,7 @@ extension World {
     /// A write has failed. A notice must show this.
     mutating func checkRefused(_ node: Int) {
         guard nodes[node].core != nil, !nodes[node].isWithoutStore else { return }
-        broken(.wrongNotice, nodes[node].name, "the disk takes nothing, and nobody is told")
+        broken(.wrongNotice, nodes[node].name, "the disk accepts no writes, and no notice is shown")
     }
 
     /// Guests are refused for a reason. If an attacker answers instead of the host, any reason is possible.

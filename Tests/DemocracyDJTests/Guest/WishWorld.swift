@@ -100,14 +100,14 @@ struct WishWorld {
         guard let told, let item = host.snapshot.item(Self.song) else { return nil }
         let counts = item.voters.contains(guest.local.id)
         switch (told.kind, told.state) {
-        case (.vote, .confirmed): return counts ? nil : "told as confirmed, and the host does not count it"
-        case (.vote, .rejected): return counts ? "told as rejected, and the host counts it" : nil
+        case (.vote, .confirmed): return counts ? nil : "confirmed, and the host does not count it"
+        case (.vote, .rejected): return counts ? "rejected, and the host counts it" : nil
         case (.takeBack, .rejected(.notVoted)):
-            return counts ? "told that there is no vote, and the host counts it" : nil
-        case (.takeBack, .confirmed): return counts ? "told as taken back, and the host counts it" : nil
+            return counts ? "rejected as not voted, and the host counts it" : nil
+        case (.takeBack, .confirmed): return counts ? "taken back, and the host counts it" : nil
         case (.suggest, .confirmed):
-            return [nil, .alreadyVoted].contains(answer) ? nil : "told as taken, and the host said \(answer as Any)"
-        case (.suggest, .rejected): return counts ? "told as rejected, and the host counts it" : nil
+            return [nil, .alreadyVoted].contains(answer) ? nil : "accepted, and the host said \(answer as Any)"
+        case (.suggest, .rejected): return counts ? "rejected, and the host counts it" : nil
         default: return "told as \(told.state) in the end"
         }
     }

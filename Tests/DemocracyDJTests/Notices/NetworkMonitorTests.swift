@@ -13,7 +13,7 @@ struct NetworkMonitorTests {
         "each event causes its actions",
         arguments: [
             (
-                "an outage is told once, and its end once",
+                "an outage is reported once, and so is its end",
                 [
                     (0, .radioFailed(.radioOff), [.networkUnavailable(.radioOff)], .radioOff),
                     (1, .radioFailed(.radioOff), [], .radioOff),
@@ -34,11 +34,11 @@ struct NetworkMonitorTests {
                 ]
             ),
             (
-                "one peer that is lost is no outage",
+                "one lost peer is not an outage",
                 [(0, .linked("a"), [], nil), (1, .linkLost("a"), [], nil)]
             ),
             (
-                "all peers that are lost at once are one outage, over when one is back",
+                "the loss of all peers at once is one outage, which ends when one is back",
                 [
                     (0, .linked("a"), [], nil), (0, .linked("b"), [], nil), (0, .linked("c"), [], nil),
                     (9, .linkLost("a"), [], nil), (9.1, .linkLost("b"), [], nil),
@@ -48,7 +48,7 @@ struct NetworkMonitorTests {
                 ]
             ),
             (
-                "an outage that nobody has told of is over when the radio, asked, has said nothing for 30 seconds",
+                "an outage without a report ends if the radio, when asked, reports nothing for 30 seconds",
                 [
                     (0, .linked("a"), [], nil), (0, .linked("b"), [], nil), (9, .linkLost("a"), [], nil),
                     (10, .linkLost("b"), [.networkUnavailable(.networkUnavailable), .tryAgain], .networkUnavailable),
@@ -56,7 +56,7 @@ struct NetworkMonitorTests {
                 ]
             ),
             (
-                "one that the radio has told of meanwhile lasts until the radio says so",
+                "an outage that the radio reports lasts until the radio reports its end",
                 [
                     (0, .linked("a"), [], nil), (0, .linked("b"), [], nil), (9, .linkLost("a"), [], nil),
                     (10, .linkLost("b"), [.networkUnavailable(.networkUnavailable), .tryAgain], .networkUnavailable),
@@ -65,21 +65,21 @@ struct NetworkMonitorTests {
                 ]
             ),
             (
-                "peers that are lost one by one are none",
+                "peers that are lost one by one are not an outage",
                 [
                     (0, .linked("a"), [], nil), (0, .linked("b"), [], nil),
                     (9, .linkLost("a"), [], nil), (11.1, .linkLost("b"), [], nil),
                 ]
             ),
             (
-                "whoever is left shows that the radio works",
+                "a remaining peer shows that the radio works",
                 [
                     (0, .linked("a"), [], nil), (0, .linked("b"), [], nil), (0, .linked("c"), [], nil),
                     (9, .linkLost("a"), [], nil), (9, .linkLost("b"), [], nil),
                 ]
             ),
             (
-                "those who say goodbye are not lost",
+                "peers that say goodbye are not lost",
                 [
                     (0, .linked("a"), [], nil), (0, .linked("b"), [], nil), (0, .linked("c"), [], nil),
                     (9, .linkLost("a"), [], nil), (9, .unlinked("b"), [], nil),
@@ -94,21 +94,21 @@ struct NetworkMonitorTests {
                 ]
             ),
             (
-                "one peer that is lost again and again is one peer",
+                "one peer that is lost repeatedly counts once",
                 [
                     (0, .linked("a"), [], nil), (1, .linkLost("a"), [], nil), (1.1, .linked("a"), [], nil),
                     (1.2, .linkLost("a"), [], nil), (1.3, .linkLost("a"), [], nil),
                 ]
             ),
             (
-                "whoever was lost and is back does not count",
+                "a lost peer that is back does not count",
                 [
                     (0, .linked("a"), [], nil), (0, .linked("b"), [], nil), (1, .linkLost("a"), [], nil),
                     (1.1, .linked("a"), [], nil), (1.2, .unlinked("a"), [], nil), (1.3, .linkLost("b"), [], nil),
                 ]
             ),
             (
-                "losses that a failure of the radio explains are no second outage",
+                "losses that a failure of the radio explains are not a second outage",
                 [
                     (0, .linked("a"), [], nil), (0, .linked("b"), [], nil),
                     (9, .radioFailed(.radioOff), [.networkUnavailable(.radioOff)], .radioOff),
@@ -117,7 +117,7 @@ struct NetworkMonitorTests {
                 ]
             ),
             (
-                "a failure that explains losses afterwards is told as their cause, and a straggler's link is no cure",
+                "a later failure is reported as the cause of the losses, and a late link does not end it",
                 [
                     (0, .linked("a"), [], nil), (0, .linked("b"), [], nil), (9, .linkLost("a"), [], nil),
                     (9, .linkLost("b"), [.networkUnavailable(.networkUnavailable), .tryAgain], .networkUnavailable),

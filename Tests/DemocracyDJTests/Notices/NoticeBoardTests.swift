@@ -29,9 +29,9 @@ struct NoticeBoardTests {
     @Test(
         "each event causes its actions",
         arguments: [
-            ("nothing is told of nothing", [(0, .tick, []), (0, .clear("radioUnavailable"), [])]),
+            ("without an event nothing is shown", [(0, .tick, []), (0, .clear("radioUnavailable"), [])]),
             (
-                "a passing notice goes after five seconds",
+                "a temporary notice goes after five seconds",
                 [(1, .tell(typo), [.show(typo)]), (5.9, .tick, []), (6, .tick, [.clear("badCommand")]), (7, .tick, [])]
             ),
             (
@@ -42,7 +42,7 @@ struct NoticeBoardTests {
                 ]
             ),
             (
-                "a critical one stays until it is cured, and goes once",
+                "a critical notice stays until it is solved, and goes once",
                 [
                     (0, .tell(off), [.show(off)]), (3_600, .tick, []),
                     (3_601, .clear("radioUnavailable"), [.clear("radioUnavailable")]),
@@ -54,14 +54,14 @@ struct NoticeBoardTests {
                 [(0, .tell(off), [.show(off)]), (1, .tell(off), [])]
             ),
             (
-                "one with the same code takes the place of the earlier one",
+                "a notice replaces an earlier one with the same code",
                 [
                     (0, .tell(off), [.show(off)]), (1, .tell(Notice(.noAdapter)), [.show(Notice(.noAdapter))]),
                     (2, .clear("radioUnavailable"), [.clear("radioUnavailable")]),
                 ]
             ),
             (
-                "a lost connection is offered to be retried after ten seconds, once",
+                "a lost connection gets a retry button after ten seconds, once",
                 [
                     (2, .tell(lost), [.show(lost)]), (11.9, .tick, []),
                     (12, .tick, lost.followedUp.map { [.show($0)] } ?? []), (13, .tick, []),
@@ -69,7 +69,7 @@ struct NoticeBoardTests {
                 ]
             ),
             (
-                "a connection that is back within ten seconds is not offered to be retried",
+                "a connection that is back within ten seconds gets no retry button",
                 [
                     (0, .tell(lost), [.show(lost)]), (9, .clear("connectionLost"), [.clear("connectionLost")]),
                     (10, .tick, []),
@@ -83,7 +83,7 @@ struct NoticeBoardTests {
                 ]
             ),
             (
-                "a connection that is lost anew begins anew",
+                "a connection that is lost again starts over",
                 [
                     (0, .tell(lost), [.show(lost)]), (10, .tick, lost.followedUp.map { [.show($0)] } ?? []),
                     (11, .tell(lost), [.show(lost)]), (20.9, .tick, []),

@@ -217,7 +217,7 @@ class HostRadio:
                     self._speaking.sendto(advertisement + local_name, socket.MSG_DONTWAIT, str(ear))
             with suppress(TimeoutError):
                 return SocketChannel(self._listening.accept()[0], lambda: False)
-        raise TimeoutError(f"nobody has dialled within {timeout:g} s")
+        raise TimeoutError(f"no node has dialled within {timeout:g} s")
 
     def close(self) -> None:
         self._listening.close()

@@ -472,7 +472,7 @@ class Advertisement:
     @classmethod
     def read(cls, payload: bytes) -> Advertisement:
         if len(payload) < 6 or payload[1] < 0x80:
-            raise Malformed("an advertisement of somebody else")
+            raise Malformed("an advertisement of another node")
         return cls(payload[1], payload[2:6], payload[0] >> 4, payload[0] & 15)
 
 
