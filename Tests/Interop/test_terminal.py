@@ -125,7 +125,7 @@ def test_what_the_log_says_comes_in_above_the_prompt_too(host: Program, sit: Sit
 
 def test_help_explains_every_command_and_a_slip_is_told_from_one(ana: Person) -> None:
     ana.enter("?")
-    ana.see("> ?", "  vote SONG", "  unvote SONG", "  search WORDS", "  leave", "  quit", "help COMMAND explains one.")
+    ana.see("> ?", "  vote SONG", "  unvote SONG", "  search WORDS", "  leave", "  quit", "help COMMAND tells more.")
     ana.enter("vot 2")
     ana.see('! "vot 2" is not a command. Try: vote SONG, or help.')
 

@@ -94,7 +94,7 @@ public struct CommandReader: Sendable {
             return "  " + usage + String(repeating: " ", count: column - usage.count) + command.does
         }
         guard let command else {
-            return lines + ["SONG is a number, the beginning of a title, or an id; help COMMAND explains one."]
+            return lines + ["SONG is a number, the beginning of a title, or an id; help COMMAND tells more."]
         }
         let others = command.aliases.isEmpty ? [] : ["The same: \(command.aliases.joined(separator: ", "))."]
         switch command.parameter {

@@ -249,7 +249,7 @@ public struct NodeCommand: Sendable {
         },
         NodeCommand(
             "history", [.guest], or: ["played"], explainedBy: "search",
-            "lists the songs that the host has played; suggest suggests one again"
+            "lists what the host has played; suggest suggests it again"
         ) { _ in shelf(.heard, isGuest: true) },
         NodeCommand(
             "open", [.guest], of: .group, explainedBy: "search", "shows the songs of an artist or album that was found"
