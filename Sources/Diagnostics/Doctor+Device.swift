@@ -165,7 +165,7 @@ extension Doctor {
         return Finding(
             .noAvahi, .worthKnowing, "avahi-daemon \(isMissing ? "is not installed" : "is not running").",
             meaning:
-                "Hosts and guests find one another by Bluetooth alone, even in the same network. If that is "
+                "Hosts and guests find each other by Bluetooth alone, even in the same network. If that is "
                 + "what you want, do nothing.",
             command: isMissing
                 ? "sudo apt-get install avahi-daemon" : "sudo systemctl enable --now avahi-daemon")

@@ -12,7 +12,7 @@ struct FieldCommand: AsyncParsableCommand {
             "Run fields: many nodes with radios of limited range, which join, vote, and lose a tenth of the nodes.",
         discussion: """
             The exit code is 1 if a node in reach did not join, a vote was not counted, or something \
-            violated a rule.
+            broke a promise.
             """)
 
     @Option(

@@ -92,7 +92,7 @@ def test_a_number_means_the_list_whatever_files_there_are(run: Run, tmp_path: Pa
         ("help foo", 'There is no command "foo". There are host, guest, scan, demo, doctor, pair, fieldtest.'),
         ("help hsot", 'There is no command "hsot". Did you mean host?'),
         ("host --colour red Car", "There is no option --colour. Try: roadmesh host --help"),
-        ("host", "<name> is missing: what guests see, for example \"Dad's Car\". Try: roadmesh host --help"),
+        ("host", "<name> is missing: the name that guests see, for example \"Dad's Car\". Try: roadmesh host --help"),
         (
             "scan --seconds many",
             '--seconds <n> cannot be "many": how many seconds to listen: more than 0, and at most 3600. '

@@ -82,7 +82,7 @@ struct OptionsTests {
                 "scan --seconds 0",
                 "--seconds <n> cannot be \"0\": how many seconds to listen: more than 0, and at most 3600."
             ),
-            ("host", "<name> is missing: what guests see, for example \"Dad's Car\"."),
+            ("host", "<name> is missing: the name that guests see, for example \"Dad's Car\"."),
             ("fieldtest export 1", "--output <file> is missing: the file; - is standard output."),
             (
                 "fieldtest replay 1 --runs 0",

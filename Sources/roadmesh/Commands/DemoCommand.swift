@@ -13,7 +13,7 @@ import UnixSignals
 /// `roadmesh demo`
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "demo", abstract: "A host, two guests and a dead zone on this machine, in a quarter of a minute.")
+        commandName: "demo", abstract: "A host, two guests and a dead zone on this machine, in about 15 seconds.")
 
     func run() async throws {
         let folder = FileManager.default.temporaryDirectory.path + "/roadmesh-demo-\(getpid())"
@@ -62,7 +62,7 @@ struct DemoStory: Sendable {
         StandardOutput.write(
             """
             RoadMesh demo: a head unit in a car and two passengers vote on the music.
-            Three programs on this machine, no Wi-Fi and no Internet; a folder stands for the radio.
+            Three programs on this machine, no Wi-Fi and no Internet; a folder replaces the radio.
             """)
         try await join(stage)
         try await vote(stage)

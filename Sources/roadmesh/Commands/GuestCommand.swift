@@ -11,7 +11,7 @@ struct GuestCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "guest", abstract: "Join a host and vote on its music.", discussion: typed(.guest))
 
-    @Argument(help: "What the host and the other guests see.")
+    @Argument(help: "The name that the host and the other guests see.")
     var name: String
 
     @OptionGroup(title: "The host") var wanted: WantedHost
@@ -55,7 +55,7 @@ struct GuestCommand: AsyncParsableCommand {
 struct OtherGuests: ParsableArguments {
     @Flag(
         help: """
-            Relay other guests: guests out of the host's range join it through this node. It takes power, so no device does it \
+            Relay other guests: guests out of the host's range join it through this node. This uses power, so no device does it \
             unasked.
             """)
     var relay = false

@@ -12,10 +12,10 @@ import ServiceLifecycle
 /// `roadmesh host NAME`
 struct HostCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "host", abstract: "Run the head-unit host: guests find it and vote.",
+        commandName: "host", abstract: "Run the host on the head unit: guests find it and vote.",
         discussion: typed(.host))
 
-    @Argument(help: "What guests see, for example \"Dad's Car\".")
+    @Argument(help: "The name that guests see, for example \"Dad's Car\".")
     var name: String
 
     @OptionGroup(title: "Music") var music: MusicOptions
@@ -87,7 +87,7 @@ struct JoiningOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Guests type these six digits to join, once; auto chooses them. The screen and the page show them.",
+            "The six digits that guests type once to join; auto chooses them. The screen and the page show them.",
             valueName: "digits|auto"))
     var pin: String?
 

@@ -18,8 +18,8 @@ struct PairCommand: AsyncParsableCommand {
             roadmesh pair forget DEVICE
             """,
         discussion: """
-            Run it on both devices. They find one another, both show six digits, and on each somebody says whether they are \
-            the same. A host with --require-bond then takes bonded devices only.
+            Run it on both devices. They find each other and show six digits. Confirm on each that the digits are \
+            the same. A host with --require-bond then admits bonded devices only.
             """,
         subcommands: [With.self, List.self, Forget.self], defaultSubcommand: With.self)
 

@@ -14,7 +14,7 @@ struct CollectCommand: AsyncParsableCommand {
         commandName: "collect", abstract: "Collect the drives of a fleet from a broker, until it is stopped.",
         discussion: """
             Cars send their recordings of fieldtest record … --broker URL --share. Each row is confirmed when it is on the disk, \
-            and is there once. The drives are in the list, and fieldtest fleet makes a page of all of them.
+            and is stored once. fieldtest list shows the drives, and fieldtest fleet makes a page about all of them.
             """)
 
     @Flag(help: "One JSON object per line.")

@@ -47,7 +47,7 @@ struct ReplayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay", abstract: "Replay a recorded drive in the simulator.",
         discussion: """
-            A host and a guest of this program meet the drive's gaps, its signal and its votes again, in virtual time. \
+            A host and a guest of this program run through the drive's gaps, signal and votes in virtual time. \
             Everything else varies from run to run. The exit code is 1 if any run violates an invariant.
             """)
 

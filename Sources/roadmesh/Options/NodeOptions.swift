@@ -59,7 +59,7 @@ struct NodeOptions: ParsableArguments {
         completion: .directory)
     var state: String?
 
-    @Option(help: ArgumentHelp("The service type: nodes of one service find one another.", valueName: "name"))
+    @Option(help: ArgumentHelp("The service type: nodes of the same service find each other.", valueName: "name"))
     var service = ServiceType.democracyDJ.text
 
     @Flag(help: "One JSON object per line on standard output, one command per line on standard input.")
