@@ -258,11 +258,11 @@ def test_who_is_not_known_is_told_so_at_once_and_the_music_goes_on(
     ("arguments", "says"),
     [
         (["--broker", "mqtt://ana:secret@broker.example.org"], "use mqtts://"),
-        (["--broker", "broker.example.org"], "names no broker"),
+        (["--broker", "broker.example.org"], "is not a broker's address"),
         (["--broker", "mqtts://x", "--broker-key", "/dev/null"], "go together"),
         (["--broker-ca", "/dev/null"], "--broker, which names it"),
         (["--broker", "mqtts://x", "--broker-ca", "/nowhere"], "There is no file /nowhere"),
-        (["--broker", "mqtts://x", "--require-bond"], "nothing to bond"),
+        (["--broker", "mqtts://x", "--require-bond"], "has no bonds"),
     ],
 )
 def test_what_cannot_be_is_said_before_the_node_starts(

@@ -210,7 +210,7 @@ def test_who_may_not_reset_a_dead_controller_says_what_to_do(road: Lab, car: Box
     host = start_host(car, uid=1000)
     road.air.stall(car.hci(0), resets=1)
     host.expect("notice", cause="adapterSilent", timeout=SILENCE_NOTICED)
-    assert "Pull it out" in host.expect("notice", cause="adapterDead", timeout=3 * RESET)["suggestion"]
+    assert "Unplug it" in host.expect("notice", cause="adapterDead", timeout=3 * RESET)["suggestion"]
 
 
 def test_a_controller_that_stays_dead_is_told_and_taken_back_when_it_wakes(road: Lab, car: Box, family: Box) -> None:
@@ -218,7 +218,7 @@ def test_a_controller_that_stays_dead_is_told_and_taken_back_when_it_wakes(road:
     road.air.stall(car.hci(0))
     host.expect("notice", cause="adapterSilent", timeout=SILENCE_NOTICED)
     notice = host.expect("notice", cause="adapterDead", timeout=3 * RESET)
-    assert "Pull it out" in notice["suggestion"]
+    assert "Unplug it" in notice["suggestion"]
     road.air.wake(car.hci(0))
     host.expect("noticeCleared", code="radioUnavailable", timeout=2 * RESET)
     [ana] = start_guests(family, "Ana")

@@ -17,7 +17,7 @@ struct RadioErrorTests {
             (.blocked, .blocked(bySwitch: false), .unavailable, "rfkill unblock bluetooth"),
             (.blockedBySwitch, .blocked(bySwitch: true), .unavailable, "flip it"),
             (.adapterSilent, .adapterSilent, .unavailable, "does not answer"),
-            (.adapterDead, .adapterDead, .unavailable, "pull it out"),
+            (.adapterDead, .adapterDead, .unavailable, "unplug it"),
             (.serviceNotRunning, .serviceNotRunning, .unavailable, "systemctl start bluetooth"),
             (.notPermitted, .notPermitted, .notPermitted, "usermod -aG bluetooth"),
             (.unsupported, .unsupported(cause: "x y z"), .unavailable, "--adapter"),

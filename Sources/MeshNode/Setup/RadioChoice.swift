@@ -50,11 +50,10 @@ public enum RadioChoice: String, Sendable, CaseIterable {
         let others = (hasNetwork ? ["lan"] : []) + (broker == nil ? [] : ["broker"])
         var chosen = try make(adapter: adapter, air: air, peer: peer, demands, settings, others: others, logger)
         if demands.contains(.bond), lan == .on || broker != nil {
-            let (place, option) = lan == .on ? ("In a network", "--lan on") : ("At a broker", "--broker")
+            let (place, option) = lan == .on ? ("A network", "--lan on") : ("A broker", "--broker")
             throw SetupProblem(
                 .usage,
-                "\(place) has no bonds, so --require-bond and \(option) exclude each other; leave one "
-                    + "out.")
+                "\(place) has no bonds, so --require-bond and \(option) exclude each other; leave one out.")
         }
         let network = hasNetwork ? LANRadio(demands: demands, logger: logger) : nil
         let far = broker.map {
