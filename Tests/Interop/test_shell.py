@@ -42,7 +42,12 @@ def test_a_host_in_the_background_goes_on_and_listens_again_in_the_foreground(
     shell: Person, binary: Path, place: Place, start: Start
 ) -> None:
     shell.type(f"clear; {binary} host Car {' '.join(place('car'))} &\n")
-    shell.see('"Car" is on the air', "Your controls (this device only): http://127.0.0.1:", "fg brings back its commands", timeout=START)
+    shell.see(
+        '"Car" is on the air',
+        "Your controls (this device only): http://127.0.0.1:",
+        "fg brings back its commands",
+        timeout=START,
+    )
     ana = start("guest", "Ana", "ana")
     ana.expect("connection", state="connected", timeout=START)
     goes_on(shell, ana)
