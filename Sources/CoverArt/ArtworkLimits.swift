@@ -48,9 +48,9 @@ struct ArtworkLimits: Sendable {
     /// JPEG qualities to try, in percent, until the picture is small enough (`DJLimits.coverBytes`). The second one is
     /// for noise.
     var smallQualities = [75, 40]
-    /// Address space of the process that scales it, in bytes. Its libraries take half of it, and a square of 6,000
-    /// pixels fits.
-    var scalerBytes = 1 << 30
+    /// Memory for data of the process that scales it, in bytes. It needs 150 MB for a small picture, and a square of
+    /// 6,000 pixels fits.
+    var scalerBytes = 1 << 29
     /// Processor time of that process, in seconds. It needs 0.3, and ten times as much on a slow head unit.
     var scalerSeconds = 10
 

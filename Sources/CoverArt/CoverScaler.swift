@@ -81,16 +81,18 @@ public actor CoverScaler {
         return made.flatMap { $0.map { Array($0) } } ?? fails(problem ?? "\(executable) has written nothing")
     }
 
-    /// The limit of processor time bounds its running time, since it never waits.
+    /// The limit of processor time bounds its running time, since it never waits. The limit of memory is that of data, and
+    /// not of address space: each thread reserves 64 MB of address space, and a newer mpv loads more libraries. One thread
+    /// decodes, so that machines with more processors need no more memory.
     private static func arguments(
         _ executable: String, _ file: String, _ kind: ArtworkKind, quality: Int, into folder: String
     ) -> [String] {
         let limits = ArtworkLimits.standard
         let side = limits.smallSide
         return [
-            "--as=\(limits.scalerBytes)", "--cpu=\(limits.scalerSeconds)", "nice", "-n", "10", executable,
+            "--data=\(limits.scalerBytes)", "--cpu=\(limits.scalerSeconds)", "nice", "-n", "10", executable,
             "--no-config", "--really-quiet", "--load-scripts=no", "--ytdl=no", "--no-audio", "--no-sub",
-            "--demuxer=lavf",
+            "--vd-lavc-threads=1", "--demuxer=lavf",
             // The format comes from the first bytes. So a playlist that claims to be a picture is not opened.
             "--demuxer-lavf-format=\(kind == .gif ? "gif" : "\(kind.rawValue)_pipe")", "--frames=1",
             "--image-display-duration=0",
