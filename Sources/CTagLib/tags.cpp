@@ -91,8 +91,15 @@ private:
     void open(const char *path, const ctaglib_tags_limits &limits, bool hasName) {
         ref.reset();
         stream = std::make_unique<LimitedStream>(path, limits, hasName);
-        ref = stream->isOpen() ? std::make_unique<TagLib::FileRef>(stream.get())
-                               : std::make_unique<TagLib::FileRef>();
+        if (!stream->isOpen()) {
+            ref = std::make_unique<TagLib::FileRef>();
+        } else if (!hasName && TagLib::FLAC::File::isSupported(stream.get())) {
+            // TagLib 2 looks for AAC first, and a frame of FLAC begins like one of AAC.
+            ref = std::make_unique<TagLib::FileRef>(
+                new TagLib::FLAC::File(stream.get(), TagLib::ID3v2::FrameFactory::instance()));
+        } else {
+            ref = std::make_unique<TagLib::FileRef>(stream.get());
+        }
     }
 
     // The file reference uses the stream until it is destroyed.
