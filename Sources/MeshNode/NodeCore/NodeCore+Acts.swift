@@ -69,7 +69,7 @@ extension NodeCore {
             // Standing notices are shown again, because the person is looking for something to do about them.
             for notice in screen.standing { show(.notice(notice)) }
             if screen.standing.isEmpty { tell(Notice(.nothingToRetry)) }
-        case .retryRadio: decisions.app.isHosting ? emit(.retryRadio) : scan()
+        case .retryRadio: decisions.app.isHosting ? emit(.retryRadio) : retryScan()
         case .answer(let number): emit(.answered(number))
         case .quit(let reason):
             isQuitting = true
@@ -242,6 +242,13 @@ extension NodeCore {
         dials.forgetHeard()
         ways.forgetHeard()
         emit(.startRadio)
+    }
+
+    /// A guest's radio is tried again. Afterwards the guest scans only if it did so before.
+    private mutating func retryScan() {
+        let wasScanning = activity.isScanning
+        scan()
+        if !wasScanning { stopScanning() }
     }
 
     mutating func stopScanning() {
