@@ -145,7 +145,7 @@ struct BanTests {
         #expect(told(pair).map(\.session) == [false, true])
         // Their links have ended in between.
         for (link, peer) in [(90, Self.ana), (91, Peer(id: Self.other.id, name: "Bob"))] {
-            pair.happen([.link(link, .ended(peer, .left))], to: .host)
+            pair.happen([.ended(link, peer, .left, besideRadio: false)], to: .host)
         }
         pair.feed(.input(.bans), to: .host)
         #expect(told(pair).map(\.peer.name) == ["Ana", "Bob"])

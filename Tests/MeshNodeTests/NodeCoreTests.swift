@@ -383,7 +383,8 @@ struct NodeCoreTests {
     func left() throws {
         var pair = try PairOfCores()
         pair.meet()
-        pair.happen([.link(1, .ended(pair.cores[0].configuration.description.peer, .goodbye()))], to: .guest)
+        pair.happen(
+            [.ended(1, pair.cores[0].configuration.description.peer, .goodbye(), besideRadio: false)], to: .guest)
         #expect(pair.notices(at: .guest) == ["hostLeft"])
         #expect(pair.cores[1].decisions.app.guest?.state.connectionStatus == .choosing)
     }

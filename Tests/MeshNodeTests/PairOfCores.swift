@@ -145,6 +145,14 @@ struct PairOfCores {
         feed(.tick, to: side)
     }
 
+    /// Links to these peers end without a reason. They went over this bearer.
+    mutating func end(_ links: [(id: MeshCore.LinkID, peer: Peer)], over bearer: Bearer, at side: Side) {
+        for link in links {
+            cores[side.rawValue].links.opened(link.id, over: bearer)
+            cores[side.rawValue].apply([.tell(link.id, .ended(link.peer, .linkLost))])
+        }
+    }
+
     /// The guest gets the acknowledgement of one of its messages.
     mutating func acknowledge(upTo number: UInt64) {
         let key = cores[1].context.key(of: cores[0].configuration.identity.peerID)

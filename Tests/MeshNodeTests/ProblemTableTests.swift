@@ -106,7 +106,7 @@ struct ProblemTableTests {
         case .monitor:
             let guests = ["1", "2"].map { Peer(id: String(repeating: $0, count: 32), name: $0) }
             pair.happen(guests.enumerated().map { .link(90 + $0, .connected($1)) }, to: .host)
-            pair.happen(guests.enumerated().map { .link(90 + $0, .ended($1, .linkLost)) }, to: .host)
+            pair.happen(guests.enumerated().map { .ended(90 + $0, $1, .linkLost, besideRadio: false) }, to: .host)
         case .link, .reconnecting:
             pair.meet()
             let host = pair.cores[0].configuration.description.peer
@@ -115,7 +115,7 @@ struct ProblemTableTests {
                 let isOver = if case .hostEnded = error { true } else { false }
                 pair.feed(.input(isOver ? .end : .quit(.quit)), to: .host)
                 pair.feed(.end, to: .host)
-            case .hostLeft: pair.happen([.link(1, .ended(host, .goodbye()))], to: .guest)
+            case .hostLeft: pair.happen([.ended(1, host, .goodbye(), besideRadio: false)], to: .guest)
             case .hostKeyChanged:
                 pair.loseLink()
                 pair.happen(
@@ -326,7 +326,8 @@ struct ProblemTableTests {
             return Told(pair: try fed(.radioRepaired(Notice(problem)), to: .host), side: .host)
         case .twins:
             var pair = try PairOfCores()
-            pair.happen([.link(99, .connected(stranger)), .link(99, .ended(stranger, .refused(.twin)))], to: .host)
+            pair.happen(
+                [.link(99, .connected(stranger)), .ended(99, stranger, .refused(.twin), besideRadio: false)], to: .host)
             return Told(pair: pair, side: .host)
         case .pinGuessed:
             var pair = try PairOfCores()

@@ -9,6 +9,10 @@ import Testing
 
 @Suite("Steps, and what a refused write takes back")
 struct StepTests {
+    private static let guests = [1, 2].map { number in
+        (id: 90 + number, peer: Peer(id: String(repeating: "\(number)", count: 32), name: "Guest \(number)"))
+    }
+
     @Test("Retry while the radio is out tries the radio again, and leaves no scan behind at a linked guest")
     func retryDuringOutage() throws {
         var pair = try PairOfCores()
@@ -26,5 +30,19 @@ struct StepTests {
         #expect(scans == [true, false])
         let activity = pair.shown[1].compactMap { if case .radio(let activity) = $0 { activity } else { nil } }.last
         #expect(activity?.isScanning == false)
+    }
+
+    @Test("guests that are lost in the network while the disk refuses a write are no failure of the radio")
+    func networkLossDuringWrite() throws {
+        var pair = try PairOfCores()
+        pair.happen(Self.guests.map { .link($0.id, .connected($0.peer)) }, to: .host)
+        pair.disks[0] = .hangs
+        pair.feed(.input(.host(.remove("s3"))), to: .host)
+        pair.end(Self.guests, over: .lan, at: .host)
+        pair.disks[0] = .takes
+        pair.feed(.writeFailed(NodeStoreError(.diskFull, cause: "a test")), to: .host)
+        pair.pass(.seconds(3))
+        let notices = pair.notices(at: .host)
+        #expect(notices.contains("storageFull") && !notices.contains("networkUnavailable"), "\(notices)")
     }
 }

@@ -7,7 +7,9 @@ import MeshProtocol
 enum Happening: Sendable {
     case event(NodeCore.Event)
     case link(MeshCore.LinkID, LinkEvent)
-    /// A vouched link is up, or its peer has a new name.
+    /// A link of a session has ended. `besideRadio`: it went over a network or a broker.
+    case ended(MeshCore.LinkID, Peer, LinkEnd, besideRadio: Bool)
+    /// A link that its bearer vouches for is up, or has another name.
     case joined(MeshCore.LinkID, Peer)
     /// A message with this number has arrived on a vouched link.
     case said(MeshMessage, UInt64, on: MeshCore.LinkID, by: Peer.ID)
@@ -25,7 +27,9 @@ enum Happening: Sendable {
 extension Happening {
     var link: MeshCore.LinkID? {
         switch self {
-        case .link(let id, _), .joined(let id, _), .left(let id, _, _), .said(_, _, on: let id, by: _): id
+        case .link(let id, _), .ended(let id, _, _, _), .joined(let id, _), .left(let id, _, _),
+            .said(_, _, on: let id, by: _):
+            id
         case .event, .way, .inviteFailed, .forgot, .wish: nil
         }
     }
@@ -33,7 +37,7 @@ extension Happening {
     /// The peer that has caused the event.
     var peer: Peer.ID? {
         switch self {
-        case .link(_, .admitted(let peer)), .link(_, .connected(let peer)), .link(_, .ended(let peer, _)): peer.id
+        case .link(_, .admitted(let peer)), .link(_, .connected(let peer)), .ended(_, let peer, _, _): peer.id
         case .link(_, .received(let message)): message.peer
         case .link(_, .acknowledged(_, let key)), .forgot(let key): key.peer
         case .joined(_, let peer): peer.id

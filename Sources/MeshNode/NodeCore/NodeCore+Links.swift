@@ -63,7 +63,6 @@ extension NodeCore {
                 show(.contact(lost))
             }
             if context.mesh.host == nil { quietLoss.ended(over: links.bearer(of: id)) }
-            if links.isBesideRadio(id) { decisions.besideRadio.insert(id) }
             wayEnded(id, end)
             if circuits.place(of: id) == nil {
                 emit(.linksChanged)
@@ -73,6 +72,7 @@ extension NodeCore {
             // guest connects.
             share(.guestGone(peer.id))
             perform(CoverServer.Event.guestGone(peer.id))
+            return waiting.append(.ended(id, peer, end, besideRadio: links.isBesideRadio(id)))
         case .received(let message):
             let content = context.read(message.body)
             if message.messageClass == .latest, let content, takeCovers(content, from: message.peer) { return }

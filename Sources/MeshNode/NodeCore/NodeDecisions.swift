@@ -57,9 +57,7 @@ struct NodeDecisions: Sendable {
     private(set) var inRange = WaysInRange()
     /// The heads of hosts with a known name but another key, after the person was notified.
     var toldCopies = RecentTable<Peer.ID, Bool>(limit: NodeLimits.shownHosts)
-    /// Ended links over a network or a broker, until a step decides about them.
-    var besideRadio: Set<MeshCore.LinkID> = []
-    /// Why covers cannot be loaded at present.
+    /// Why covers cannot be had at present.
     private(set) var failingCovers: Set<NetworkError> = []
     /// Bans that outlive the session, oldest first.
     var bans: [BanRecord] = []
@@ -142,6 +140,9 @@ struct NodeDecisions: Sendable {
         case .link(let id, .connected(let peer)): return connected(peer, on: id, &context)
         case .link(_, .received(let message)): return received(message, &context)
         case .link(let id, let event): return decide(event, on: id, &context)
+        case .ended(let id, let peer, let end, let isBesideRadio):
+            let twin = app.isHosting && end == .refused(.twin) ? [Act.tell(Notice(.twins(peer)))] : []
+            return ended(peer, on: id, end, isBesideRadio: isBesideRadio, &context) + twin
         case .joined(let id, let peer): return joined(id, peer, &context)
         case .said(let message, let number, let id, let peer):
             guard app.isHosting || app.isJoining else { return [] }
@@ -245,17 +246,14 @@ struct NodeDecisions: Sendable {
             return context.memory.delivered(upTo: number, in: key).flatMap {
                 ask(.multipeerEvent(.messageDelivered(.intent($0), to: key.peer)), &context)
             }
-        case .admitted, .connected, .received, .latestHasLeft, .roundTrip, .asked, .carrier, .route, .carrierEnded,
-            .askedForRoom:
+        case .admitted, .connected, .ended, .received, .latestHasLeft, .roundTrip, .asked, .carrier, .route,
+            .carrierEnded, .askedForRoom:
             return []
         case .invitationUsed: return noteInvitations(&context)
         case .unansweredProofs:
             context.memory.note(unanswered: context.mesh.unanswered.rows)
             return []
         case .guessedWrong(let peer): return [.show(.pinGuessed(peer)), .tell(Notice(.pinGuessed(by: peer)))]
-        case .ended(let peer, let end):
-            let twin = app.isHosting && end == .refused(.twin) ? [Act.tell(Notice(.twins(peer)))] : []
-            return ended(peer, on: id, end, &context) + twin
         case .failed(_, let proved?, .refused(.twin)) where app.isHosting && proved == context.mesh.local.id:
             return [.tell(Notice(.twins(context.mesh.local)))]
         case .failed(let expected, let proved, let end):
@@ -345,13 +343,13 @@ struct NodeDecisions: Sendable {
     }
 
     private mutating func ended(
-        _ peer: Peer, on id: MeshCore.LinkID, _ end: LinkEnd, _ context: inout Context
+        _ peer: Peer, on id: MeshCore.LinkID, _ end: LinkEnd, isBesideRadio: Bool, _ context: inout Context
     ) -> [Act] {
         guard let isLast = presence.unlinked(peer.id, by: id) else { return [] }
         let reason = DisconnectReason(end)
-        let isRadios = besideRadio.remove(id) == nil
-        let watched = watch(reason == .linkLost && isRadios ? .linkLost(peer.id) : .unlinked(peer.id), &context)
-        // A stopped host keeps its session. Its guests wait for it, as in a tunnel.
+        let isRadios = reason == .linkLost && !isBesideRadio
+        let watched = watch(isRadios ? .linkLost(peer.id) : .unlinked(peer.id), &context)
+        // A host that is stopped keeps its session: its guests wait for it, as they do in a tunnel.
         let isStopped = end == .goodbye(.stopped)
         let ending = MultipeerEvent.peerDisconnected(peer, reason: isStopped && app.isJoining ? .linkLost : reason)
         let told = isLast ? ask(.multipeerEvent(ending), &context) : []
