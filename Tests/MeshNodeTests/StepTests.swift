@@ -45,4 +45,20 @@ struct StepTests {
         let notices = pair.notices(at: .host)
         #expect(notices.contains("storageFull") && !notices.contains("networkUnavailable"), "\(notices)")
     }
+
+    @Test("what a guest decides together with the loss of its link survives a disk that refuses the state on view")
+    func decidedWithLoss() throws {
+        var pair = try PairOfCores()
+        pair.meet()
+        let host = pair.cores[0].configuration.description.peer
+        pair.disks[1] = .refuses
+        pair.isReachable = false
+        // Retry cancels the dial into the tunnel.
+        pair.happen([.link(1, .ended(host, .linkLost)), .event(.input(.retry))], to: .guest)
+        pair.disks[1] = .takes
+        pair.pass(.seconds(3))
+        let dials = pair.dials(of: .guest)
+        pair.meet()
+        #expect(pair.dials(of: .guest) == dials + 1)
+    }
 }

@@ -10,6 +10,8 @@ extension NodeCore {
     /// If a step produces several states, only the last one is sent, because the others were never visible. A guest
     /// that connects in the same step gets the last state as well.
     mutating func perform(_ acts: [Act]) {
+        assert(writing == nil, "acts are performed when their step is written, and before the next one")
+        defer { assert(writing == nil, "performing acts never writes") }
         let states = acts.indices.filter { acts[$0].state != nil }
         for (place, act) in acts.enumerated() {
             if place == states.first, let state = acts[states[states.count - 1]].state { share(.stateChanged(state)) }
@@ -206,10 +208,8 @@ extension NodeCore {
             tell(Notice(error))
         }
         steer(.linkLost)
-        // The power may also fail in the tunnel. If this waited for the next step, reconnecting would wait for the
-        // disk.
-        context.memory.noteAll(decisions.app, now: context.now)
-        writeNow()
+        // The power may fail in the tunnel as well. If this were part of the step, the dial would wait for the disk.
+        writesView = true
     }
 
     mutating func steer(_ event: ReconnectPolicy.Event) {

@@ -23,9 +23,11 @@ extension NodeCore {
     /// Decides on queued events, unless a write is pending.
     mutating func step() {
         waiting.releaseCrowds(now: context.now)
+        writeView()
         while writing == nil, !waiting.isEmpty, hasStarted, !isQuitting, nextStep <= context.now {
             // A guest has only one host, so no fair turns among peers are needed.
             step(waiting.takeTurn(isHost ? NodeLimits.turn : .max))
+            writeView()
         }
     }
 
@@ -48,10 +50,15 @@ extension NodeCore {
         emit(.write(context.memory.takePending()))
     }
 
-    /// Writes pending changes now, unless a write is pending or the disk has failed.
-    mutating func writeNow() {
-        guard writing == nil, storeOutage == nil else { return }
-        writing = Step(happenings: [], acts: [], before: (decisions, context.memory))
+    /// A gap has begun: the state on view is written, and nothing waits for that. All acts of the step are performed before, so
+    /// that a refused write takes none of them back.
+    private mutating func writeView() {
+        guard writesView, writing == nil else { return }
+        writesView = false
+        let before = (decisions, context.memory)
+        context.memory.noteAll(decisions.app, now: context.now)
+        guard storeOutage == nil else { return }
+        writing = Step(happenings: [], acts: [], before: before)
         emit(.write(context.memory.takePending()))
     }
 

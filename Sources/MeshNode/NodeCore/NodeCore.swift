@@ -284,7 +284,9 @@ public struct NodeCore: Sendable {
     /// Events that are queued for the next step.
     var waiting = Inbox()
     var writing: Step?
-    /// Unwritten reliable messages, oldest first.
+    /// The state on view is to be written when the acts of the step are performed.
+    var writesView = false
+    /// Reliable messages that no disk has taken yet, the oldest first.
     var held = HeldMessages()
     /// The last write error and the time of the next retry; nil if the disk works.
     var storeOutage: (error: NodeStoreError, retryAt: MeshInstant)?
