@@ -44,13 +44,13 @@ public struct TimedEvent: Encodable, Sendable {
         try container.encode(event.name, forKey: .event)
         switch event {
         case .ready(let node): try encode(node, &container)
-        case .peerDiscovered(let peer, let rssi, let hops, let relay, let bearer):
-            try container.encode(peer, forKey: .peer)
-            try container.encode(rssi, forKey: .rssi)
-            try container.encode(hops, forKey: .hops)
-            try encode(relay: relay?.id, &container)
-            try container.encodeIfPresent(relay?.hasRoom, forKey: .room)
-            try container.encodeIfPresent(bearer, forKey: .bearer)
+        case .peerDiscovered(let node):
+            try container.encode(node.host, forKey: .peer)
+            try container.encode(node.rssi, forKey: .rssi)
+            try container.encode(node.hops, forKey: .hops)
+            try encode(relay: node.relay, &container)
+            if node.relay != nil { try container.encode(node.hasRoom, forKey: .room) }
+            try container.encodeIfPresent(node.bearer, forKey: .bearer)
         case .peerLost(let peer, let relay):
             try container.encode(peer, forKey: .peer)
             try encode(relay: relay, &container)

@@ -8,10 +8,9 @@ import MeshSession
 public enum NodeEvent: Sendable {
     /// The node runs.
     case ready(NodeDescription)
-    /// A host was heard, directly or through a relay. `rssi` is the signal strength in dBm where the radio knows it.
-    /// `hops` is the number of hops to the host: 0 where the host was heard directly.
-    case peerDiscovered(Peer, rssi: Int?, hops: Int, via: HeardRelay? = nil, bearer: Bearer? = nil)
-    /// The node has stopped hearing a host, directly or through this relay.
+    /// A host is heard, itself or through a relay.
+    case peerDiscovered(HeardNode)
+    /// A host is not heard any more, itself or through this relay.
     case peerLost(Peer, via: Peer.ID? = nil)
     /// A link is up.
     case peerConnected(Peer)
@@ -70,20 +69,7 @@ public enum NodeEvent: Sendable {
     case bye(ByeReason)
 }
 
-/// A relay to a host, as it was heard.
-public struct HeardRelay: Hashable, Sendable {
-    /// The head of its identifier.
-    public var id: Peer.ID
-    /// Whether it accepts more guests.
-    public var hasRoom: Bool
-
-    /// Creates a relay.
-    public init(id: Peer.ID, hasRoom: Bool) {
-        (self.id, self.hasRoom) = (id, hasRoom)
-    }
-}
-
-/// A node's role, identity and addresses.
+/// What a node is.
 public struct NodeDescription: Hashable, Sendable {
     /// The roles of a node.
     public enum Role: String, Hashable, Sendable, Codable, CaseIterable {

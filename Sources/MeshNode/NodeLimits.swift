@@ -72,7 +72,10 @@ public enum NodeLimits {
     static let relayFailureMemory: Duration = .seconds(30)
     /// The longest pause for the only relay to the host: the guest waits for it, and has no other relay to prefer.
     static let onlyRelayPause: Duration = .seconds(4)
-    /// Relays that are paused at once: more than are in range.
+    /// Hosts and relays that are heard, each: as many as the radio remembers (`RadioLimits.scanResults`). The one that was heard
+    /// longest ago is forgotten first.
+    static let heardNodes = 256
+    /// Relays that are paused for: more than are in range at once.
     static let failedRelays = 32
     /// How long a relay that has lost its route looks for another before it notifies the nodes behind it: a scan and a
     /// dial.

@@ -12,7 +12,7 @@ public actor ScanNode {
     private let description: NodeDescription
     private let manager: BLEManager
     private let sink: AsyncStream<NodeEvent>.Continuation
-    private var inRange = WaysInRange()
+    private var reported = ReportedNodes()
     private var hosts: [Host] = []
 
     /// A host that was heard.
@@ -59,38 +59,26 @@ public actor ScanNode {
     private func show(_ event: BLEManagerEvent) {
         switch event {
         case .discovered(let peripheral):
-            // A name in the scan response reports the same host again. So does another route to it.
-            guard let way = Self.way(peripheral) else { return }
-            let (isNew, former) = inRange.heard(way)
+            // A name that comes with the scan response makes the same host known again, and so does another way to it.
+            guard var node = HeardNode(peripheral)?.named else { return }
+            node.bearer = peripheral.bearer
+            let (isNew, former) = reported.heard(node)
             if let former { lost(former) }
             guard isNew else { return }
-            let isHeardItself = way.relay == nil
-            if isHeardItself || !hosts.contains(where: { $0.peer.id == way.host.id }) {
-                hosts.removeAll { $0.peer.id == way.host.id }
-                hosts.append(Host(peer: way.host, isHeardItself: isHeardItself))
+            let isHeardItself = node.relay == nil
+            if isHeardItself || !hosts.contains(where: { $0.peer.id == node.host.id }) {
+                hosts.removeAll { $0.peer.id == node.host.id }
+                hosts.append(Host(peer: node.host, isHeardItself: isHeardItself))
             }
-            sink.yield(
-                .peerDiscovered(way.host, rssi: peripheral.rssi, hops: way.hops, via: way.relay, bearer: way.bearer))
-        case .lost(let peer): if let way = inRange.unheard(peer.id) { lost(way) }
+            sink.yield(.peerDiscovered(node))
+        case .lost(let peer): if let node = reported.unheard(peer.id) { lost(node) }
         case .radio(.unavailable(let failure)): sink.yield(.notice(Notice(NetworkError(failure))))
         default: break
         }
     }
 
-    private func lost(_ way: WaysInRange.Way) {
-        if !inRange.contains(way.host.id) { hosts.removeAll { $0.peer.id == way.host.id } }
-        sink.yield(.peerLost(way.host, via: way.relay?.id))
-    }
-
-    /// The route to show for a scan result. Nil for a relay to a host that is not known yet.
-    private static func way(_ peripheral: Peripheral) -> WaysInRange.Way? {
-        guard peripheral.isRelay else {
-            return WaysInRange.Way(host: peripheral.peer, hops: 0, bearer: peripheral.bearer)
-        }
-        return peripheral.relayed.map {
-            WaysInRange.Way(
-                host: Peer(id: Identity.head(of: $0.host.id), name: $0.host.name), hops: $0.hops,
-                relay: HeardRelay(id: peripheral.peer.id, hasRoom: $0.hasRoom), bearer: peripheral.bearer)
-        }
+    private func lost(_ node: HeardNode) {
+        if !reported.contains(node.host.id) { hosts.removeAll { $0.peer.id == node.host.id } }
+        sink.yield(.peerLost(node.host, via: node.relay))
     }
 }

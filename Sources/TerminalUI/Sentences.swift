@@ -62,10 +62,9 @@ struct Sentences {
         return switch event {
         case .ready(let node): greeting(node)
         // To a guest, a host with several routes is one host.
-        case .peerDiscovered(let peer, _, _, _, _) where role == .guest && before.contains { $0.id == peer.id }: []
+        case .peerDiscovered(let node) where role == .guest && before.contains { $0.id == node.host.id }: []
         case .peerLost(let peer, _) where role == .guest && watch.hosts.contains { $0.id == peer.id }: []
-        case .peerDiscovered(let peer, let rssi, let hops, let relay, let bearer):
-            [heard(peer, rssi, hops, relay, bearer)]
+        case .peerDiscovered(let node): [heard(node)]
         case .peerLost(let peer, nil): [say("\(quoted(peer)) is not heard any more.")]
         case .peerLost(let peer, .some): [say("\(quoted(peer)) is not heard through a relay any more.")]
         case .peerConnected(let peer): losses.returns(peer) ? [] : joined(peer)
@@ -134,11 +133,11 @@ struct Sentences {
         return "    " + way + strength(relay.rssi)
     }
 
-    private func heard(_ peer: Peer, _ rssi: Int?, _ hops: Int, _ relay: HeardRelay?, _ bearer: Bearer?) -> String {
-        let heard = say("Heard \(quoted(peer))") + (wherefrom(bearer).map { ", " + $0 } ?? "")
-        guard hops > 0 else { return heard + strength(rssi) + "." }
-        let way = way(hops, hasRoom: relay?.hasRoom ?? true)
-        return heard + ", " + say("through a relay (\(way))") + strength(rssi) + "."
+    private func heard(_ node: HeardNode) -> String {
+        let heard = say("Heard \(quoted(node.host))") + (wherefrom(node.bearer).map { ", " + $0 } ?? "")
+        guard node.hops > 0 else { return heard + strength(node.rssi) + "." }
+        let way = way(node.hops, hasRoom: node.hasRoom)
+        return heard + ", " + say("through a relay (\(way))") + strength(node.rssi) + "."
     }
 
     /// The name of a bearer other than the air.

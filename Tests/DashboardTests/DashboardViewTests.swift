@@ -173,8 +173,8 @@ struct DashboardViewTests {
     func connection() {
         var view = node(.guest)
         #expect(page(view).connection == .connecting && page(view).role == .guest)
-        _ = view.handle(.peerDiscovered(Car.host, rssi: -60, hops: 0), now: .zero)
-        #expect(view.handle(.peerDiscovered(Car.host, rssi: -61, hops: 0), now: .zero) == .soon)
+        _ = view.handle(.peerDiscovered(HeardNode(Car.host, rssi: -60)), now: .zero)
+        #expect(view.handle(.peerDiscovered(HeardNode(Car.host, rssi: -61)), now: .zero) == .soon)
         #expect(page(view).hosts == [.init(id: "h0", name: "Dad's Car", rssi: -61)])
         _ = view.handle(.peerConnected(Car.host), now: .zero)
         _ = view.handle(.connection(.connected), now: .zero)
@@ -303,11 +303,11 @@ struct DashboardViewTests {
     func relays() {
         var view = node(.guest)
         let far = Peer(id: Car.host.id, name: "Dad's")
-        _ = view.handle(.peerDiscovered(far, rssi: -70, hops: 2, via: HeardRelay(id: "r2", hasRoom: true)), now: .zero)
+        _ = view.handle(.peerDiscovered(HeardNode(far, relay: "r2", hops: 2, rssi: -70, hasRoom: true)), now: .zero)
         #expect(page(view).hosts.first?.hops == 2 && page(view).hosts.first?.name == "Dad's")
-        _ = view.handle(.peerDiscovered(far, rssi: -60, hops: 1, via: HeardRelay(id: "r1", hasRoom: false)), now: .zero)
-        _ = view.handle(.peerDiscovered(Car.host, rssi: -50, hops: 0), now: .zero)
-        _ = view.handle(.peerDiscovered(far, rssi: -71, hops: 2, via: HeardRelay(id: "r2", hasRoom: true)), now: .zero)
+        _ = view.handle(.peerDiscovered(HeardNode(far, relay: "r1", hops: 1, rssi: -60, hasRoom: false)), now: .zero)
+        _ = view.handle(.peerDiscovered(HeardNode(Car.host, rssi: -50)), now: .zero)
+        _ = view.handle(.peerDiscovered(HeardNode(far, relay: "r2", hops: 2, rssi: -71, hasRoom: true)), now: .zero)
         let relays: [NodeView.HeardRelay] = [
             .init(id: "r1", hops: 1, room: false, rssi: -60), .init(id: "r2", hops: 2, room: true, rssi: -71),
         ]
@@ -316,7 +316,7 @@ struct DashboardViewTests {
         #expect(page(view).hosts == [.init(id: "h0", name: "Dad's Car", rssi: nil, hops: 1, relays: relays)])
         _ = view.handle(.peerLost(far, via: "r1"), now: .zero)
         #expect(page(view).hosts.first?.hops == 2)
-        _ = view.handle(.peerDiscovered(Car.host, rssi: nil, hops: 0), now: .zero)
+        _ = view.handle(.peerDiscovered(HeardNode(Car.host)), now: .zero)
         _ = view.handle(.peerLost(far, via: "r2"), now: .zero)
         #expect(page(view).hosts == [.init(id: "h0", name: "Dad's Car", rssi: nil)])
         _ = view.handle(.peerLost(Car.host), now: .zero)
@@ -396,13 +396,12 @@ struct DashboardViewTests {
     func bounds() {
         var view = node(.guest)
         for number in 0..<100 {
-            let relay = HeardRelay(id: "r\(number)", hasRoom: true)
-            _ = view.handle(.peerDiscovered(Car.host, rssi: nil, hops: 1, via: relay), now: .zero)
+            _ = view.handle(.peerDiscovered(HeardNode(Car.host, relay: "r\(number)", hops: 1)), now: .zero)
         }
         #expect(page(view).hosts.first?.relays.count == NodeLimits.shownRelays)
         for number in 0..<5_000 {
             let peer = Peer(id: "p\(number)", name: "P")
-            _ = view.handle(.peerDiscovered(peer, rssi: nil, hops: 0), now: .zero)
+            _ = view.handle(.peerDiscovered(HeardNode(peer)), now: .zero)
             _ = view.handle(.intent(.vote(songID: "s"), from: peer, rejected: nil), now: .zero)
             _ = view.handle(.wish("s\(number)", .vote, .queued), now: .zero)
             _ = view.handle(.artwork("s\(number)", path: "/p"), now: .zero)

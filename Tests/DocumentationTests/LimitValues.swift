@@ -209,6 +209,7 @@ extension LimitTable {
             .init("longestRelayPause", NodeLimits.longestRelayPause),
             .init("relayFailureMemory", NodeLimits.relayFailureMemory),
             .init("onlyRelayPause", NodeLimits.onlyRelayPause),
+            .init("heardNodes", NodeLimits.heardNodes),
             .init("failedRelays", NodeLimits.failedRelays),
             .init("relaySearch", NodeLimits.relaySearch),
             .init("longestRelaySearch", NodeLimits.longestRelaySearch),

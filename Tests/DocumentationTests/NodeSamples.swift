@@ -161,7 +161,7 @@ enum NodeSamples {
         Bearer.allCases.flatMap { bearer -> [NodeEvent] in
             var report = LinkReport()
             report.bearer = bearer
-            return [.peerDiscovered(ana, rssi: -40, hops: 0, bearer: bearer), .link(ana, report)]
+            return [.peerDiscovered(HeardNode(ana, rssi: -40, bearer: bearer)), .link(ana, report)]
         }
         + DisconnectReason.allCases.map { .peerDisconnected(ana, $0) }
         + Contact.Phase.allCases.filter { $0 != .current }.map { .contact(Contact($0, ana, at: .now)) }
@@ -169,7 +169,7 @@ enum NodeSamples {
         + [
             .contact(Contact(lost: ana, .linkLost, at: .now)), .peerConnected(ana), .peerLost(ana),
             .peerLost(ana, via: "b2"), .linkEnded(ana),
-            .peerDiscovered(ana, rssi: nil, hops: 2, via: HeardRelay(id: "b2", hasRoom: false)), .link(ana, full),
+            .peerDiscovered(HeardNode(ana, relay: "b2", hops: 2, hasRoom: false)), .link(ana, full),
             .link(ana, LinkReport(condition: LinkCondition(got: LinkParameters()))), .radio(RadioActivity()),
             radio(setByNode: true), radio(setByNode: false),
         ]

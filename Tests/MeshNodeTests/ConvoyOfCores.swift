@@ -262,16 +262,16 @@ struct ConvoyOfCores {
             let asksForPIN = node.core.context.mesh.door.isLocked
             feed(
                 .heard(
-                    Peer(id: head, name: name), rssi: rssi, hops: 0, isUnderstood: true, asksForPIN: asksForPIN,
-                    placesForRelays: node.placesForRelays),
+                    HeardNode(
+                        Peer(id: head, name: name), rssi: rssi, asksForPIN: asksForPIN,
+                        placesForRelays: node.placesForRelays)),
                 to: other)
         } else if let notice = node.notice {
             feed(
-                .heardRelay(
-                    RelayScanResult(
-                        Peer(id: head, name: notice.host.name),
-                        host: Peer(id: String(notice.host.id.prefix(10)), name: notice.host.name), hops: notice.hops,
-                        rssi: rssi, hasRoom: notice.hasRoom, placesForRelays: notice.placesForRelays,
+                .heard(
+                    HeardNode(
+                        Peer(id: String(notice.host.id.prefix(10)), name: notice.host.name), relay: head,
+                        hops: notice.hops, rssi: rssi, hasRoom: notice.hasRoom, placesForRelays: notice.placesForRelays,
                         asksForPIN: notice.asksForPIN)),
                 to: other)
         }

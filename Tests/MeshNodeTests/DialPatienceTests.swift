@@ -134,7 +134,7 @@ struct DialPatienceTests {
                 ways.unanswered("beef0001", now: now)
             }
             for relay in relays {
-                _ = ways.heard(RelayScanResult(Peer(id: relay, name: ""), host: host, hops: 1, rssi: -60), now: now)
+                _ = ways.heard(HeardNode(host, relay: relay, hops: 1, rssi: -60), now: now)
             }
             let ends = (1...30).map { now + .seconds($0) }
             return ends.first { !ways.isLeftAlone("beef0001", now: $0) }.map { $0 - now }
@@ -143,7 +143,7 @@ struct DialPatienceTests {
         #expect(pause(relays: ["beef0001", "beef0002"]) == .seconds(16))
         #expect(pause(relays: []) == .seconds(16), "it has to be heard again")
         var ways = Ways(local: "ana")
-        _ = ways.heard(RelayScanResult(Peer(id: "beef0001", name: ""), host: host, hops: 1, rssi: -60), now: .zero)
+        _ = ways.heard(HeardNode(host, relay: "beef0001", hops: 1, rssi: -60), now: .zero)
         ways.leadsNowhere("beef0001", now: .seconds(10))
         #expect(ways.isLeftAlone("beef0001", now: .seconds(10)), "it has just lost its route")
     }
@@ -155,9 +155,9 @@ struct DialPatienceTests {
         var chosen: [Peer.ID: Int] = [:]
         for guest in 0..<400 {
             var ways = Ways(local: String(guest, radix: 16))
-            for relay in relays { _ = ways.heard(RelayScanResult(relay, host: host, hops: 1, rssi: -71), now: .zero) }
-            let best = ways.best(to: host.id, below: nil, now: .zero)?.relay.id ?? ""
-            #expect(ways.best(to: host.id, below: nil, now: .zero)?.relay.id == best)
+            for relay in relays { _ = ways.heard(HeardNode(host, relay: relay.id, hops: 1, rssi: -71), now: .zero) }
+            let best = ways.best(to: host.id, below: nil, now: .zero)?.id ?? ""
+            #expect(ways.best(to: host.id, below: nil, now: .zero)?.id == best)
             chosen[best, default: 0] += 1
         }
         #expect(chosen.count == 8 && chosen.values.allSatisfy { (25...80).contains($0) }, "\(chosen)")

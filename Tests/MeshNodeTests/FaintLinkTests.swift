@@ -14,14 +14,14 @@ struct FaintLinkTests {
         var ways = Ways(local: "ana")
         for relay in relays {
             _ = ways.heard(
-                RelayScanResult(Peer(id: relay.id, name: ""), host: host, hops: relay.hops, rssi: relay.rssi),
+                HeardNode(host, relay: relay.id, hops: relay.hops, rssi: relay.rssi),
                 now: .zero)
         }
         return ways
     }
 
     private static func best(_ relays: [(id: Peer.ID, hops: Int, rssi: Int)]) -> Peer.ID? {
-        hears(relays).best(to: host.id, below: nil, now: .zero)?.relay.id
+        hears(relays).best(to: host.id, below: nil, now: .zero)?.id
     }
 
     @Test("a faint link counts as another hop: a near relay is preferred to a faint one with one hop fewer")

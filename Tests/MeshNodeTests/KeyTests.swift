@@ -45,7 +45,7 @@ struct KeyTests {
         mutating func dialled() throws -> HandshakePacket {
             now += .seconds(10)
             feed(.tick)
-            feed(.heard(head, rssi: nil, hops: 0, isUnderstood: true))
+            feed(.heard(HeardNode(head)))
             let number = try #require(dial)
             dial = nil
             link += 1

@@ -13,7 +13,7 @@ struct KnownHostTests {
     private static let other = Peer(id: "deadbeef", name: "Car")
 
     private func heard(_ peer: Peer, by pair: inout PairOfCores) {
-        pair.feed(.heard(peer, rssi: nil, hops: 0, isUnderstood: true), to: .guest)
+        pair.feed(.heard(HeardNode(peer)), to: .guest)
     }
 
     private func told(_ pair: PairOfCores) -> [ShownHost] {

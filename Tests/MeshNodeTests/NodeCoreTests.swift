@@ -369,7 +369,7 @@ struct NodeCoreTests {
             pair.pass(time)
             let before = pair.performed[1].count
             pair.isReachable = false
-            pair.feed(.heard(stranger, rssi: nil, hops: 0, isUnderstood: true), to: .guest)
+            pair.feed(.heard(HeardNode(stranger)), to: .guest)
             let dials = pair.performed[1][before...].compactMap { action -> Peer.ID? in
                 if case .dial(_, let head, _) = action { head } else { nil }
             }

@@ -32,15 +32,15 @@ struct NodeEventJSONTests {
                     + #""role":"guest","service":"democracy-dj","version":"\#(RoadMeshVersion.text)"}"#
             ),
             (
-                .peerDiscovered(ana, rssi: -40, hops: 0),
+                .peerDiscovered(HeardNode(ana, rssi: -40)),
                 #"{"at":1.5,"event":"peerDiscovered","hops":0,"peer":{"id":"a1","name":"Ana"},"rssi":-40}"#
             ),
             (
-                .peerDiscovered(ana, rssi: nil, hops: 1),
+                .peerDiscovered(HeardNode(ana, relay: nil, hops: 1)),
                 #"{"at":1.5,"event":"peerDiscovered","hops":1,"peer":{"id":"a1","name":"Ana"},"rssi":null}"#
             ),
             (
-                .peerDiscovered(ana, rssi: -60, hops: 2, via: HeardRelay(id: "b2", hasRoom: false)),
+                .peerDiscovered(HeardNode(ana, relay: "b2", hops: 2, rssi: -60, hasRoom: false)),
                 #"{"at":1.5,"event":"peerDiscovered","hops":2,"peer":{"id":"a1","name":"Ana"},"relay":{"id":"b2"},"#
                     + #""room":false,"rssi":-60}"#
             ),

@@ -146,7 +146,7 @@ private struct Street {
             identity: identity, name: "Car \(seed)", service: .democracyDJ, remembered: hosts[seed] ?? [:])
         host?.door = Door(pin: knows ? Self.pin : Self.wrong)
         let heard = Peer(id: Identity.head(of: identity.peerID), name: "Car \(seed)")
-        feed(.heard(heard, rssi: nil, hops: 0, isUnderstood: true, asksForPIN: true))
+        feed(.heard(HeardNode(heard, asksForPIN: true)))
     }
 
     /// Walks past this many fake hosts.

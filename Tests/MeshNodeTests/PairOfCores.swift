@@ -100,7 +100,7 @@ struct PairOfCores {
     /// The guest hears the host and joins it. `name` is another advertised name.
     mutating func meet(as name: String? = nil) {
         let heard = Peer(id: head.id, name: name ?? head.name)
-        feed(.heard(heard, rssi: nil, hops: 0, isUnderstood: true), to: .guest)
+        feed(.heard(HeardNode(heard)), to: .guest)
     }
 
     mutating func pass(_ time: Duration) {

@@ -119,15 +119,15 @@ struct PlacesTests {
         let host = Peer(id: "c0ffee00", name: "Car")
         func hear(_ relay: String, hops: Int, kept: Bool) {
             _ = ways.heard(
-                RelayScanResult(
-                    Peer(id: relay, name: ""), host: host, hops: hops, rssi: -60, placesForRelays: kept), now: .zero)
+                HeardNode(
+                    host, relay: relay, hops: hops, rssi: -60, placesForRelays: kept), now: .zero)
         }
         hear("beef0001", hops: 1, kept: true)
-        #expect(ways.best(to: host.id, below: nil, now: .zero)?.relay.id == "beef0001")
-        #expect(ways.aside(of: nil, hops: 0, to: host.id, now: .zero)?.relay.id == "beef0001")
-        #expect(ways.aside(of: nil, hops: 1, to: host.id, now: .zero) == nil, "it is not further away")
+        #expect(ways.best(to: host.id, below: nil, now: .zero)?.id == "beef0001")
+        #expect(ways.aside(of: nil, hops: 0, to: host.id, now: .zero)?.id == "beef0001")
+        #expect(ways.aside(of: nil, hops: 1, to: host.id, now: .zero) == nil, "it is no further away")
         hear("beef0002", hops: 2, kept: false)
-        #expect(ways.best(to: host.id, below: nil, now: .zero)?.relay.id == "beef0002")
-        #expect(ways.aside(of: nil, hops: 0, to: host.id, now: .zero)?.relay.id == "beef0002")
+        #expect(ways.best(to: host.id, below: nil, now: .zero)?.id == "beef0002")
+        #expect(ways.aside(of: nil, hops: 0, to: host.id, now: .zero)?.id == "beef0002")
     }
 }

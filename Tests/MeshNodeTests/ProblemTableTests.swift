@@ -123,11 +123,11 @@ struct ProblemTableTests {
             case .otherHost(let name, let head):
                 pair.loseLink()
                 pair.feed(
-                    .heard(Peer(id: head, name: name), rssi: nil, hops: 0, isUnderstood: true), to: .guest)
+                    .heard(HeardNode(Peer(id: head, name: name))), to: .guest)
             case .unknownHost(let host):
                 pair.loseLink()
                 pair.pass(.seconds(31))
-                pair.feed(.heard(host, rssi: nil, hops: 0, isUnderstood: true), to: .guest)
+                pair.feed(.heard(HeardNode(host)), to: .guest)
                 pair.pass(.seconds(269))
             case .hostNotFound:
                 pair.loseLink()

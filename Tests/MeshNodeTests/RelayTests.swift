@@ -247,15 +247,13 @@ struct RelayTests {
         var convoy = ConvoyOfCores(guests: ["Ana"])
         let car = Peer(id: String(convoy.id("Car").prefix(10)), name: "Car")
         func hear(_ relay: String, hops: Int, hasRoom: Bool = true) {
-            let heard = RelayScanResult(
-                Peer(id: relay, name: ""), host: car, hops: hops, rssi: -60, hasRoom: hasRoom)
-            convoy.feed(.heardRelay(heard), to: "Ana")
+            convoy.feed(.heard(HeardNode(car, relay: relay, hops: hops, rssi: -60, hasRoom: hasRoom)), to: "Ana")
         }
         func ways() -> [String] {
             (convoy.nodes["Ana"]?.shown ?? []).compactMap { event in
                 switch event {
-                case .peerDiscovered(let host, _, let hops, let relay, _):
-                    "\(host.name) \(hops) \(relay?.id ?? "itself")\(relay?.hasRoom == false ? " full" : "")"
+                case .peerDiscovered(let node):
+                    "\(node.host.name) \(node.hops) \(node.relay ?? "itself")\(node.hasRoom ? "" : " full")"
                 case .peerLost(let host, let relay): "\(host.name) lost \(relay ?? "itself")"
                 default: nil
                 }
@@ -274,7 +272,7 @@ struct RelayTests {
         convoy.pass(.seconds(1))
         #expect(ways() == ["Car 2 beef0001", "Car 1 beef0002 full", "Car 2 beef0001 full"])
         let other = Peer(id: "0123456789", name: "Bus")
-        convoy.feed(.heardRelay(RelayScanResult(Peer(id: "beef0002", name: ""), host: other, hops: 1)), to: "Ana")
+        convoy.feed(.heard(HeardNode(other, relay: "beef0002", hops: 1)), to: "Ana")
         convoy.pass(.seconds(1))
         convoy.feed(.unheard(Peer(id: "beef0001", name: "")), to: "Ana")
         #expect(ways().suffix(3) == ["Car lost beef0002", "Bus 1 beef0002", "Car lost beef0001"])

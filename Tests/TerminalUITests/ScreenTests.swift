@@ -439,7 +439,7 @@ struct ScreenTests {
         var screen = Screen(Car.description(.scan, Car.ana), .lines)
         for number in 0..<count {
             _ = screen.show(
-                .peerDiscovered(Peer(id: "h\(number)", name: "Car \(number)"), rssi: nil, hops: 0), now: .zero)
+                .peerDiscovered(HeardNode(Peer(id: "h\(number)", name: "Car \(number)"))), now: .zero)
         }
         #expect(screen.show(.bye(.quit), now: .zero) == [sentence])
     }
@@ -483,9 +483,8 @@ struct ScreenTests {
     @Test func toAGuestAHostIsOneHoweverManyWaysLeadToIt() {
         var screen = Screen(Car.description(.guest, Car.ana), .lines)
         func show(_ event: NodeEvent) -> [String] { screen.show(event, now: .zero) }
-        let near = HeardRelay(id: "cafe", hasRoom: true), far = HeardRelay(id: "f00d", hasRoom: true)
-        #expect(show(.peerDiscovered(Car.dad, rssi: -60, hops: 1, via: near)).count == 1)
-        #expect(show(.peerDiscovered(Car.dad, rssi: -70, hops: 2, via: far)) == [])
+        #expect(show(.peerDiscovered(HeardNode(Car.dad, relay: "cafe", hops: 1, rssi: -60))).count == 1)
+        #expect(show(.peerDiscovered(HeardNode(Car.dad, relay: "f00d", hops: 2, rssi: -70))) == [])
         #expect(show(.peerLost(Car.dad, via: "cafe")) == [])
         #expect(show(.peerLost(Car.dad, via: "f00d")) == ["\"Dad's Car\" is not heard through a relay any more."])
     }
@@ -495,18 +494,19 @@ struct ScreenTests {
         let (car, quiz) = (Peer(id: "h0", name: "Dad's Car"), Peer(id: "h1", name: "Quiz Bus"))
         func show(_ event: NodeEvent) -> [String] { screen.show(event, now: .zero) }
         #expect(
-            show(.peerDiscovered(car, rssi: -60, hops: 1, via: HeardRelay(id: "f00d", hasRoom: true)))
+            show(.peerDiscovered(HeardNode(car, relay: "f00d", hops: 1, rssi: -60, hasRoom: true)))
                 == ["Heard \"Dad's Car\", through a relay (1 hop), -60 dBm."])
         #expect(
-            show(.peerDiscovered(quiz, rssi: nil, hops: 2, via: HeardRelay(id: "beef", hasRoom: false)))
+            show(.peerDiscovered(HeardNode(quiz, relay: "beef", hops: 2, hasRoom: false)))
                 == ["Heard \"Quiz Bus\", through a relay (2 hops, no room)."])
         let van = Peer(id: "h2", name: "Mom's Van")
         #expect(
-            show(.peerDiscovered(van, rssi: -70, hops: 1)) == ["Heard \"Mom's Van\", through a relay (1 hop), -70 dBm."]
+            show(.peerDiscovered(HeardNode(van, relay: nil, hops: 1, rssi: -70)))
+                == ["Heard \"Mom's Van\", through a relay (1 hop), -70 dBm."]
         )
         _ = show(.peerLost(van))
-        #expect(show(.peerDiscovered(car, rssi: -81, hops: 0)) == ["Heard \"Dad's Car\", -81 dBm."])
-        _ = show(.peerDiscovered(car, rssi: -70, hops: 1, via: HeardRelay(id: "cafe", hasRoom: true)))
+        #expect(show(.peerDiscovered(HeardNode(car, rssi: -81))) == ["Heard \"Dad's Car\", -81 dBm."])
+        _ = show(.peerDiscovered(HeardNode(car, relay: "cafe", hops: 1, rssi: -70, hasRoom: true)))
         #expect(show(.peerLost(car, via: "cafe")) == ["\"Dad's Car\" is not heard through a relay any more."])
         #expect(
             show(.bye(.quit)) == [

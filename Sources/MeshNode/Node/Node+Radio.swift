@@ -156,21 +156,10 @@ extension Node {
 
     private func received(_ event: BLEManagerEvent) async {
         switch event {
-        case .discovered(let relay) where relay.isRelay:
-            guard let relayed = relay.relayed else { break }
-            peripherals[relay.peer.id] = relay
-            take(
-                .heardRelay(
-                    RelayScanResult(
-                        relay.peer, host: relayed.host, hops: relayed.hops, rssi: relay.rssi, hasRoom: relayed.hasRoom,
-                        placesForRelays: relay.placesForRelays, isUnderstood: relay.isUnderstood,
-                        asksForPIN: relay.asksForPIN)))
-        case .discovered(let host):
-            peripherals[host.peer.id] = host
-            take(
-                .heard(
-                    host.peer, rssi: host.rssi, hops: host.hops, isUnderstood: host.isUnderstood,
-                    asksForPIN: host.asksForPIN, placesForRelays: host.placesForRelays, bearer: host.bearer))
+        case .discovered(let peripheral):
+            guard let node = HeardNode(peripheral) else { break }
+            peripherals[peripheral.peer.id] = peripheral
+            take(.heard(node))
         case .better(let peer):
             peripherals[peer.peer.id] = peer
             take(.better(peer.peer))
@@ -185,5 +174,23 @@ extension Node {
         case .radio(.timing(let timing)): take(.adapterTimed(timing))
         case .radio(.broker(let condition)): take(.broker(BrokerReport(condition)))
         }
+    }
+}
+
+extension HeardNode {
+    /// What a bearer has heard. Nil for a relay that has not reported its host yet.
+    init?(_ peripheral: Peripheral) {
+        guard peripheral.isRelay else {
+            self.init(
+                peripheral.peer, rssi: peripheral.rssi, isUnderstood: peripheral.isUnderstood,
+                asksForPIN: peripheral.asksForPIN, placesForRelays: peripheral.placesForRelays,
+                bearer: peripheral.bearer)
+            return
+        }
+        guard let relayed = peripheral.relayed else { return nil }
+        self.init(
+            relayed.host, relay: peripheral.peer.id, hops: relayed.hops, rssi: peripheral.rssi,
+            hasRoom: relayed.hasRoom, placesForRelays: peripheral.placesForRelays,
+            isUnderstood: peripheral.isUnderstood, asksForPIN: peripheral.asksForPIN)
     }
 }

@@ -65,39 +65,22 @@ struct Dials: Sendable {
         case link(MeshCore.LinkID)
     }
 
-    /// A host that was heard.
-    private struct Host: Sendable {
-        var peer: Peer
-        var rssi: Int?
-        /// Whether this node speaks its version.
-        var isUnderstood: Bool
-        /// Whether it advertises that it asks for a PIN.
-        var asksForPIN: Bool
-        /// Whether its last slots are reserved for relays.
-        var placesForRelays: Bool
-    }
-
-    /// The hosts that were heard, by head. The radio's table bounds the number.
-    private var hosts: [Peer.ID: Host] = [:]
-    /// The dials, by the invited identifier or head.
+    /// The hosts that were heard, by the head of their identifier. The radio's own table bounds it.
+    private var hosts: [Peer.ID: HeardNode] = [:]
+    /// By the identifier, or the head of one, that was invited.
     private var dials: [Peer.ID: Dial] = [:]
     private var lastNumber = 0
 
-    mutating func heard(
-        _ peer: Peer, rssi: Int? = nil, isUnderstood: Bool, asksForPIN: Bool = false, placesForRelays: Bool = false
-    ) {
-        hosts[peer.id] = Host(
-            peer: peer, rssi: rssi, isUnderstood: isUnderstood, asksForPIN: asksForPIN, placesForRelays: placesForRelays
-        )
-    }
+    /// A host was heard.
+    mutating func heard(_ node: HeardNode) { hosts[node.host.id] = node }
 
     mutating func unheard(_ peer: Peer) { hosts[peer.id] = nil }
 
     /// A scan begins. Peers that were heard before may be somewhere else now.
     mutating func forgetHeard() { hosts = [:] }
 
-    /// The advertised data of a host that was heard.
-    func heard(_ id: Peer.ID) -> Peer? { hosts[Identity.head(of: id)]?.peer }
+    /// What a host that was heard advertises of itself.
+    func heard(_ id: Peer.ID) -> Peer? { hosts[Identity.head(of: id)]?.host }
 
     /// The signal strength of a host that was heard, if the radio knows it.
     func signal(of id: Peer.ID) -> Int? { hosts[Identity.head(of: id)]?.rssi }

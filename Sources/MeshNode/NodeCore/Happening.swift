@@ -15,8 +15,8 @@ enum Happening: Sendable {
     case said(MeshMessage, UInt64, on: MeshCore.LinkID, by: Peer.ID)
     /// A vouched link has ended.
     case left(MeshCore.LinkID, Peer.ID, LinkEnd)
-    /// A relay was heard, and only needs to be shown.
-    case way(RelayScanResult)
+    /// A relay is heard, and nothing is to be done but to tell of it.
+    case reported(HeardNode)
     case inviteFailed(InviteFailure)
     /// A conversation was forgotten.
     case forgot(ConversationKey)
@@ -30,7 +30,7 @@ extension Happening {
         case .link(let id, _), .ended(let id, _, _, _), .joined(let id, _), .left(let id, _, _),
             .said(_, _, on: let id, by: _):
             id
-        case .event, .way, .inviteFailed, .forgot, .wish: nil
+        case .event, .reported, .inviteFailed, .forgot, .wish: nil
         }
     }
 
@@ -42,7 +42,7 @@ extension Happening {
         case .link(_, .acknowledged(_, let key)), .forgot(let key): key.peer
         case .joined(_, let peer): peer.id
         case .left(_, let peer, _), .said(_, _, on: _, by: let peer): peer
-        case .link, .event, .way, .inviteFailed, .wish: nil
+        case .link, .event, .reported, .inviteFailed, .wish: nil
         }
     }
 

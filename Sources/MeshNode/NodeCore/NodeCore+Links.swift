@@ -205,7 +205,7 @@ extension NodeCore {
             Identity.head(of: host.id) == Identity.head(of: peer.id), let link = context.mesh.link(to: host.id),
             circuits.place(of: link) == nil
         else { return }
-        if dials.heard(peer.id) == nil { dials.heard(peer, isUnderstood: true) }
+        if dials.heard(peer.id) == nil { dials.heard(HeardNode(peer)) }
         dial(host.id, by: .host)
     }
 

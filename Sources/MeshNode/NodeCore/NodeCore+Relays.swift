@@ -23,29 +23,25 @@ extension NodeCore {
 
     // MARK: What is heard
 
-    mutating func heard(_ relay: RelayScanResult) {
+    mutating func heard(_ relay: HeardNode) {
         guard decisions.app.isJoining else { return }
         switch ways.heard(relay, now: context.now) {
         case .steer: steer(to: relay)
-        case .tell: if !isSettled || !decisions.inRange.knows(relay.way) { waiting.append(.way(relay)) }
+        case .tell: if !isSettled || !decisions.reported.knows(relay.named) { waiting.append(.reported(relay.named)) }
         case .wait: break
         }
         if betterWay.looksAside, let aside { look(.heardAside(aside)) }
     }
 
-    private mutating func steer(to relay: RelayScanResult) {
-        let way = relay.way
+    private mutating func steer(to relay: HeardNode) {
+        let relay = relay.named
         let now = configuration.origin + context.now
-        // A linked node that looks for a better route hears all relays in range every second. Known facts need no step.
-        if isSettled, context.mesh.host != nil, decisions.inRange.knows(way) {
-            return show(.contact(Contact(.heard, way.host, at: now, by: .sighting, rssi: relay.rssi)))
+        // Who is linked and looks for a better way hears all in range each second: what people know already is no step.
+        if isSettled, context.mesh.host != nil, decisions.reported.knows(relay) {
+            return show(.contact(Contact(.heard, relay.host, at: now, by: .sighting, rssi: relay.rssi)))
         }
-        waiting.append(
-            .event(
-                .heard(
-                    way.host, rssi: relay.rssi, hops: way.hops, isUnderstood: relay.isUnderstood, via: way.relay,
-                    asksForPIN: relay.asksForPIN)))
-        show(.contact(Contact(.heard, way.host, at: now, by: .sighting, rssi: relay.rssi)))
+        waiting.append(.event(.heard(relay)))
+        show(.contact(Contact(.heard, relay.host, at: now, by: .sighting, rssi: relay.rssi)))
     }
 
     mutating func unheard(_ peer: Peer) {
@@ -65,7 +61,7 @@ extension NodeCore {
         let isKept = dials.keepsPlaces(host) && !relays && !best.placesForRelays
         let isLeftAlone = isKept || ways.isLeftAlone(host, now: context.now)
         let isHost = dials.heard(host) != nil && !isLeftAlone && !ways.isAsGood(best, as: dials.signal(of: host))
-        return isHost ? .host : .relay(best.relay.id)
+        return isHost ? .host : .relay(best.id)
     }
 
     // MARK: Links to relays, and to nodes behind this one
@@ -117,8 +113,8 @@ extension NodeCore {
         }
         // A guest that waits for its host must know about this route.
         let host = Peer(id: Identity.head(of: route.host), name: dials.heard(route.host)?.name ?? "")
-        let way = HeardRelay(id: Identity.head(of: relay.id), hasRoom: ways.hasRoom(relay.id))
-        waiting.append(.event(.heard(host, rssi: nil, hops: Int(route.hops), isUnderstood: true, via: way)))
+        let heard = HeardNode(host, relay: relay.id, hops: Int(route.hops), hasRoom: ways.hasRoom(relay.id))
+        waiting.append(.event(.heard(heard)))
     }
 
     /// The relay has changed its route to the host. Its old route ends soon, and this node's circuit with it. So the
@@ -239,7 +235,7 @@ extension NodeCore {
         if Int(parent.route?.hops ?? 1) >= saving, dials.isNear(host.id), relays || !dials.keepsPlaces(host.id) {
             return .host
         }
-        return ways.better(than: parent, to: host.id, saving: saving, now: context.now).map { .relay($0.relay.id) }
+        return ways.better(than: parent, to: host.id, saving: saving, now: context.now).map { .relay($0.id) }
     }
 
     /// A relay to which this node can move to free its slot.
@@ -247,7 +243,7 @@ extension NodeCore {
         guard let host = context.mesh.host else { return nil }
         let parent = context.mesh.parent.flatMap { circuits.relays[$0.link] }
         let hops = parent?.route.map { Int($0.hops) } ?? 0
-        return ways.aside(of: parent?.peer.id, hops: hops, to: host.id, now: context.now).map { .relay($0.relay.id) }
+        return ways.aside(of: parent?.peer.id, hops: hops, to: host.id, now: context.now).map { .relay($0.id) }
     }
 
     // MARK: The state
@@ -292,7 +288,7 @@ extension NodeCore {
         for host in heard {
             let best = ways.best(to: host, below: nil, now: context.now)
             if let best { steer(to: best) }
-            for relay in ways.all(to: host) where relay != best { waiting.append(.way(relay)) }
+            for relay in ways.all(to: host) where relay != best { waiting.append(.reported(relay.named)) }
         }
         mayBeJoined(heard)
         tickFreshLook()

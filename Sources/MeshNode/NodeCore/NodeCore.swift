@@ -20,17 +20,9 @@ public struct NodeCore: Sendable {
     public enum Event: Sendable {
         /// The radio hosts or scans for the first time, so the node is ready.
         case started
-        /// A host was found or heard again, directly or through a relay.
-        ///
-        /// `rssi` is the signal strength in dBm, if the radio knows it. `hops` is the number of hops to the host.
-        /// `isUnderstood` is true if this node speaks the host's version and knows what it asks for. `asksForPIN` is
-        /// true if the host asks for a PIN, and `placesForRelays` if its last slots are reserved for relays.
-        case heard(
-            Peer, rssi: Int?, hops: Int, isUnderstood: Bool, via: HeardRelay? = nil, asksForPIN: Bool = false,
-            placesForRelays: Bool = false, bearer: Bearer? = nil)
-        /// A relay was found or heard again.
-        case heardRelay(RelayScanResult)
-        /// A linked host is heard on a better bearer than that of the link.
+        /// A host or a relay is in range, or is heard again.
+        case heard(HeardNode)
+        /// A host that this node is linked to is heard on a better bearer than the link's.
         case better(Peer)
         /// A host or a relay is not heard any more.
         case unheard(Peer)
@@ -358,14 +350,15 @@ public struct NodeCore: Sendable {
             if hasStarted { showWhatChanged() }
         case .tick: tick()
         case .end: end()
-        case .heardRelay(let relay): heard(relay)
-        case .heard(let peer, let rssi, _, let isUnderstood, _, let asksForPIN, let placesForRelays, _):
-            dials.heard(
-                peer, rssi: rssi, isUnderstood: isUnderstood, asksForPIN: asksForPIN, placesForRelays: placesForRelays)
-            ways.heardHost(peer.id)
-            mayBeJoined([Identity.head(of: peer.id)])
+        case .heard(let node) where node.relay != nil: heard(node)
+        case .heard(let node):
+            let host = node.host
+            dials.heard(node)
+            ways.heardHost(host.id)
+            mayBeJoined([Identity.head(of: host.id)])
             waiting.append(.event(event))
-            show(.contact(Contact(.heard, peer, at: configuration.origin + context.now, by: .sighting, rssi: rssi)))
+            let now = configuration.origin + context.now
+            show(.contact(Contact(.heard, host, at: now, by: .sighting, rssi: node.rssi)))
         case .better(let peer): better(peer)
         case .unheard(let peer): unheard(peer)
         case .reached(let peer):

@@ -23,7 +23,7 @@ public struct ShownHost: Hashable, Sendable, Encodable {
 extension NodeDecisions {
     /// The guest's own host, then the other known hosts, last joined first, and then the other hosts in range.
     var shownHosts: [ShownHost] {
-        let (known, heard, linked) = (policy.known, inRange.hosts, app.guest?.state.host?.id)
+        let (known, heard, linked) = (policy.known, reported.hosts, app.guest?.state.host?.id)
         let joined = known.hosts.reversed().map { host in
             ShownHost(
                 peer: host, known: true, inRange: heard.contains { $0.id == Identity.head(of: host.id) },
@@ -50,7 +50,7 @@ extension NodeDecisions {
     mutating func join(_ text: String, _ context: inout Context) -> [Act] {
         guard let guest = app.guest else { return [] }
         let known = policy.known.hosts.meant(by: text)
-        let heard = known.isEmpty ? inRange.hosts.filter { !policy.known.contains($0.id) }.meant(by: text) : []
+        let heard = known.isEmpty ? reported.hosts.filter { !policy.known.contains($0.id) }.meant(by: text) : []
         if (known + heard).count > 1 { return [.tell(Notice(.severalHosts(known + heard)))] }
         if let host = guest.state.host, [host].meant(by: text).first != nil {
             return [.tell(Notice(.joinedAlready(host.name)))]
@@ -66,7 +66,7 @@ extension NodeDecisions {
 
     /// Asks the person, once, if the typed name may mean several hosts in range. Returns nil if it does not.
     mutating func askWhichHost() -> [Act]? {
-        let rivals = policy.rivals(among: inRange.hosts)
+        let rivals = policy.rivals(among: reported.hosts)
         defer { askedHosts = Set(rivals.map(\.id)) }
         guard !rivals.isEmpty else { return nil }
         return askedHosts == Set(rivals.map(\.id)) ? [] : [.tell(Notice(.severalHosts(rivals)))]

@@ -54,8 +54,8 @@ struct NodeDecisions: Sendable {
     /// acts are performed.
     var policy: ReconnectPolicy
     private(set) var presence = Presence()
-    private(set) var inRange = WaysInRange()
-    /// The heads of hosts with a known name but another key, after the person was notified.
+    private(set) var reported = ReportedNodes()
+    /// Hosts of a known name and another key that people were told of, by their heads.
     var toldCopies = RecentTable<Peer.ID, Bool>(limit: NodeLimits.shownHosts)
     /// Why covers cannot be had at present.
     private(set) var failingCovers: Set<NetworkError> = []
@@ -157,7 +157,7 @@ struct NodeDecisions: Sendable {
             let reason = DisconnectReason(end)
             return [.show(.peerDisconnected(gone, reason))]
                 + ask(.multipeerEvent(.peerDisconnected(gone, reason: reason)), &context)
-        case .way(let relay): return heard(relay.way, rssi: relay.rssi, &context)
+        case .reported(let relay): return report(relay, &context)
         case .inviteFailed(let failure): return inviteFailed(failure)
         case .forgot(let key):
             context.memory.forget(key)
@@ -168,14 +168,14 @@ struct NodeDecisions: Sendable {
 
     private mutating func decide(_ event: NodeCore.Event, _ context: inout Context) -> [Act] {
         switch event {
-        case .heard(let peer, let rssi, let hops, _, let relay, _, _, let bearer):
-            let way = WaysInRange.Way(host: peer, hops: hops, relay: relay, bearer: bearer)
-            let told = heard(way, rssi: rssi, &context)
+        case .heard(let node):
+            let peer = node.host
+            let told = report(node, &context)
             let discovered = ask(.multipeerEvent(.peerDiscovered(peer)), &context) + tellCopy(peer)
             if context.mesh.host == nil, let question = askWhichHost() { return told + discovered + question }
             return told + discovered
-                + (bearer != .broker || policy.isMeant(peer) ? [.steer(.heard(peer))] : [])
-        case .unheard(let peer): return inRange.unheard(peer.id).map { lost($0, &context) } ?? []
+                + (node.bearer != .broker || policy.isMeant(peer) ? [.steer(.heard(peer))] : [])
+        case .unheard(let peer): return reported.unheard(peer.id).map { lost($0, &context) } ?? []
         case .radioFailed(let error): return watch(.radioFailed(error), &context)
         case .radioRecovered: return watch(.radioRecovered, &context)
         case .radioRepaired(let notice): return [.tell(notice)]
@@ -198,8 +198,8 @@ struct NodeDecisions: Sendable {
             let ended = endBans(&context) + watch(.tick, &context)
             return ended + (isDue ? ask(.host(.tick), &context) : []) + [.steer(.tick)]
         case .started: return [.begin]
-        // Events of the links, and events that are handled elsewhere.
-        case .input, .heardRelay, .better, .reached, .adapterTimed, .opened, .dialFailed, .received, .channelClosed,
+        // The links' own, and what is dealt with elsewhere.
+        case .input, .better, .reached, .adapterTimed, .opened, .dialFailed, .received, .channelClosed,
             .joined, .claimed, .said, .left, .measured, .written, .writeFailed, .coverMade, .end:
             return []
         }
@@ -212,13 +212,10 @@ struct NodeDecisions: Sendable {
         return [.show(.broker(report))] + former.map { .clear($0) } + (problem.map { [.tell($0)] } ?? [])
     }
 
-    /// Notes a route to a host, and shows it if it was not shown before.
-    private mutating func heard(_ way: WaysInRange.Way, rssi: Int?, _ context: inout Context) -> [Act] {
-        let (isNew, former) = inRange.heard(way)
-        return (former.map { lost($0, &context) } ?? [])
-            + (isNew
-                ? [.show(.peerDiscovered(way.host, rssi: rssi, hops: way.hops, via: way.relay, bearer: way.bearer))]
-                : [])
+    /// Reports a host that is heard, itself or through a relay, unless that was reported before.
+    private mutating func report(_ node: HeardNode, _ context: inout Context) -> [Act] {
+        let (isNew, former) = reported.heard(node)
+        return (former.map { lost($0, &context) } ?? []) + (isNew ? [.show(.peerDiscovered(node))] : [])
     }
 
     /// Notifies the person of a host that has the name of a known one but another key.
@@ -230,10 +227,10 @@ struct NodeDecisions: Sendable {
         return [.tell(Notice(.otherHost(name: host.name, head: Identity.head(of: peer.id))))]
     }
 
-    /// Notes a lost route to a host. If it was the last one, the host is lost.
-    private mutating func lost(_ way: WaysInRange.Way, _ context: inout Context) -> [Act] {
-        [.show(.peerLost(way.host, via: way.relay?.id))]
-            + (inRange.contains(way.host.id) ? [] : ask(.multipeerEvent(.peerLost(way.host)), &context))
+    /// A host, or a relay to it, is gone. The host is lost with the last of them.
+    private mutating func lost(_ node: HeardNode, _ context: inout Context) -> [Act] {
+        [.show(.peerLost(node.host, via: node.relay))]
+            + (reported.contains(node.host.id) ? [] : ask(.multipeerEvent(.peerLost(node.host)), &context))
     }
 
     // MARK: Links
@@ -368,7 +365,7 @@ struct NodeDecisions: Sendable {
     /// A host that says goodbye is gone before the radio, or relays to it, notice.
     private mutating func unheard(_ host: Peer) -> [Act] {
         let heard = Peer(id: Identity.head(of: host.id), name: host.name)
-        return inRange.gone(heard.id).map { .show(.peerLost(heard, via: $0.relay?.id)) }
+        return reported.gone(heard.id).map { .show(.peerLost(heard, via: $0.relay)) }
     }
 
     private func inviteFailed(_ failure: InviteFailure) -> [Act] {

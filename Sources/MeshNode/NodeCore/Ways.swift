@@ -2,46 +2,11 @@
 
 import MeshProtocol
 
-/// A relay's advertisement.
-public struct RelayScanResult: Hashable, Sendable {
-    /// The relay. Its identifier is a head.
-    public var relay: Peer
-    /// The host to which its circuits lead. Its identifier is a head.
-    public var host: Peer
-    /// Number of links from the relay to the host, at least 1.
-    public var hops: Int
-    /// Signal strength in dBm, if the radio knows it.
-    public var rssi: Int?
-    /// Whether the relay accepts another node.
-    public var hasRoom: Bool
-    /// Whether its last slots are reserved for relays.
-    public var placesForRelays: Bool
-    /// Whether this node speaks the relay's version and knows what it asks for.
-    public var isUnderstood: Bool
-    /// Whether it advertises that the host asks for a PIN.
-    public var asksForPIN: Bool
-
-    /// Creates a scan result.
-    public init(
-        _ relay: Peer, host: Peer, hops: Int, rssi: Int? = nil, hasRoom: Bool = true, placesForRelays: Bool = false,
-        isUnderstood: Bool = true, asksForPIN: Bool = false
-    ) {
-        self.relay = relay
-        self.host = host
-        self.hops = hops
-        self.rssi = rssi
-        self.hasRoom = hasRoom
-        self.placesForRelays = placesForRelays
-        self.isUnderstood = isUnderstood
-        self.asksForPIN = asksForPIN
-    }
-}
-
-/// The relays that were heard, and the best of them as a route to a host. Fewer hops count more than a better signal. A
-/// failed relay is avoided for some time.
+/// Which relays were heard, and which of them is the way to a host: fewer hops before a better signal, and who has failed is
+/// left alone for a while.
 struct Ways: Sendable {
     private struct Relay: Sendable {
-        var heard: RelayScanResult
+        var heard: HeardNode
         var at: MeshInstant
     }
 
@@ -87,10 +52,11 @@ struct Ways: Sendable {
 
     // MARK: What is heard
 
-    mutating func heard(_ relay: RelayScanResult, now: MeshInstant) -> Answer {
+    /// A relay was heard.
+    mutating func heard(_ relay: HeardNode, now: MeshInstant) -> Answer {
         let host = Identity.head(of: relay.host.id)
         let isKnown = relays.values.contains { Identity.head(of: $0.heard.host.id) == host }
-        relays[relay.relay.id] = Relay(heard: relay, at: now)
+        relays[relay.id] = Relay(heard: relay, at: now)
         hasHeardRelays = true
         if let settling = settling[host] { return settling.isTold ? .tell : .wait }
         guard !isKnown else { return .steer }
@@ -134,39 +100,38 @@ struct Ways: Sendable {
         return due
     }
 
-    /// All relays to a host, best first.
-    func all(to host: Peer.ID) -> [RelayScanResult] {
+    /// All relays that lead to a host, the best first.
+    func all(to host: Peer.ID) -> [HeardNode] {
         relays.values.filter { leads($0.heard, to: host) }.map { (rank: rank($0), heard: $0.heard) }
             .sorted { $0.rank < $1.rank }.map(\.heard)
     }
 
     // MARK: What is chosen
 
-    /// The best relay on the route to a host, with fewer than `below` hops; nil if none qualifies.
-    func best(to host: Peer.ID, below: Int?, except other: Peer.ID? = nil, now: MeshInstant) -> RelayScanResult? {
-        first(candidates(to: host, now: now).filter { $0.heard.hops < below ?? .max && $0.heard.relay.id != other })
+    /// The relay that is the best way to a host, with fewer hops to it than `below`; nil where there is none.
+    func best(to host: Peer.ID, below: Int?, except other: Peer.ID? = nil, now: MeshInstant) -> HeardNode? {
+        first(candidates(to: host, now: now).filter { $0.heard.hops < below ?? .max && $0.heard.id != other })
     }
 
-    /// The best relay that is worth a switch; nil if none is. It must be near and save at least `saving` hops. Or it
-    /// has no more hops than a faint present relay and a much stronger signal.
-    func better(than parent: CircuitTable.Relay, to host: Peer.ID, saving: Int, now: MeshInstant) -> RelayScanResult? {
+    /// The relay that is worth leaving another for: it is near and saves so many hops, or has no more and is heard much better than one
+    /// that is faint. Nil where there is none.
+    func better(than parent: CircuitTable.Relay, to host: Peer.ID, saving: Int, now: MeshInstant) -> HeardNode? {
         guard let route = parent.route else { return nil }
         let (hops, signal) = (Int(route.hops), parent.rssi ?? 0)
         let found = candidates(to: host, now: now).filter { relay in
             guard !isForOthers(relay) else { return false }
             if relay.heard.hops <= hops - saving { return Self.isNear(relay.heard.rssi) }
-            return relay.heard.hops <= hops && relay.heard.relay.id != Identity.head(of: parent.peer.id)
+            return relay.heard.hops <= hops && relay.heard.id != Identity.head(of: parent.peer.id)
                 && !Self.isNear(signal) && relay.heard.rssi ?? 0 >= signal + NodeLimits.betterSignal
         }
         return first(found)
     }
 
-    /// The best near relay to which this node can move to free its slot, except its present one. It must be farther
-    /// from the host, because the freed slot must be nearer. A relay without reserved slots is preferred. Nil if there
-    /// is none.
-    func aside(of parent: Peer.ID?, hops: Int, to host: Peer.ID, now: MeshInstant) -> RelayScanResult? {
+    /// The relay behind which this node makes room where it hangs on another one: near, and rather one whose last places are for
+    /// anybody. The place that it leaves is nearer to the host than the one that it takes. Nil where there is none.
+    func aside(of parent: Peer.ID?, hops: Int, to host: Peer.ID, now: MeshInstant) -> HeardNode? {
         let found = candidates(to: host, now: now).filter { relay in
-            relay.heard.relay.id != parent.map { Identity.head(of: $0) } && relay.heard.hops > hops
+            relay.heard.id != parent.map { Identity.head(of: $0) } && relay.heard.hops > hops
                 && Self.isNear(relay.heard.rssi)
         }
         return first(found)
@@ -179,12 +144,12 @@ struct Ways: Sendable {
     private func candidates(to host: Peer.ID, now: MeshInstant) -> [Relay] {
         relays.values.filter { relay in
             leads(relay.heard, to: host) && relay.heard.isUnderstood && relay.heard.hasRoom
-                && !isLeftAlone(relay.heard.relay.id, now: now) && now - relay.at < NodeLimits.freshWay
+                && !isLeftAlone(relay.heard.id, now: now) && now - relay.at < NodeLimits.freshWay
         }
     }
 
-    /// The best relay. Each rank is computed once.
-    private func first(_ some: [Relay]) -> RelayScanResult? {
+    /// The best of some. Each rank is made once.
+    private func first(_ some: [Relay]) -> HeardNode? {
         some.map { (rank: rank($0), heard: $0.heard) }.min { $0.rank < $1.rank }?.heard
     }
 
@@ -196,7 +161,7 @@ struct Ways: Sendable {
     private func rank(_ relay: Relay) -> (Int, Int, Int, UInt64) {
         (
             isForOthers(relay) ? 1 : 0, Self.worth(hops: relay.heard.hops, rssi: relay.heard.rssi),
-            -((relay.heard.rssi ?? -100) / 10), Self.mixed(local, relay.heard.relay.id)
+            -((relay.heard.rssi ?? -100) / 10), Self.mixed(local, relay.heard.id)
         )
     }
 
@@ -207,8 +172,8 @@ struct Ways: Sendable {
     /// Whether little is lost at this signal strength. An unknown signal counts as near.
     static func isNear(_ rssi: Int?) -> Bool { rssi ?? 0 >= NodeLimits.nearSignal }
 
-    /// Whether a relay is as good as its host, which is heard with this signal: the host is faint and the relay is not.
-    func isAsGood(_ relay: RelayScanResult, as rssi: Int?) -> Bool {
+    /// Whether a relay is as good a way as its host itself, which is heard with this signal: the host is faint, and it is not.
+    func isAsGood(_ relay: HeardNode, as rssi: Int?) -> Bool {
         Self.worth(hops: relay.hops, rssi: relay.rssi) <= Self.worth(hops: 0, rssi: rssi)
     }
 
@@ -218,7 +183,7 @@ struct Ways: Sendable {
         return other.utf8.reduce(start) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     }
 
-    private func leads(_ relay: RelayScanResult, to host: Peer.ID) -> Bool {
+    private func leads(_ relay: HeardNode, to host: Peer.ID) -> Bool {
         Identity.mayBeSame(host, relay.host.id)
     }
 
@@ -243,7 +208,7 @@ struct Ways: Sendable {
     /// All relays to a host are avoided at present. It is shown again when the first of them may be used again.
     mutating func askAgain(for host: Peer.ID, now: MeshInstant) {
         let ends = relays.values.filter { leads($0.heard, to: host) }.compactMap { relay in
-            pauseEnd(of: relay.heard.relay.id)
+            pauseEnd(of: relay.heard.id)
         }.filter { $0 > now }
         guard let end = ends.min() else { return }
         settling[Identity.head(of: host)] = Settling(until: end, isTold: true)

@@ -6,16 +6,17 @@ import MeshProtocol
 struct HostsInRange: Sendable {
     private(set) var hosts: [NodeView.HeardHost] = []
 
-    /// Records that a host or a relay to it was heard.
-    mutating func heard(_ peer: Peer, rssi: Int?, hops: Int, via relay: HeardRelay?) -> NodeWatch.Change {
+    /// A host is heard, or a relay that leads to it.
+    mutating func heard(_ node: HeardNode) -> NodeWatch.Change {
+        let (peer, rssi, hops) = (node.host, node.rssi, node.hops)
         let place = hosts.firstIndex { $0.id == peer.id }
         let name = UntrustedText.shown(peer.name)
         var host = place.map { hosts[$0] } ?? NodeView.HeardHost(id: peer.id, name: name, rssi: nil, hops: hops)
-        if let relay {
-            // A relay has less room for the name than the host.
+        if let relay = node.relay {
+            // A relay has less room for the name than the host itself.
             if host.hops > 0 { host.name = name }
-            host.relays.removeAll { $0.id == relay.id }
-            host.relays.append(.init(id: relay.id, hops: hops, room: relay.hasRoom, rssi: rssi))
+            host.relays.removeAll { $0.id == relay }
+            host.relays.append(.init(id: relay, hops: hops, room: node.hasRoom, rssi: rssi))
             host.relays = Array(host.relays.suffix(NodeLimits.shownRelays)).sorted {
                 ($0.hops, $0.id) < ($1.hops, $1.id)
             }

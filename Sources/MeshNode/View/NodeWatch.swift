@@ -98,8 +98,7 @@ package struct NodeWatch: Sendable {
     /// Applies an event.
     package mutating func handle(_ event: NodeEvent, now: MeshInstant) -> Change {
         switch event {
-        case .peerDiscovered(let peer, let rssi, let hops, let relay, _):
-            return inRange.heard(peer, rssi: rssi, hops: hops, via: relay)
+        case .peerDiscovered(let node): return inRange.heard(node)
         case .peerLost(let peer, let relay):
             inRange.lost(peer.id, via: relay)
             return .now

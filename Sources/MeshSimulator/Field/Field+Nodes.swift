@@ -154,13 +154,12 @@ extension Field {
     func advertisement(of node: Int, _ signal: Int) -> NodeCore.Event? {
         let peer = Peer(id: nodes[node].head, name: nodes[node].name)
         if nodes[node].isHost {
-            return .heard(
-                peer, rssi: signal, hops: 0, isUnderstood: true, placesForRelays: nodes[node].placesForRelays)
+            return .heard(HeardNode(peer, rssi: signal, placesForRelays: nodes[node].placesForRelays))
         }
         return nodes[node].notice.map { notice in
-            .heardRelay(
-                RelayScanResult(
-                    peer, host: notice.host, hops: notice.hops, rssi: signal, hasRoom: notice.hasRoom,
+            .heard(
+                HeardNode(
+                    notice.host, relay: peer.id, hops: notice.hops, rssi: signal, hasRoom: notice.hasRoom,
                     placesForRelays: notice.placesForRelays, asksForPIN: notice.asksForPIN))
         }
     }

@@ -22,14 +22,13 @@ extension World {
     private func advertisement(of node: Int) -> NodeCore.Event? {
         let peer = Peer(id: Identity.head(of: nodes[node].peer), name: nodes[node].name)
         if node == 0 {
-            return .heard(
-                peer, rssi: -60, hops: 0, isUnderstood: true, placesForRelays: nodes[node].placesForRelays)
+            return .heard(HeardNode(peer, rssi: -60, placesForRelays: nodes[node].placesForRelays))
         }
         return nodes[node].notice.map { notice in
             let host = Peer(id: String(notice.host.id.prefix(10)), name: notice.host.name)
-            return .heardRelay(
-                RelayScanResult(
-                    peer, host: host, hops: notice.hops, rssi: -60 - node, hasRoom: notice.hasRoom,
+            return .heard(
+                HeardNode(
+                    host, relay: peer.id, hops: notice.hops, rssi: -60 - node, hasRoom: notice.hasRoom,
                     placesForRelays: notice.placesForRelays, asksForPIN: notice.asksForPIN))
         }
     }

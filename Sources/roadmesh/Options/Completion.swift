@@ -108,6 +108,6 @@ struct Listener: Service {
 
     func run() async {
         // A relay may have cut the name.
-        for await case .peerDiscovered(let host, _, _, nil, _) in events { heard.add(host) }
+        for await case .peerDiscovered(let node) in events where node.relay == nil { heard.add(node.host) }
     }
 }
