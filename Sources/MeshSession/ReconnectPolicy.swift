@@ -33,10 +33,8 @@ public struct ReconnectPolicy: Sendable {
 
     /// An action for the guest.
     public enum Action: Hashable, Sendable {
-        /// Scan for hosts.
+        /// Scan from the beginning: what was heard before may be somewhere else now. `isScanning` says how long.
         case browse
-        /// Stop scanning, since dialling has priority.
-        case stopBrowsing
         /// Dial this host.
         case invite(Peer.ID)
         /// Cancel the pending dial.
@@ -86,8 +84,9 @@ public struct ReconnectPolicy: Sendable {
     }
 
     private var wanted: WantedHost
-    /// The hosts that were joined before. A host with one of their names and another key is not joined automatically.
-    public var known: KnownHosts
+    /// The hosts that were joined before, as of the present event. A host with one of their names and another key is not joined
+    /// automatically.
+    private var known = KnownHosts()
     private var state = State.idle
     private var failures = 0
     private var pauseUntil: MeshInstant = .zero
@@ -114,14 +113,37 @@ public struct ReconnectPolicy: Sendable {
     /// A policy for a guest that joins the host with this name or identifier. 8 to 32 hexadecimal digits are an
     /// identifier or its beginning, and never a name. With nil, a guest joins the hosts that it has joined before, and
     /// first its own: the last of them. If it has joined none yet, or with `joinsAny`, it joins any host.
-    public init(wanted: String? = nil, known: KnownHosts = KnownHosts(), joinsAny: Bool = false) {
+    public init(wanted: String? = nil, joinsAny: Bool = false) {
         self.wanted = WantedHost(wanted)
-        self.known = known
         self.joinsAny = joinsAny
     }
 
+    /// Whether the guest scans for hosts. Dialling has priority over scanning.
+    public var isScanning: Bool {
+        switch state {
+        case .idle, .joining: false
+        case .choosing: true
+        case .connected: isAway && ownHostLook.isOn
+        case .returning(let gap): !gap.isDialling
+        }
+    }
+
+    /// Whether the guest dials a host.
+    public var isDialling: Bool {
+        switch state {
+        case .idle, .choosing, .connected: false
+        case .joining: true
+        case .returning(let gap): gap.isDialling
+        }
+    }
+
+    /// Whether the person has named a host. A host that is joined then becomes the guest's own.
+    public var isHostNamed: Bool { !wanted.isAny }
+
     /// The known host with the same name as this different host. Nil if this guest may join it automatically.
-    public func host(copiedBy peer: Peer) -> Peer? { wanted.isKey(of: peer) ? nil : known.host(copiedBy: peer) }
+    public func host(copiedBy peer: Peer, known: KnownHosts) -> Peer? {
+        wanted.isKey(of: peer) ? nil : known.host(copiedBy: peer)
+    }
 
     /// The hosts in range that the typed name may mean, if these are several and none has exactly that name. The person is asked.
     public func rivals(among heard: [Peer]) -> [Peer] {
@@ -132,9 +154,9 @@ public struct ReconnectPolicy: Sendable {
 
     /// Whether a host that is heard from afar may be joined by itself: it was named, was joined before, or is the one that is
     /// returned to. Anybody's host is at a broker.
-    public func isMeant(_ peer: Peer) -> Bool {
+    public func isMeant(_ peer: Peer, known: KnownHosts) -> Bool {
         switch state {
-        case .connected(let host), .joining(let host): isSame(host, peer) || isOwn(peer)
+        case .connected(let host), .joining(let host): isSame(host, peer) || isOwn(peer, known)
         case .returning(let gap): isSame(gap.host, peer)
         case .idle, .choosing:
             wanted.isAny ? known.contains(peer.id) : wanted.isPerhaps(peer)
@@ -143,12 +165,12 @@ public struct ReconnectPolicy: Sendable {
 
     /// Whether this guest joins a host that has proved its identifier. If not, the caller must not report it as the
     /// host: `linked` then ends the link.
-    public func accepts(_ proved: Peer) -> Bool {
+    public func accepts(_ proved: Peer, known: KnownHosts) -> Bool {
         switch state {
         // It is the right host, and may have another name now.
         case .connected(let host) where host.id == proved.id: true
         case .returning(let gap) where gap.host.id == proved.id: true
-        default: wanted.isProved(by: proved) && host(copiedBy: proved) == nil
+        default: wanted.isProved(by: proved) && host(copiedBy: proved, known: known) == nil
         }
     }
 
@@ -161,8 +183,14 @@ public struct ReconnectPolicy: Sendable {
         return [heardInPause == nil ? nil : pauseUntil, holdEnds, gapEnds, othersWait, look].compactMap(\.self).min()
     }
 
-    /// Decides the actions for an event. `jitter` is a random number from 0 to 1.
-    public mutating func handle(_ event: Event, now: MeshInstant, jitter: Double) -> [Action] {
+    /// Decides the actions for an event. `known` are the hosts that were joined before, with the one of `linked`. `jitter` is a
+    /// random number from 0 to 1.
+    public mutating func handle(_ event: Event, known: KnownHosts, now: MeshInstant, jitter: Double) -> [Action] {
+        self.known = known
+        return decide(event, now: now, jitter: jitter)
+    }
+
+    private mutating func decide(_ event: Event, now: MeshInstant, jitter: Double) -> [Action] {
         switch (state, event) {
         case (_, .start): return start(now: now)
         case (_, .leave): return leave()
@@ -174,21 +202,21 @@ public struct ReconnectPolicy: Sendable {
         case (.connected(let host), .heard(let peer)): return goHome(from: host, to: peer, now: now)
         case (.returning(var gap), .heard(let peer)): return comeBack(&gap, to: peer, now: now)
         case (.idle, .linked(let peer)): return [.cancelInvite(peer.id)]
-        case (.joining, .linked(let peer)) where !accepts(peer), (.choosing, .linked(let peer)) where !accepts(peer):
+        case (.joining, .linked(let peer)) where !accepts(peer, known: known),
+            (.choosing, .linked(let peer)) where !accepts(peer, known: known):
             return leaveStranger(peer, now: now, jitter: jitter)
-        case (.returning, .linked(let peer)) where !accepts(peer):
-            return [.cancelInvite(peer.id)] + handle(.dialFailed, now: now, jitter: jitter)
+        case (.returning, .linked(let peer)) where !accepts(peer, known: known):
+            return [.cancelInvite(peer.id)] + decide(.dialFailed, now: now, jitter: jitter)
         case (.joining, .linked(let peer)), (.returning, .linked(let peer)):
             connect(to: peer, now: now)
             return [.show(.connected)]
         // The link came up before the person's new choice.
         case (.choosing, .linked(let peer)):
             connect(to: peer, now: now)
-            return [.stopBrowsing, .show(.connected)]
+            return [.show(.connected)]
         case (.connected(let host), .linkLost):
-            let looked: [Action] = isAway && ownHostLook.isOn ? [.stopBrowsing] : []
             state = .returning(Return(host: host, since: now))
-            return looked + [.show(.reconnecting(attempt: 1)), .invite(host.id)]
+            return [.show(.reconnecting(attempt: 1)), .invite(host.id)]
         case (.connected(let host), .hostEnded), (.joining(let host), .hostEnded):
             choose(othersFrom: now + Self.limit, after: host)
             return [.show(.disconnected), .browse, .show(.connecting)]
@@ -223,13 +251,8 @@ public struct ReconnectPolicy: Sendable {
         state = .connected(host)
         failures = 0
         held.removeAll()
-        _ = noteJoined(host)
         ownHostLook.linked(isAway: isAway, now: now)
     }
-
-    /// A host was joined. It becomes the guest's own if the person has named it, or if there was none. Returns whether
-    /// anything has changed.
-    public mutating func noteJoined(_ host: Peer) -> Bool { known.joined(host, asOwn: !wanted.isAny) }
 
     private mutating func choose(othersFrom time: MeshInstant, after lost: Peer? = nil) {
         state = .choosing
@@ -242,7 +265,7 @@ public struct ReconnectPolicy: Sendable {
 
     private func isSame(_ one: Peer, _ other: Peer) -> Bool { Identity.head(of: one.id) == Identity.head(of: other.id) }
 
-    private func isOwn(_ peer: Peer) -> Bool {
+    private func isOwn(_ peer: Peer, _ known: KnownHosts) -> Bool {
         guard wanted.isAny, let own = known.hosts.last else { return false }
         return isSame(own, peer)
     }
@@ -250,17 +273,17 @@ public struct ReconnectPolicy: Sendable {
     /// Whether the guest is linked to another host than its own.
     private var isAway: Bool {
         guard case .connected(let host) = state, wanted.isAny, !known.hosts.isEmpty else { return false }
-        return !isOwn(host)
+        return !isOwn(host, known)
     }
 
     /// Scans for the guest's own host from time to time, while it is linked to another.
     private mutating func look(now: MeshInstant) -> [Action] {
-        guard isAway, ownHostLook.tick(now: now) else { return [] }
-        return [ownHostLook.isOn ? .browse : .stopBrowsing]
+        guard isAway, ownHostLook.tick(now: now), ownHostLook.isOn else { return [] }
+        return [.browse]
     }
 
     private mutating func goHome(from host: Peer, to peer: Peer, now: MeshInstant) -> [Action] {
-        guard isAway, isOwn(peer), !hasRefused(peer), ownHostLook.heard(now: now) else { return [] }
+        guard isAway, isOwn(peer, known), !hasRefused(peer), ownHostLook.heard(now: now) else { return [] }
         choose(othersFrom: now + Self.limit)
         return [.goHome(from: host), .browse, .show(.connecting)]
     }
@@ -268,15 +291,15 @@ public struct ReconnectPolicy: Sendable {
     private mutating func pauseEnded(now: MeshInstant, jitter: Double) -> [Action] {
         if let peer = heardInPause, now >= pauseUntil {
             heardInPause = nil
-            return handle(.heard(peer), now: now, jitter: jitter)
+            return decide(.heard(peer), now: now, jitter: jitter)
         }
         if state == .choosing, !early.isEmpty, now >= othersFrom {
             let peers = early
             early = []
-            return peers.flatMap { handle(.heard($0), now: now, jitter: jitter) }
+            return peers.flatMap { decide(.heard($0), now: now, jitter: jitter) }
         }
         guard state == .choosing, let peer = held.takeDue(now: now) else { return [] }
-        return handle(.heard(peer), now: now, jitter: jitter)
+        return decide(.heard(peer), now: now, jitter: jitter)
     }
 
     private mutating func start(now: MeshInstant) -> [Action] {
@@ -305,14 +328,14 @@ public struct ReconnectPolicy: Sendable {
         defer { state = .idle }
         switch state {
         case .idle: return []
-        case .choosing, .connected: return [.stopBrowsing, .show(.disconnected)]
+        case .choosing, .connected: return [.show(.disconnected)]
         case .joining(let host): return [.cancelInvite(host.id), .show(.disconnected)]
-        case .returning(let gap): return [.cancelInvite(gap.host.id), .stopBrowsing, .show(.disconnected)]
+        case .returning(let gap): return [.cancelInvite(gap.host.id), .show(.disconnected)]
         }
     }
 
     private mutating func choose(_ peer: Peer, now: MeshInstant) -> [Action] {
-        guard wanted.isPerhaps(peer), host(copiedBy: peer) == nil, !hasRefused(peer) else { return [] }
+        guard wanted.isPerhaps(peer), host(copiedBy: peer, known: known) == nil, !hasRefused(peer) else { return [] }
         guard mayBeJoinedNow(peer) || now >= othersFrom else {
             wait(peer)
             return []
@@ -320,7 +343,7 @@ public struct ReconnectPolicy: Sendable {
         guard mayBeJoined(peer) else { return offer(peer) }
         guard held.isOver(for: peer, now: now), isPauseOver(for: peer, now: now) else { return [] }
         state = .joining(peer)
-        return [.stopBrowsing, .invite(wanted.key ?? peer.id)]
+        return [.invite(wanted.key ?? peer.id)]
     }
 
     /// Whether a host may be joined without a person's command.
@@ -332,7 +355,7 @@ public struct ReconnectPolicy: Sendable {
     /// Whether a host may be joined at once: it was named, is the guest's own, was lost, or no host is known.
     private func mayBeJoinedNow(_ peer: Peer) -> Bool {
         guard mayBeJoined(peer) else { return false }
-        return !wanted.isAny || known.hosts.isEmpty || isOwn(peer) || lost.map { isSame($0, peer) } == true
+        return !wanted.isAny || known.hosts.isEmpty || isOwn(peer, known) || lost.map { isSame($0, peer) } == true
     }
 
     private mutating func wait(_ peer: Peer) {
@@ -370,7 +393,7 @@ public struct ReconnectPolicy: Sendable {
         gap.attempt += 1
         gap.isDialling = true
         state = .returning(gap)
-        return [.show(.reconnecting(attempt: gap.attempt)), .stopBrowsing, .invite(gap.host.id)]
+        return [.show(.reconnecting(attempt: gap.attempt)), .invite(gap.host.id)]
     }
 
     private mutating func refused(

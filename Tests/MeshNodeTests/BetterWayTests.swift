@@ -175,8 +175,8 @@ struct BetterWayTests {
         var convoy = Self.joined("Car", "One", "Ana", relays: ["One"])
         convoy.deaf = ["Car"]
         convoy.meet("Car", "Ana")
-        // Wait until the dial begins.
-        while convoy.nodes["Ana"]?.core.dials.pending == nil { convoy.pass(.milliseconds(100)) }
+        // Until the dial begins.
+        while convoy.nodes["Ana"]?.core.context.route.dialled == nil { convoy.pass(.milliseconds(100)) }
         convoy.kill("One")
         convoy.deaf = []
         convoy.pass(.seconds(40))

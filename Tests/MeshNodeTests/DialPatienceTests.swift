@@ -24,7 +24,7 @@ struct DialPatienceTests {
     func relayIsFull() {
         // The dialled relay has lost its last slot since its advertisement.
         var convoy = fullRelays()
-        let dialled = convoy.nodes["Ana"]?.core.dials.relay(of: 1)
+        let dialled = convoy.nodes["Ana"]?.core.context.route.relay(of: 1)
         #expect(dialled != nil)
         convoy.full = dialled == Identity.head(of: convoy.id("One")) ? ["One"] : ["Two"]
         convoy.pass(.milliseconds(1_500))
@@ -37,13 +37,13 @@ struct DialPatienceTests {
     func listensAgain() {
         var convoy = fullRelays()
         let looks = convoy.nodes["Ana"]?.looks ?? 0
-        let isOne = convoy.nodes["Ana"]?.core.dials.relay(of: 1) == Identity.head(of: convoy.id("One"))
+        let isOne = convoy.nodes["Ana"]?.core.context.route.relay(of: 1) == Identity.head(of: convoy.id("One"))
         // The other relay is out of range by then.
         convoy.part(isOne ? "Two" : "One", "Ana")
         convoy.pass(.milliseconds(700))
         #expect(convoy.cancelled["Ana"] == 1)
         #expect((convoy.nodes["Ana"]?.looks ?? 0) > looks)
-        #expect(convoy.nodes["Ana"]?.core.dials.relay(of: 2) == nil)
+        #expect(convoy.nodes["Ana"]?.core.context.route.relay(of: 2) == nil)
     }
 
     @Test("a relay's dial delays the nodes behind it for as long as an opened channel takes, and for a second at most")
@@ -127,25 +127,25 @@ struct DialPatienceTests {
     func onlyWay() {
         let host = Peer(id: "0123456789", name: "Car")
         func pause(relays: [Peer.ID]) -> Duration? {
-            var ways = Ways(local: "ana")
+            var nodes = HeardNodes(local: "ana")
             var now = MeshInstant.zero
             for _ in 0..<8 {
                 now += .seconds(20)
-                ways.unanswered("beef0001", now: now)
+                nodes.unanswered("beef0001", now: now)
             }
             for relay in relays {
-                _ = ways.heard(HeardNode(host, relay: relay, hops: 1, rssi: -60), now: now)
+                _ = nodes.heard(relay: HeardNode(host, relay: relay, hops: 1, rssi: -60), now: now)
             }
             let ends = (1...30).map { now + .seconds($0) }
-            return ends.first { !ways.isLeftAlone("beef0001", now: $0) }.map { $0 - now }
+            return ends.first { !nodes.isLeftAlone("beef0001", now: $0) }.map { $0 - now }
         }
         #expect(pause(relays: ["beef0001"]) == .seconds(4))
         #expect(pause(relays: ["beef0001", "beef0002"]) == .seconds(16))
         #expect(pause(relays: []) == .seconds(16), "it has to be heard again")
-        var ways = Ways(local: "ana")
-        _ = ways.heard(HeardNode(host, relay: "beef0001", hops: 1, rssi: -60), now: .zero)
-        ways.leadsNowhere("beef0001", now: .seconds(10))
-        #expect(ways.isLeftAlone("beef0001", now: .seconds(10)), "it has just lost its route")
+        var nodes = HeardNodes(local: "ana")
+        _ = nodes.heard(relay: HeardNode(host, relay: "beef0001", hops: 1, rssi: -60), now: .zero)
+        nodes.leadsNowhere("beef0001", now: .seconds(10))
+        #expect(nodes.isLeftAlone("beef0001", now: .seconds(10)), "it has just lost its way")
     }
 
     @Test("a crowd spreads over equal relays, and each guest uses the same relay again")
@@ -154,10 +154,12 @@ struct DialPatienceTests {
         let host = Peer(id: "0123456789", name: "Car")
         var chosen: [Peer.ID: Int] = [:]
         for guest in 0..<400 {
-            var ways = Ways(local: String(guest, radix: 16))
-            for relay in relays { _ = ways.heard(HeardNode(host, relay: relay.id, hops: 1, rssi: -71), now: .zero) }
-            let best = ways.best(to: host.id, below: nil, now: .zero)?.id ?? ""
-            #expect(ways.best(to: host.id, below: nil, now: .zero)?.id == best)
+            var nodes = HeardNodes(local: String(guest, radix: 16))
+            for relay in relays {
+                _ = nodes.heard(relay: HeardNode(host, relay: relay.id, hops: 1, rssi: -71), now: .zero)
+            }
+            let best = nodes.best(to: host.id, below: nil, now: .zero)?.id ?? ""
+            #expect(nodes.best(to: host.id, below: nil, now: .zero)?.id == best)
             chosen[best, default: 0] += 1
         }
         #expect(chosen.count == 8 && chosen.values.allSatisfy { (25...80).contains($0) }, "\(chosen)")

@@ -10,11 +10,11 @@ import Testing
 struct FaintLinkTests {
     private static let host = Peer(id: "c0ffee00", name: "Car")
 
-    private static func hears(_ relays: [(id: Peer.ID, hops: Int, rssi: Int)]) -> Ways {
-        var ways = Ways(local: "ana")
+    private static func hears(_ relays: [(id: Peer.ID, hops: Int, rssi: Int)]) -> HeardNodes {
+        var ways = HeardNodes(local: "ana")
         for relay in relays {
             _ = ways.heard(
-                HeardNode(host, relay: relay.id, hops: relay.hops, rssi: relay.rssi),
+                relay: HeardNode(host, relay: relay.id, hops: relay.hops, rssi: relay.rssi),
                 now: .zero)
         }
         return ways
@@ -55,10 +55,11 @@ struct FaintLinkTests {
     func carriesOthers() {
         let ways = Self.hears([("beef0002", 2, -60)])
         func better(_ signal: Int, hops: UInt8, carriesOthers: Bool) -> Bool {
-            let parent = CircuitTable.Relay(
-                peer: Peer(id: "beef0001", name: ""), route: Route(host: Self.host.id, hops: hops), rssi: signal)
-            let saving = carriesOthers ? NodeLimits.hopsWithOthers : 1
-            return ways.better(than: parent, to: Self.host.id, saving: saving, now: .zero) != nil
+            let parent = RelayLinks.Relay(
+                peer: Peer(id: "beef0001", name: ""), route: MeshProtocol.Route(host: Self.host.id, hops: hops),
+                rssi: signal)
+            let path = ways.better(than: parent, to: Self.host.id, carriesOthers: carriesOthers, now: .zero)
+            return path == .relay("beef0002")
         }
         #expect(better(-60, hops: 3, carriesOthers: false))
         #expect(!better(-60, hops: 3, carriesOthers: true))

@@ -40,7 +40,7 @@ struct MisleadingRelayTests {
         convoy.line("Car", "One", "Ana")
         convoy.pass(.seconds(3))
         #expect(convoy.isLinked("Ana"))
-        let route = Route(host: another(convoy.id("Car"), sharing: digits), hops: 1)
+        let route = MeshProtocol.Route(host: another(convoy.id("Car"), sharing: digits), hops: 1)
         convoy.change("One") { core in core.apply(core.context.mesh.lead(route)) }
         convoy.feed(.tick, to: "One")
         #expect(!convoy.channels.keys.contains { $0.node == "Ana" }, "Ana has said goodbye")
@@ -53,7 +53,7 @@ struct MisleadingRelayTests {
         var convoy = ConvoyOfCores(relays: ["One"], guests: ["Ana"])
         convoy.line("Car", "One", "Ana")
         convoy.pass(.seconds(3))
-        let route = Route(host: convoy.id("Car"), hops: 3)
+        let route = MeshProtocol.Route(host: convoy.id("Car"), hops: 3)
         convoy.change("One") { core in core.apply(core.context.mesh.lead(route)) }
         convoy.feed(.tick, to: "One")
         convoy.pass(.seconds(3))

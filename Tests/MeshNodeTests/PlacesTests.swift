@@ -115,11 +115,11 @@ struct PlacesTests {
 
     @Test("a guest prefers a relay without reserved slots, and uses one with reserved slots if it hears no other")
     func hears() {
-        var ways = Ways(local: "ana")
+        var ways = HeardNodes(local: "ana")
         let host = Peer(id: "c0ffee00", name: "Car")
         func hear(_ relay: String, hops: Int, kept: Bool) {
             _ = ways.heard(
-                HeardNode(
+                relay: HeardNode(
                     host, relay: relay, hops: hops, rssi: -60, placesForRelays: kept), now: .zero)
         }
         hear("beef0001", hops: 1, kept: true)

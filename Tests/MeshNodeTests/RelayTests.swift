@@ -85,10 +85,10 @@ struct RelayTests {
         convoy.slow.insert("Ana")
         convoy.type(.guest(.vote("s2")), at: "Ana")
         convoy.pass(NodeLimits.relayedState * 2)
-        #expect(convoy.nodes["Ana"]?.core.circuits.wantsState?.asked == 0)
+        #expect(convoy.nodes["Ana"]?.core.relayedState.asked == 0)
         convoy.finishWrite("Ana")
         convoy.pass(NodeLimits.relayedState)
-        #expect(convoy.nodes["Ana"]?.core.circuits.wantsState == nil)
+        #expect(convoy.nodes["Ana"]?.core.relayedState.asked == nil)
         #expect(convoy.votes(for: "s2", at: "Ana") == 1)
     }
 
@@ -137,12 +137,12 @@ struct RelayTests {
     @Test("leave a relay that was dialled for a circuit that is no longer needed")
     func carrierOfNothing() {
         let relay = Peer(id: "00112233445566778899aabbccddeeff", name: "One")
-        var table = CircuitTable()
-        table.linked(relay, Route(host: "ffeeddccbbaa99887766554433221100", hops: 1), on: 1, now: .zero)
-        #expect(table.deadline == NodeLimits.idleCarrier)
-        #expect(table.idle(now: NodeLimits.idleCarrier) == [1])
-        table.opened(2, CircuitPlace(to: "ffeeddccbbaa99887766554433221100", over: 1, hops: 1))
-        #expect(table.idle(now: .seconds(60)).isEmpty)
+        var links = RelayLinks()
+        links.linked(relay, MeshProtocol.Route(host: "ffeeddccbbaa99887766554433221100", hops: 1), on: 1, now: .zero)
+        #expect(links.deadline == NodeLimits.idleCarrier)
+        #expect(links.idle(now: NodeLimits.idleCarrier) == [1])
+        links.circuitOpened(over: 1)
+        #expect(links.idle(now: .seconds(60)).isEmpty)
     }
 
     @Test("stay with a relay that finds another route, and are connected again without dialling")

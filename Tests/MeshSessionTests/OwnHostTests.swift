@@ -15,24 +15,24 @@ struct OwnHostTests {
     /// A policy and its clock.
     private struct Guest {
         var policy: ReconnectPolicy
+        var known: KnownHosts
         var now: MeshInstant = .zero
         var invited: [Peer.ID] = []
         var offered: [Peer] = []
         var left: [Peer] = []
-        var isListening = false
+        var isListening: Bool { policy.isScanning }
 
         init(known: [Peer], joinsAny: Bool = false) {
-            policy = ReconnectPolicy(known: KnownHosts(known), joinsAny: joinsAny)
+            (policy, self.known) = (ReconnectPolicy(joinsAny: joinsAny), KnownHosts(known))
         }
 
         mutating func handle(_ event: ReconnectPolicy.Event) {
-            for action in policy.handle(event, now: now, jitter: 1) {
+            if case .linked(let host) = event { _ = known.joined(host, asOwn: policy.isHostNamed) }
+            for action in policy.handle(event, known: known, now: now, jitter: 1) {
                 switch action {
                 case .invite(let host): invited.append(host)
                 case .offer(let host): offered.append(host)
                 case .goHome(let host): left.append(host)
-                case .browse: isListening = true
-                case .stopBrowsing: isListening = false
                 default: break
                 }
             }
@@ -150,14 +150,13 @@ struct OwnHostTests {
         guest.handle(.heard(Self.heardSecond))
         guest.pass(.seconds(3))
         guest.handle(.linked(Self.second))
-        guest.isListening = false
         return guest
     }
 
     @Test("a guest that is linked to another known host scans for its own, and returns when it is heard")
     func goesHome() {
         var guest = away()
-        #expect(guest.policy.known.hosts == [Self.second, Self.car], "its own stays its own")
+        #expect(guest.known.hosts == [Self.second, Self.car], "its own stays its own")
         guest.handle(.heard(Self.heardCar))
         #expect(guest.left.isEmpty, "not at once: it would go to and fro at the edge of the reach")
         guest.pass(.seconds(10))
@@ -174,7 +173,6 @@ struct OwnHostTests {
         guest.handle(.heard(Self.heardCar))
         guest.handle(.linked(Self.car))
         #expect(guest.invited == [Self.heardSecond.id, Self.heardCar.id])
-        guest.isListening = false
         guest.pass(.seconds(3_600))
         #expect(!guest.isListening && guest.left.count == 1, "in its own car it does not listen")
     }
@@ -213,7 +211,7 @@ struct OwnHostTests {
         guest.handle(.heard(Self.stranger))
         let stranger = Peer(id: Self.stranger.id + String(repeating: "0", count: 24), name: "Stranger")
         guest.handle(.linked(stranger))
-        #expect(guest.policy.known.hosts == [Self.car, stranger])
+        #expect(guest.known.hosts == [Self.car, stranger])
     }
 
     @Test("a guest that was removed from one car joins no other one without its person's command")

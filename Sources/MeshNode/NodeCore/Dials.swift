@@ -2,224 +2,260 @@
 
 import MeshProtocol
 
-/// The hosts that were heard, and the pending dials. A dial lasts from the invitation until the link is up or has
-/// failed.
+/// Dials hosts by the best path, from the invitation until the link is up or has failed, and looks for another path if a dial is
+/// not answered. One host has one dial.
 struct Dials: Sendable {
+    private enum State: Hashable, Sendable {
+        /// No channel has opened. `overdue` is when another route is looked for, and `looks` how often it was.
+        case pending(overdue: MeshInstant?, looks: Int)
+        /// The link shakes hands: the one to the host, or the one to the relay on the route.
+        case open(MeshCore.LinkID)
+    }
+
     private struct Dial: Sendable {
         var number: Int
-        /// The link on which the handshake runs, to the host or to the relay; nil while no channel is open.
-        var link: MeshCore.LinkID?
-        /// The head of the relay that is dialled on the route to the host.
+        var state: State
+        /// The head of the dialled relay.
         var relay: Peer.ID?
-        /// The host's identifier, as far as that relay has advertised it.
+        /// As much of the host's identifier as the relay has advertised.
         var advertised: Peer.ID?
-        /// When to try another route, unless a channel has opened; nil for a circuit over an existing link.
-        var patience: MeshInstant?
-        /// How often another route was considered.
-        var looks = 0
-        /// The host was not heard. The dial waits for it to come back.
+        /// The host was not heard, and is waited for where it was.
         var isBlind = false
+
+        var link: MeshCore.LinkID? { if case .open(let link) = state { link } else { nil } }
+
+        var overdue: MeshInstant? { if case .pending(let overdue, _) = state { overdue } else { nil } }
+
+        /// Whether to scan instead of waiting for the dial. A host that was heard and does not answer is full or gone, and is
+        /// not heard any more. A host that was lost in a tunnel is waited for with a dial, unless relays are known.
+        func mayHaveOtherPath(after looks: Int, hasHeardRelays: Bool) -> Bool {
+            // A relay's dial is overdue early, in case another relay is heard.
+            if relay != nil { return looks > 0 }
+            return hasHeardRelays || !isBlind && looks > 0
+        }
     }
 
-    /// A dial without a channel after the usual time.
-    struct Overdue: Hashable, Sendable {
+    /// A scan for another path after a failed dial. The nodes that were heard before are as likely to be full or gone.
+    private struct FreshScan: Sendable {
         /// The invited host.
         var host: Peer.ID
-        var number: Int
-        /// The head of the relay that is dialled; nil if the host itself is dialled.
-        var relay: Peer.ID?
-        /// How often another route was considered before.
-        var looks: Int
-        /// The host was not heard. The dial waits for it to come back.
-        var isBlind: Bool
+        /// When it ends if no node is heard.
+        var until: MeshInstant
+        var failure: InviteFailure
     }
 
-    /// A route to a host.
-    enum Way: Hashable, Sendable {
-        /// Directly, if the host was heard.
-        case host
-        /// Through the relay with this head, which must be dialled.
-        case relay(Peer.ID)
-        /// In a circuit over an existing link.
-        case circuit(CircuitPlace)
-    }
-
-    /// How to perform an invitation.
-    enum Answer: Hashable, Sendable {
-        /// Dial the host with this head.
-        case dial(Int, head: Peer.ID)
-        /// Dial the relay with this head.
-        case dialRelay(Int, Peer.ID)
-        case circuit(Int, CircuitPlace)
-        /// A dial is already pending.
-        case underWay
-        /// The invitation fails.
-        case failed(InviteFailure)
-    }
-
-    /// How to cancel an invitation.
-    enum Cancelled: Hashable, Sendable {
-        /// The dial has no channel yet.
-        case dial(Int)
-        /// The handshake on this link is running.
-        case link(MeshCore.LinkID)
-    }
-
-    /// The hosts that were heard, by the head of their identifier. The radio's own table bounds it.
-    private var hosts: [Peer.ID: HeardNode] = [:]
-    /// By the identifier, or the head of one, that was invited.
+    /// By the identifier of the host, or the head of one, that was invited.
     private var dials: [Peer.ID: Dial] = [:]
     private var lastNumber = 0
+    private var freshScan: FreshScan?
+    /// Whether this node relays.
+    private let relays: Bool
+    private var hasEnded = false
 
-    /// A host was heard.
-    mutating func heard(_ node: HeardNode) { hosts[node.host.id] = node }
+    init(relays: Bool) { self.relays = relays }
 
-    mutating func unheard(_ peer: Peer) { hosts[peer.id] = nil }
+    // MARK: Questions
 
-    /// A scan begins. Peers that were heard before may be somewhere else now.
-    mutating func forgetHeard() { hosts = [:] }
-
-    /// What a host that was heard advertises of itself.
-    func heard(_ id: Peer.ID) -> Peer? { hosts[Identity.head(of: id)]?.host }
-
-    /// The signal strength of a host that was heard, if the radio knows it.
-    func signal(of id: Peer.ID) -> Int? { hosts[Identity.head(of: id)]?.rssi }
-
-    /// Whether a host that was heard asks for a PIN.
-    func asksForPIN(_ id: Peer.ID) -> Bool { hosts[Identity.head(of: id)]?.asksForPIN == true }
-
-    /// Whether a host that was heard reserves its last slots for relays.
-    func keepsPlaces(_ id: Peer.ID) -> Bool { hosts[Identity.head(of: id)]?.placesForRelays == true }
-
-    /// Whether a host's signal is strong enough to switch to it from another route.
-    func isNear(_ id: Peer.ID) -> Bool {
-        guard let host = hosts[Identity.head(of: id)], host.isUnderstood else { return false }
-        return Ways.isNear(host.rssi)
-    }
-
-    /// The dialled host. Only one dial at a time is pending.
+    /// The host that is dialled.
     var pending: Peer.ID? { dials.keys.min() }
 
-    /// Begins an invitation. `advertised` is the host in the advertisement of the relay on the route.
-    mutating func invite(
-        _ peer: Peer.ID, by way: Way = .host, advertised: Peer.ID? = nil, blindly isBlind: Bool = false,
-        now: MeshInstant
-    ) -> Answer {
-        guard dials[peer] == nil else { return .underWay }
-        let head = Identity.head(of: peer)
-        switch way {
-        case .host:
-            guard let host = hosts[head] else { return .failed(.unknownPeer) }
-            // Only an advertisement refuses here, so no peer is named.
-            guard host.isUnderstood else { return .failed(.refused(.version, by: nil)) }
-            return .dial(begin(peer, blindly: isBlind, now: now), head: head)
-        case .relay(let relay):
-            let number = begin(peer, through: relay, now: now)
-            dials[peer]?.advertised = advertised
-            return .dialRelay(number, relay)
-        case .circuit(let place): return .circuit(begin(peer), place)
+    /// The head of the relay that a dial goes to.
+    func relay(of number: Int) -> Peer.ID? { dials.values.first { $0.number == number }?.relay }
+
+    /// The dial for which a link to a relay was opened, the relay's head, and the host that the relay has advertised.
+    func invited(on link: MeshCore.LinkID) -> (host: Peer.ID, number: Int, relay: Peer.ID, advertised: Peer.ID?)? {
+        for (host, dial) in dials where dial.link == link {
+            if let relay = dial.relay { return (host, dial.number, relay, dial.advertised) }
         }
+        return nil
+    }
+
+    private func host(of number: Int) -> Peer.ID? { dials.first { $0.value.number == number }?.key }
+
+    // MARK: Events
+
+    /// A dial's channel has opened. Returns the invited host, or nil if the dial was cancelled.
+    mutating func opened(_ number: Int, _ link: MeshCore.LinkID) -> Peer.ID? {
+        guard let host = host(of: number) else { return nil }
+        dials[host]?.state = .open(link)
+        return host
+    }
+
+    /// A dial has ended without a channel. Returns the invited host, or nil if the dial was cancelled.
+    mutating func failed(_ number: Int) -> Peer.ID? {
+        guard let host = host(of: number) else { return nil }
+        dials[host] = nil
+        return host
+    }
+
+    /// A link is up, or has failed. Returns the invited host, or nil if this node has not dialled.
+    mutating func ended(_ link: MeshCore.LinkID) -> Peer.ID? {
+        guard let host = dials.first(where: { $0.value.link == link })?.key else { return nil }
+        dials[host] = nil
+        return host
+    }
+
+    /// Dials a host by the best path, unless it is linked. `isBlind`: it was not heard just now.
+    mutating func invite(
+        _ host: Peer.ID, blindly isBlind: Bool = false, _ heard: inout HeardNodes, _ links: RelayLinks,
+        _ around: Route.Surroundings
+    ) -> [Route.Action] {
+        let isLinked = around.mesh.connectedPeers.contains { Identity.head(of: $0) == Identity.head(of: host) }
+        guard !isLinked, !hasEnded else { return [] }
+        if Self.asksForPIN(host, heard, around) { return [.failed(.refused(.challenge, by: host))] }
+        if around.mesh.holdsBack(from: host) { return [.failed(.heldBack(host))] }
+        let path = path(to: host, heard, links, around)
+        if path == .direct, heard.host(host) == nil { heard.offerAgain(host, now: around.now) }
+        return dial(host, by: path, blindly: isBlind, heard, now: around.now)
+    }
+
+    /// Dials a host by this path.
+    mutating func dial(
+        _ host: Peer.ID, by path: Route.Path, blindly isBlind: Bool = false, _ heard: HeardNodes, now: MeshInstant
+    ) -> [Route.Action] {
+        guard dials[host] == nil, !hasEnded else { return [] }
+        var advertised: Peer.ID?
+        switch path {
+        case .direct:
+            guard let node = heard.host(host) else { return [.failed(.unknownPeer)] }
+            // Only an advertisement says so.
+            guard node.isUnderstood else { return [.failed(.refused(.version, by: nil))] }
+        case .relay(let relay): advertised = heard.relay(relay)?.host.id
+        case .circuit: break
+        }
+        let number = begin(host, by: path, advertised: advertised, blindly: isBlind, now: now)
+        return switch path {
+        case .direct: [.dial(number, head: Identity.head(of: host), expecting: host)]
+        case .relay(let relay): [.dial(number, head: relay, expecting: relay)]
+        case .circuit(let place): [.openCircuit(place, dial: number, expecting: host)]
+        }
+    }
+
+    /// A relay or the host was dialled and did not answer. It must be heard again, and others are preferred for a while.
+    mutating func notAnswered(
+        by dialled: Peer.ID, for host: Peer.ID, _ failure: InviteFailure, _ heard: inout HeardNodes,
+        _ around: Route.Surroundings
+    ) -> [Route.Action] {
+        heard.unanswered(dialled, now: around.now)
+        guard !around.isLinked, hasOtherPath(to: host, than: dialled, heard, around) else { return [.failed(failure)] }
+        freshScan = FreshScan(host: host, until: around.now + NodeLimits.freshLook, failure: failure)
+        return []
+    }
+
+    /// Cancels the dial to a host, which may have been invited by its head alone.
+    mutating func giveUp(_ host: Peer.ID) -> [Route.Action] {
+        if let scan = freshScan, Identity.head(of: scan.host) == Identity.head(of: host) { freshScan = nil }
+        guard let invited = dials.keys.first(where: { Identity.head(of: $0) == Identity.head(of: host) }),
+            let dial = dials.removeValue(forKey: invited)
+        else { return [] }
+        return [dial.link.map { .leave($0) } ?? .cancelDial(dial.number)]
+    }
+
+    /// These hosts may be joined by what was heard since the scan began.
+    mutating func joinable(
+        _ heads: [Peer.ID], _ heard: inout HeardNodes, _ links: RelayLinks, _ around: Route.Surroundings
+    ) -> [Route.Action] {
+        guard let scan = freshScan, heads.contains(Identity.head(of: scan.host)) else { return [] }
+        freshScan = nil
+        return invite(scan.host, &heard, links, around)
+    }
+
+    /// A link to the host is up, and no other path is looked for.
+    mutating func linkUp(_ link: MeshCore.LinkID) {
+        _ = ended(link)
+        freshScan = nil
+    }
+
+    /// The node ends, and nothing is dialled any more.
+    mutating func end() -> [Route.Action] {
+        hasEnded = true
+        defer { dials = [:] }
+        return dials.values.filter { $0.link == nil }.map(\.number).sorted().map { .cancelDial($0) }
     }
 
     private mutating func begin(
-        _ peer: Peer.ID, through relay: Peer.ID? = nil, blindly isBlind: Bool = false, now: MeshInstant? = nil
+        _ host: Peer.ID, by path: Route.Path, advertised: Peer.ID?, blindly isBlind: Bool, now: MeshInstant
     ) -> Int {
         lastNumber += 1
-        let patience = now.map { $0 + (relay == nil ? NodeLimits.dialPatience : NodeLimits.dialPatienceBesideOthers) }
-        dials[peer] = Dial(number: lastNumber, relay: relay, patience: patience, isBlind: isBlind)
+        var dial = Dial(number: lastNumber, state: .pending(overdue: nil, looks: 0))
+        switch path {
+        case .direct: (dial.state, dial.isBlind) = (.pending(overdue: now + NodeLimits.dialPatience, looks: 0), isBlind)
+        case .relay(let relay):
+            dial.state = .pending(overdue: now + NodeLimits.dialPatienceBesideOthers, looks: 0)
+            (dial.relay, dial.advertised) = (relay, advertised)
+        // The link that carries it is up.
+        case .circuit: break
+        }
+        dials[host] = dial
         return lastNumber
     }
 
-    // MARK: Patience
+    // MARK: Paths
 
-    /// When a dial is overdue.
-    var deadline: MeshInstant? {
-        dials.isEmpty ? nil : dials.values.lazy.compactMap { $0.link == nil ? $0.patience : nil }.min()
+    /// An unknown host asks for a PIN that no person has typed. The person is asked before there is a link.
+    private static func asksForPIN(_ host: Peer.ID, _ heard: HeardNodes, _ around: Route.Surroundings) -> Bool {
+        // A relay's word counts only if the host is not heard itself.
+        let node = heard.host(host) ?? heard.best(to: host, below: around.ceiling, now: around.now)
+        guard node?.asksForPIN == true, around.mesh.secret(for: host) == nil else { return false }
+        return !around.mesh.joined(withHead: Identity.head(of: host)).contains { around.mesh.isProved($0) }
     }
 
-    /// The dials without a channel after the usual time. Each is returned again after the same time.
-    mutating func overdue(now: MeshInstant) -> [Overdue] {
-        let due = dials.filter { $0.value.link == nil && $0.value.patience.map { $0 <= now } == true }
-        for host in due.keys {
-            let isFirst = dials[host]?.relay != nil && dials[host]?.looks == 0
-            let spent = isFirst ? NodeLimits.dialPatienceBesideOthers : .zero
-            dials[host]?.patience = now + NodeLimits.dialPatience - spent
-            dials[host]?.looks += 1
+    /// The best path to a host: a link to a relay that is up, the host itself, or the best relay.
+    private func path(
+        to host: Peer.ID, _ heard: HeardNodes, _ links: RelayLinks, _ around: Route.Surroundings
+    ) -> Route.Path {
+        let leading = links.leading(to: host) { heard.isLeftAlone($0, now: around.now) }
+        if let (link, route) = leading, Int(route.hops) < around.ceiling ?? .max {
+            return .circuit(CircuitPlace(to: route.host, over: link, hops: Int(route.hops)))
         }
-        return due.map { host, dial in
-            Overdue(host: host, number: dial.number, relay: dial.relay, looks: dial.looks, isBlind: dial.isBlind)
-        }.sorted { $0.number < $1.number }
+        guard let best = heard.best(to: host, below: around.ceiling, now: around.now) else { return .direct }
+        guard let node = heard.host(host), !heard.isLeftAlone(host, now: around.now) else { return .relay(best.id) }
+        let isForOthers = node.placesForRelays && !relays && !best.placesForRelays
+        return isForOthers || heard.isAsGood(best, as: node.rssi) ? .relay(best.id) : .direct
     }
 
-    /// The head of the relay that a dial without a channel goes to.
-    func relay(of number: Int) -> Peer.ID? { dials.values.first { $0.number == number }?.relay }
-
-    /// The host has left through a relay or was heard long ago. It must be heard again before it is dialled.
-    mutating func forgetHeard(_ peer: Peer.ID) { hosts[Identity.head(of: peer)] = nil }
-
-    /// The invitation that needs a circuit over this new link to a relay. `advertised` is the host in the relay's
-    /// advertisement.
-    func invited(on link: MeshCore.LinkID) -> (peer: Peer.ID, number: Int, advertised: Peer.ID?)? {
-        dials.first { $0.value.link == link && $0.value.relay != nil }
-            .map { ($0.key, $0.value.number, $0.value.advertised) }
+    private func hasOtherPath(
+        to host: Peer.ID, than relay: Peer.ID?, _ heard: HeardNodes, _ around: Route.Surroundings
+    ) -> Bool {
+        if heard.best(to: host, below: around.ceiling, except: relay, now: around.now) != nil { return true }
+        return relay != nil && heard.host(host) != nil && !heard.isLeftAlone(host, now: around.now)
     }
 
-    /// The head of the dialled relay of a link.
-    func relay(on link: MeshCore.LinkID) -> Peer.ID? { dials.values.first { $0.link == link }?.relay }
+    // MARK: Time
 
-    /// A dial's channel has opened. Returns the invited host; nil if the dial was cancelled.
-    mutating func opened(_ number: Int, _ link: MeshCore.LinkID) -> Peer.ID? {
-        guard let peer = peer(of: number) else { return nil }
-        dials[peer]?.link = link
-        return peer
+    /// When `tick` is due.
+    var deadline: MeshInstant? {
+        dials.isEmpty ? freshScan?.until : earliest(freshScan?.until, dials.values.lazy.compactMap(\.overdue).min())
     }
 
-    /// A dial has ended without a channel. Returns the invited host; nil if the dial was cancelled.
-    mutating func failed(_ number: Int) -> Peer.ID? {
-        guard let peer = peer(of: number) else { return nil }
-        dials[peer] = nil
-        return peer
-    }
+    /// Whether a scan looks for another path to a host.
+    var isScanning: Bool { freshScan != nil }
 
-    /// A link is up or has failed. Returns the invited host; nil if this node did not dial it.
-    mutating func ended(_ link: MeshCore.LinkID) -> Peer.ID? {
-        guard let peer = dials.first(where: { $0.value.link == link })?.key else { return nil }
-        dials[peer] = nil
-        return peer
-    }
-
-    /// Cancels an invitation. The host may have been invited by its head alone.
-    mutating func cancel(_ peer: Peer.ID) -> Cancelled? {
-        guard let invited = dials.keys.first(where: { Identity.head(of: $0) == Identity.head(of: peer) }),
-            let dial = dials.removeValue(forKey: invited)
-        else { return nil }
-        return dial.link.map { .link($0) } ?? .dial(dial.number)
-    }
-
-    /// Cancels all invitations. Returns the dials without a channel.
-    mutating func cancelAll() -> [Int] {
-        defer { dials = [:] }
-        return dials.values.filter { $0.link == nil }.map(\.number).sorted()
-    }
-
-    private func peer(of number: Int) -> Peer.ID? { dials.first { $0.value.number == number }?.key }
-}
-
-/// Why an invitation has failed.
-public enum InviteFailure: Hashable, Sendable {
-    /// No peer with this identifier was ever heard.
-    case unknownPeer
-    /// The dial ended without a connection, for this reason.
-    case dialFailed(String)
-    /// The host has refused. `by` is its identifier; nil if it is not proved, because an advertisement or a message
-    /// before the key exchange has refused.
-    case refused(RefusalReason, by: Peer.ID?)
-    /// The host is not dialled, because too many hosts that did not know this guest's PIN have asked for it.
-    case heldBack(Peer.ID)
-    /// The link ended before both sides had sent a hello.
-    case linkEnded(LinkEnd)
-
-    init(_ end: LinkEnd, provedBy peer: Peer.ID?) {
-        self = if case .refused(let reason) = end { .refused(reason, by: peer) } else { .linkEnded(end) }
+    /// Time has passed. A scan for another path has found none, or a dial is overdue.
+    ///
+    /// A dial to a node without room for a link pends like one into a tunnel. If there is another path it is taken, and if there
+    /// may be one, the node scans for it.
+    mutating func tick(_ heard: inout HeardNodes, _ around: Route.Surroundings) -> [Route.Action] {
+        var actions: [Route.Action] = []
+        if let scan = freshScan, scan.until <= around.now {
+            freshScan = nil
+            actions.append(.failed(scan.failure))
+        }
+        for (host, dial) in dials.sorted(by: { $0.value.number < $1.value.number }) {
+            guard case .pending(let overdue?, let looks) = dial.state, overdue <= around.now else { continue }
+            // Overdue again after the same time.
+            let spent = dial.relay != nil && looks == 0 ? NodeLimits.dialPatienceBesideOthers : .zero
+            dials[host]?.state = .pending(overdue: around.now + NodeLimits.dialPatience - spent, looks: looks + 1)
+            guard
+                hasOtherPath(to: host, than: dial.relay, heard, around)
+                    || dial.mayHaveOtherPath(after: looks, hasHeardRelays: heard.hasHeardRelays)
+            else { continue }
+            dials[host] = nil
+            actions.append(.cancelDial(dial.number))
+            if dial.relay == nil { heard.forget(host: host) }
+            actions += notAnswered(
+                by: dial.relay ?? host, for: host, .dialFailed("no channel has opened"), &heard, around)
+        }
+        return actions
     }
 }

@@ -71,7 +71,7 @@ extension NodeCore {
             // Standing notices are shown again, because the person is looking for something to do about them.
             for notice in screen.standing { show(.notice(notice)) }
             if screen.standing.isEmpty { tell(Notice(.nothingToRetry)) }
-        case .retryRadio: decisions.app.isHosting ? emit(.retryRadio) : retryScan()
+        case .retryRadio: decisions.app.isHosting ? emit(.retryRadio) : perform(context.route.retryRadio())
         case .answer(let number): emit(.answered(number))
         case .quit(let reason):
             isQuitting = true
@@ -203,7 +203,7 @@ extension NodeCore {
     }
 
     private mutating func waitForHost(telling error: NetworkError) {
-        if case .connectionLost(let host) = error, quietLoss.holds(host, now: context.now) {
+        if case .connectionLost(let host) = error, context.route.holdsLoss(of: host, now: context.now) {
         } else {
             tell(Notice(error))
         }
@@ -214,46 +214,7 @@ extension NodeCore {
 
     mutating func steer(_ event: ReconnectPolicy.Event) {
         guard decisions.app.isJoining else { return }
-        if event == .dialFailed { activity.isDialling = false }
-        for action in decisions.policy.handle(event, now: context.now, jitter: nextJitter()) {
-            switch action {
-            case .browse: scan()
-            case .stopBrowsing: stopScanning()
-            case .invite(let peer):
-                activity.isDialling = true
-                invite(peer, blindly: event == .linkLost)
-            case .cancelInvite(let peer):
-                activity.isDialling = false
-                disconnect(peer)
-            case .show(let state): show(.connection(state))
-            case .giveUp(let host):
-                quietLoss.isOver()
-                waiting.append(.wish(.gaveUp))
-                clear(by: .gaveUp)
-                tell(Notice(.hostNotFound(host: host)))
-            case .offer(let host): tell(Notice(.unknownHost(host)))
-            case .goHome(let host): disconnect(host.id)
-            }
-        }
-    }
-
-    mutating func scan() {
-        activity.isScanning = true
-        dials.forgetHeard()
-        ways.forgetHeard()
-        emit(.startRadio)
-    }
-
-    /// A guest's radio is tried again. Afterwards the guest scans only if it did so before.
-    private mutating func retryScan() {
-        let wasScanning = activity.isScanning
-        scan()
-        if !wasScanning { stopScanning() }
-    }
-
-    mutating func stopScanning() {
-        activity.isScanning = false
-        emit(.stopScanning)
+        follow { [known = decisions.known] in $0.handle(event, known: known, $1) }
     }
 
     // MARK: What people see
@@ -278,8 +239,9 @@ extension NodeCore {
         if let offered = decisions.app.host?.steering, let event = screen.offers(offered) { show(event) }
         activity.links = decisions.presence.overRadio
         activity.isAdvertising = decisions.app.isHosting
-        // The dial has become a link.
-        if decisions.app.isJoining, activity.links > 0 { activity.isDialling = false }
+        activity.isScanning = context.route.isScanning
+        // A dial that has become a link is none any more.
+        activity.isDialling = context.route.isDialling && activity.links == 0
         if let event = screen.radioDoes(activity) { show(event) }
     }
 }

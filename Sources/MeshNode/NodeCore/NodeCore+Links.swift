@@ -21,6 +21,8 @@ extension NodeCore {
             case .circuitEnded(let id):
                 links.closed(id)
                 circuits.closed(id)
+                relayedState.linkClosed(id)
+                context.route.circuitClosed(id)
             }
         }
     }
@@ -41,19 +43,21 @@ extension NodeCore {
             if !welcome.isEmpty { links.welcomed(id, with: first.state) }
             return apply(welcome)
         case .connected(let peer):
-            _ = dials.ended(id)
-            isOnItsWay(id)
+            linkUp(id)
             if circuits.place(of: id) == nil { neighboursChanged() }
             show(.contact(Contact(.resumed, peer, at: configuration.origin + context.now)))
-        case .failed(_, _, let end) where circuits.place(of: id) == nil && dials.invited(on: id) != nil:
-            return carrierFailed(end, on: id)
         case .failed(let expected, _, let end):
-            let wasDialled = dials.ended(id) != nil
+            let place = circuits.place(of: id)
+            if place == nil, let relay = context.route.dialledRelay(on: id) {
+                log(end, relay)
+                follow { $0.carrierFailed(id, end, $1) }
+                return emit(.linksChanged)
+            }
             log(end, expected ?? "a peer that has not proved who it is")
-            wayEnded(id, end)
-            if circuits.place(of: id) == nil { emit(.linksChanged) }
-            // The link was for a better route than the present one.
-            if decisions.app.isJoining, context.mesh.host != nil { return wasDialled ? look(.failed) : () }
+            follow { $0.linkFailed(id, in: place, end, $1) }
+            if place == nil { emit(.linksChanged) }
+            // It was for a better route than the one that is up.
+            if decisions.app.isJoining, context.mesh.host != nil { return }
         case .ended(let peer, let end):
             log(end, "\(peer)")
             // A peer that has moved to another link or route is not lost.
@@ -62,9 +66,9 @@ extension NodeCore {
                     lost: peer, end, supervision: links.supervision(of: id), at: configuration.origin + context.now)
                 show(.contact(lost))
             }
-            if context.mesh.host == nil { quietLoss.ended(over: links.bearer(of: id)) }
-            wayEnded(id, end)
-            if circuits.place(of: id) == nil {
+            let place = circuits.place(of: id)
+            follow { [bearer = links.bearer(of: id)] in $0.linkEnded(id, in: place, over: bearer, end, $1) }
+            if place == nil {
                 emit(.linksChanged)
                 neighboursChanged()
             }
@@ -85,7 +89,7 @@ extension NodeCore {
             }
             return
         case .carrier(let peer, let route): return carrierUp(peer, route, on: id)
-        case .route(let route): return routeChanged(route, on: id)
+        case .route(let route): return follow { $0.routeChanged(route, on: id, $1) }
         case .askedForRoom: return askedForRoom(on: id)
         case .carrierEnded(let peer, let end): return carrierEnded(peer, end, on: id)
         case .acknowledged, .latestHasLeft, .guessedWrong, .invitationUsed, .unansweredProofs: break
@@ -104,20 +108,22 @@ extension NodeCore {
             // After a power cut a new link would continue with what is still on disk, and repeat it.
             if context.memory.isForgetting {
                 emit(.close(id, afterFinalFrame: false))
-                return dialFailed(number, nil)
+                return follow { $0.dialFailed(number, nil, $1) }
             }
-            // The dial was cancelled while the channel opened.
-            guard let peer = dials.opened(number, id) else {
+            // It was taken back while the channel opened.
+            guard let host = context.route.opened(number, id) else {
                 if opening.place == nil { emit(.close(id, afterFinalFrame: false)) }
                 return
             }
-            let heard = dials.heard(peer) ?? Peer(id: peer, name: "")
-            show(.contact(Contact(.dialled, heard, at: configuration.origin + context.now)))
+            show(.contact(Contact(.dialled, host, at: configuration.origin + context.now)))
         }
         if opening.role == .initiator { perform(duty.handle(.approaches, now: context.now)) }
         links.opened(id, over: opening.bearer)
-        if let place = opening.place { circuits.opened(id, place) }
-        // A relay's bond does not count for the guests behind it.
+        if let place = opening.place {
+            circuits.opened(id, place)
+            context.route.circuitOpened(in: place)
+        }
+        // A relay's bond is the relay's alone.
         let lacksBond = opening.place != nil && opening.role == .responder && configuration.part.requiresBond
         let refusal = lacksBond ? .bond : opening.refusal
         apply(
@@ -137,11 +143,11 @@ extension NodeCore {
     }
 
     mutating func measured(_ id: MeshCore.LinkID, _ rssi: Int?, _ condition: LinkCondition?) {
-        circuits.measured(rssi, on: id)
+        context.route.measured(rssi, on: id)
         guard let peer = context.mesh.peer(on: id),
             var report = links.report(on: id, rssi: rssi, condition, context.mesh.conversation(on: id))
         else { return }
-        (report.relays, report.via) = circuits.way(of: id)
+        (report.relays, report.via) = context.route.hops(in: circuits.place(of: id))
         report.circuits = context.mesh.circuits(on: id)
         show(.link(peer, report))
         if let note = condition?.note, links.isNew(note, on: id) { apply(context.mesh.note(note, on: id)) }
@@ -186,109 +192,11 @@ extension NodeCore {
         context.mesh.banned = Set((decisions.app.host?.state.banned ?? []) + decisions.bans.map(\.peer.id))
     }
 
-    // MARK: Dials
-
-    /// Dials a host. `blindly` is true if the host was not heard recently.
-    mutating func invite(_ peer: Peer.ID, blindly isBlind: Bool = false) {
-        let isLinked = context.mesh.connectedPeers.contains { Identity.head(of: $0) == Identity.head(of: peer) }
-        guard !isLinked, !hasEnded else { return }
-        if asksForPIN(peer) { return inviteFailed(.refused(.challenge, by: peer)) }
-        if context.mesh.holdsBack(from: peer) { return inviteFailed(.heldBack(peer)) }
-        let way = way(to: peer)
-        if way == .host, dials.heard(peer) == nil { ways.askAgain(for: peer, now: context.now) }
-        dial(peer, by: way, blindly: isBlind)
-    }
-
-    /// The host is heard on a better bearer than that of its link. The present link stays until the new one is up.
-    mutating func better(_ peer: Peer) {
-        guard decisions.app.isJoining, !hasEnded, let host = context.mesh.host,
-            Identity.head(of: host.id) == Identity.head(of: peer.id), let link = context.mesh.link(to: host.id),
-            circuits.place(of: link) == nil
-        else { return }
-        if dials.heard(peer.id) == nil { dials.heard(HeardNode(peer)) }
-        dial(host.id, by: .host)
-    }
-
-    /// Whether an unknown host asks for a PIN that this node does not have. The person is asked before there is a link.
-    private func asksForPIN(_ peer: Peer.ID) -> Bool {
-        // The host's own advertisement counts if it was heard, otherwise that of the relay that would be dialled.
-        let best = dials.heard(peer) == nil ? ways.best(to: peer, below: duty.ceiling, now: context.now) : nil
-        guard dials.asksForPIN(peer) || best?.asksForPIN == true, context.mesh.secret(for: peer) == nil else {
-            return false
-        }
-        return !context.mesh.joined(withHead: Identity.head(of: peer)).contains { context.mesh.isProved($0) }
-    }
-
-    mutating func dial(_ peer: Peer.ID, by way: Dials.Way, blindly isBlind: Bool = false) {
-        let advertised: Peer.ID? = if case .relay(let relay) = way { ways.host(behind: relay) } else { nil }
-        switch dials.invite(peer, by: way, advertised: advertised, blindly: isBlind, now: context.now) {
-        case .dial(let number, let head): emit(.dial(number, head: head, expecting: peer))
-        case .dialRelay(let number, let relay): emit(.dial(number, head: relay, expecting: relay))
-        case .circuit(let number, let place): emit(.openCircuit(place, dial: number, expecting: peer))
-        case .underWay: break
-        case .failed(let failure): inviteFailed(failure)
-        }
-    }
-
-    mutating func dialFailed(_ number: Int, _ refusal: RefusalReason?) {
-        let relay = dials.relay(of: number)
-        guard let host = dials.failed(number) else { return }
-        if let relay { return leadsNowhere(relay, to: host, .dialFailed("no channel opened")) }
-        inviteFailed(refusal.map { .refused($0, by: nil) } ?? .dialFailed("no channel opened"))
-    }
-
-    /// An invitation has failed. If a route to the host is up, the dial was for a better one, and nothing is lost.
-    mutating func inviteFailed(_ failure: InviteFailure) {
-        guard context.mesh.host == nil else { return look(.failed) }
-        waiting.append(.inviteFailed(failure))
-    }
-
-    /// Handles overdue dials. A dial to a host without a free slot stays pending, just like one to a host in a tunnel.
-    /// The node takes another route if it knows one, and scans if there may be one.
-    mutating func tickDials() {
-        for dial in dials.overdue(now: context.now) {
-            guard hasOtherWay(to: dial.host, than: dial.relay) || mayHaveOtherWay(dial) else { continue }
-            _ = dials.cancel(dial.host)
-            emit(.cancelDial(dial.number))
-            if dial.relay == nil { dials.forgetHeard(dial.host) }
-            leadsNowhere(dial.relay ?? dial.host, to: dial.host, .dialFailed("no channel opened"))
-        }
-    }
-
-    /// A dial to a relay or to the host has failed. The peer must be heard again, and other routes have priority for
-    /// some time.
-    mutating func leadsNowhere(_ dialled: Peer.ID, to host: Peer.ID, _ failure: InviteFailure) {
-        ways.unanswered(dialled, now: context.now)
-        guard context.mesh.host == nil, hasOtherWay(to: host, than: dialled) else { return inviteFailed(failure) }
-        lookAfresh(for: host, after: failure)
-    }
-
-    private func hasOtherWay(to host: Peer.ID, than relay: Peer.ID?) -> Bool {
-        if ways.best(to: host, below: duty.ceiling, except: relay, now: context.now) != nil { return true }
-        return relay != nil && dials.heard(host) != nil && !ways.isLeftAlone(host, now: context.now)
-    }
-
-    /// Whether a scan is better than a pending dial. A host that was heard and does not answer is full or gone, and a
-    /// scan shows which. A host that vanished in a tunnel is best awaited with a dial, unless relays were heard before.
-    private func mayHaveOtherWay(_ dial: Dials.Overdue) -> Bool {
-        // The first check of a dial to a relay comes early, in case another relay is known.
-        if dial.relay != nil { return dial.looks > 0 }
-        if ways.hasHeardRelays { return true }
-        return !dial.isBlind && dial.looks > 0
-    }
-
-    mutating func giveUpDial(_ peer: Peer.ID) {
-        if let look = freshLook, Identity.head(of: look.host) == Identity.head(of: peer) { endFreshLook() }
-        switch dials.cancel(peer) {
-        case .dial(let number): emit(.cancelDial(number))
-        case .link(let id): apply(context.mesh.leave(id))
-        case nil: break
-        }
-    }
+    // MARK: Ends
 
     /// Ends every link with a peer and cancels a dial to it.
     mutating func disconnect(_ peer: Peer.ID, refusing reason: RefusalReason? = nil) {
-        giveUpDial(peer)
+        follow { $0.cancelDial(to: peer, $1) }
         if let reason {
             keepOut()
             apply(context.mesh.sendAway(peer, reason))

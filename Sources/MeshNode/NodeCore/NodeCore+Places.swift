@@ -35,6 +35,6 @@ extension NodeCore {
             // The state comes over the present link. After a move the transfer would start again.
             decisions.app.isCurrent
         else { return }
-        look(.asked(relays: circuits.way(of: way).relays))
+        follow { [place = circuits.place(of: way)] in $0.askedForRoom(in: place, $1) }
     }
 }

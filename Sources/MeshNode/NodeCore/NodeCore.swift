@@ -244,17 +244,11 @@ public struct NodeCore: Sendable {
     /// The protocol, the unwritten changes and the time.
     var context: NodeDecisions.Context
     var links = LinkTable()
-    var dials = Dials()
-    /// The relays that were heard.
-    var ways: Ways
-    /// A short scan for another route after a failed dial.
-    var freshLook: FreshLook?
-    /// The search for a better route than the present one.
-    var betterWay = BetterWay()
-    var quietLoss = QuietLoss()
-    /// Links in circuits, and their carriers.
+    /// Links in circuits.
     var circuits = CircuitTable()
-    /// The route that this node offers to others as a relay.
+    /// The state that a guest behind relays expects.
+    var relayedState = RelayedState()
+    /// What a relay tells others.
     var duty = RelayDuty()
     /// Reserves slots of this node for relays.
     var places: Places
@@ -270,8 +264,6 @@ public struct NodeCore: Sendable {
     var coverServer = CoverServer()
     /// Only at a guest.
     var coverClient = CoverClient()
-    /// Spreads dials. Nothing else depends on it.
-    private var jitter: SeededGenerator
 
     /// Events that are queued for the next step.
     var waiting = Inbox()
@@ -295,7 +287,6 @@ public struct NodeCore: Sendable {
     /// Creates a node that continues where an earlier run ended.
     public init(_ configuration: Configuration) {
         self.configuration = configuration
-        ways = Ways(local: configuration.description.peer.id, takesOthers: configuration.part.relays)
         places = Places(isHost: configuration.part.role == .responder)
         var mesh = MeshCore(
             identity: configuration.identity, name: configuration.description.peer.name,
@@ -313,9 +304,10 @@ public struct NodeCore: Sendable {
         }
         var memory = NodeMemory(configuration.contents, configuration.description.service)
         decisions = NodeDecisions(configuration.part, configuration.description.peer, &memory)
-        context = NodeDecisions.Context(mesh: mesh, role: configuration.part.role, memory: memory, now: .zero)
-        jitter = SeededGenerator(seed: configuration.seed)
-        // Bans also apply during the first write.
+        let route = Route(local: configuration.description.peer.id, configuration.part, seed: configuration.seed)
+        context = NodeDecisions.Context(
+            mesh: mesh, route: route, role: configuration.part.role, memory: memory, now: .zero)
+        // Also while the first write is under way.
         keepOut()
     }
 
@@ -342,7 +334,8 @@ public struct NodeCore: Sendable {
             waiting.append(.said(message, number, on: id, by: peer.id))
         case .left(let id, let end): left(id, end)
         case .measured(let id, let rssi, let condition): measured(id, rssi, condition)
-        case .dialFailed(let number, let refusal): dialFailed(number, refusal)
+        case .dialFailed(let number, let refusal):
+            follow { $0.dialFailed(number, refusal, $1) }
         case .written: written()
         case .writeFailed(let error): writeFailed(error)
         case .adapterTimed(let timing):
@@ -350,20 +343,14 @@ public struct NodeCore: Sendable {
             if hasStarted { showWhatChanged() }
         case .tick: tick()
         case .end: end()
-        case .heard(let node) where node.relay != nil: heard(node)
-        case .heard(let node):
-            let host = node.host
-            dials.heard(node)
-            ways.heardHost(host.id)
-            mayBeJoined([Identity.head(of: host.id)])
+        case .heard(let node): follow { $0.heard(node, $1) }
+        case .better(let peer): follow { $0.heardOnBetterBearer(peer, $1) }
+        case .unheard(let peer):
+            context.route.unheard(peer.id)
             waiting.append(.event(event))
-            let now = configuration.origin + context.now
-            show(.contact(Contact(.heard, host, at: now, by: .sighting, rssi: node.rssi)))
-        case .better(let peer): better(peer)
-        case .unheard(let peer): unheard(peer)
         case .reached(let peer):
-            // Only one dial at a time is pending. bluetoothd may have forgotten the device by now.
-            guard let invited = dials.pending else { break }
+            // One dial at a time is pending. bluetoothd may have forgotten the device meanwhile.
+            guard let invited = context.route.dialled else { break }
             let host = peer ?? Peer(id: invited, name: "")
             show(.contact(Contact(.heard, host, at: configuration.origin + context.now, by: .link)))
         case .coverMade(let songID, let cover): perform(CoverServer.Event.made(songID, cover))
@@ -395,7 +382,7 @@ public struct NodeCore: Sendable {
 
     /// When `tick` is due. Decisions of steps wait while the disk is busy, even if they are late.
     public var deadline: MeshInstant? {
-        let links = earliest(links.deadline(context.mesh), earliest(waysDeadline, coversDeadline))
+        let links = earliest(links.deadline(context.mesh), earliest(relaysDeadline, coversDeadline))
         return earliest(earliest(links, screen.deadline), stepDeadline)
     }
 
@@ -406,8 +393,10 @@ public struct NodeCore: Sendable {
         return due.map { max($0, nextStep) }
     }
 
-    /// When a timer of the decisions or of the disk is due.
-    private var timeIsUp: MeshInstant? { earliest(decisions.deadline, storeOutage?.retryAt) }
+    /// When something is due although nothing has happened.
+    private var timeIsUp: MeshInstant? {
+        earliest(earliest(decisions.deadline, context.route.stepDeadline), storeOutage?.retryAt)
+    }
 
     /// Whether the node hosts.
     public var isHost: Bool { decisions.app.isHosting }
@@ -436,9 +425,6 @@ public struct NodeCore: Sendable {
 
     mutating func show(_ event: NodeEvent) { actions.append(.show(event)) }
 
-    /// A random number from 0 to 1.
-    mutating func nextJitter() -> Double { jitter.fraction() }
-
     private mutating func tick() {
         for id in links.due(context.mesh, now: context.now) {
             // While this side does not read, it cannot blame the peer for silence. A handshake always has a deadline.
@@ -449,7 +435,7 @@ public struct NodeCore: Sendable {
             }
         }
         for event in screen.tick(now: context.now) { show(event) }
-        tickWays()
+        tickRelays()
         tickCovers()
         if let stepDeadline, stepDeadline <= context.now, let timeIsUp, timeIsUp <= context.now {
             waiting.append(.event(.tick))
@@ -472,7 +458,7 @@ public struct NodeCore: Sendable {
         }
         if let guest = decisions.app.guest {
             if let snapshot = guest.state.hostSnapshot { show(.snapshot(snapshot, isStale: true)) }
-            if !decisions.policy.known.hosts.isEmpty { show(.hosts(decisions.shownHosts, isAnswer: false)) }
+            if !decisions.known.hosts.isEmpty { show(.hosts(decisions.shownHosts, isAnswer: false)) }
             for wish in guest.state.elsewhere + guest.state.wishes { show(.wish(wish.songID, wish.kind, .queued)) }
             steer(.start)
         }
@@ -483,7 +469,7 @@ public struct NodeCore: Sendable {
         isQuitting = true
         hasEnded = true
         waiting.removeAll()
-        for number in dials.cancelAll() { emit(.cancelDial(number)) }
+        perform(context.route.end())
         leaveAll(saying: isHost ? .stopped : .unspecified)
         context.memory.noteAll(decisions.app, now: context.now)
         emit(.write(context.memory.pending))

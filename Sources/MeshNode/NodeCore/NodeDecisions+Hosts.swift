@@ -23,7 +23,7 @@ public struct ShownHost: Hashable, Sendable, Encodable {
 extension NodeDecisions {
     /// The guest's own host, then the other known hosts, last joined first, and then the other hosts in range.
     var shownHosts: [ShownHost] {
-        let (known, heard, linked) = (policy.known, reported.hosts, app.guest?.state.host?.id)
+        let (heard, linked) = (reported.hosts, app.guest?.state.host?.id)
         let joined = known.hosts.reversed().map { host in
             ShownHost(
                 peer: host, known: true, inRange: heard.contains { $0.id == Identity.head(of: host.id) },
@@ -38,35 +38,34 @@ extension NodeDecisions {
 
     /// Records that a host has admitted this guest.
     mutating func noteJoined(_ host: Peer, _ context: inout Context) -> [Act] {
-        policy.noteJoined(host) ? noteHosts(&context) : []
+        known.joined(host, asOwn: context.route.policy.isHostNamed) ? noteHosts(&context) : []
     }
 
     private func noteHosts(_ context: inout Context) -> [Act] {
-        context.memory.note(knownHosts: policy.known.hosts)
+        context.memory.note(knownHosts: known.hosts)
         return [.show(.hosts(shownHosts, isAnswer: false))]
     }
 
     /// Joins the host with this name or identifier, and leaves the present one.
     mutating func join(_ text: String, _ context: inout Context) -> [Act] {
         guard let guest = app.guest else { return [] }
-        let known = policy.known.hosts.meant(by: text)
-        let heard = known.isEmpty ? reported.hosts.filter { !policy.known.contains($0.id) }.meant(by: text) : []
-        if (known + heard).count > 1 { return [.tell(Notice(.severalHosts(known + heard)))] }
+        let joined = known.hosts.meant(by: text)
+        let heard = joined.isEmpty ? reported.hosts.filter { !known.contains($0.id) }.meant(by: text) : []
+        if (joined + heard).count > 1 { return [.tell(Notice(.severalHosts(joined + heard)))] }
         if let host = guest.state.host, [host].meant(by: text).first != nil {
             return [.tell(Notice(.joinedAlready(host.name)))]
         }
-        // A known host is identified by its key. A host that was only heard is identified by its name, which it must
-        // prove.
-        let wanted = known.first?.id ?? (Identity.digits(in: text) == nil ? heard.first?.name : nil) ?? text
+        // One that was joined is meant by its key. One that is only heard keeps its name, which it has to prove to have.
+        let wanted = joined.first?.id ?? (Identity.digits(in: text) == nil ? heard.first?.name : nil) ?? text
         changedKey = nil
         let leaving =
             guest.state.host.map { [Act.disconnect($0.id)] + ask(.guest(.gaveUp), &context) + [.steer(.leave)] } ?? []
         return leaving + [.cleared(by: .retried), .steer(.want(wanted))]
     }
 
-    /// Asks the person, once, if the typed name may mean several hosts in range. Returns nil if it does not.
-    mutating func askWhichHost() -> [Act]? {
-        let rivals = policy.rivals(among: reported.hosts)
+    /// Several hosts in range may be meant by the name that the person has typed: nil if not. They are asked about once.
+    mutating func askWhichHost(_ context: Context) -> [Act]? {
+        let rivals = context.route.policy.rivals(among: reported.hosts)
         defer { askedHosts = Set(rivals.map(\.id)) }
         guard !rivals.isEmpty else { return nil }
         return askedHosts == Set(rivals.map(\.id)) ? [] : [.tell(Notice(.severalHosts(rivals)))]
@@ -83,7 +82,7 @@ extension NodeDecisions {
     mutating func forgetHost(_ text: String, _ context: inout Context) -> [Act] {
         guard let guest = app.guest else { return [] }
         guard !context.isWithoutStore else { return [.tell(Notice(CommandProblem.notKept))] }
-        let meant = policy.known.hosts.meant(by: text)
+        let meant = known.hosts.meant(by: text)
         guard let host = meant.first else { return [.tell(Notice(.noSuchHost(text)))] }
         guard meant.count == 1 else { return [.tell(Notice(.severalHosts(meant)))] }
         guard guest.state.host?.id == host.id else { return forget(host.id, &context) }
@@ -94,7 +93,7 @@ extension NodeDecisions {
 
     /// Forgets the hosts with this head.
     mutating func forget(_ head: Peer.ID, _ context: inout Context) -> [Act] {
-        let hosts = policy.known.forget(withHead: head) ? noteHosts(&context) : []
+        let hosts = known.forget(withHead: head) ? noteHosts(&context) : []
         return [.forgetHost(head)] + ask(.guest(.forgotHost(head)), &context) + hosts
     }
 }

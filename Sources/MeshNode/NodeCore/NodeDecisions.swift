@@ -50,9 +50,8 @@ enum Act: Sendable {
 struct NodeDecisions: Sendable {
     private(set) var app = AppFeature()
     private(set) var monitor = NetworkMonitor()
-    /// Decides how a guest reaches its host. Its actions are performed at once, because it changes only when a step's
-    /// acts are performed.
-    var policy: ReconnectPolicy
+    /// The hosts that a guest has joined.
+    var known: KnownHosts
     private(set) var presence = Presence()
     private(set) var reported = ReportedNodes()
     /// Hosts of a known name and another key that people were told of, by their heads.
@@ -75,8 +74,7 @@ struct NodeDecisions: Sendable {
 
     /// Creates the decision state of a node in this role, as an earlier run has left it.
     init(_ part: NodeCore.Part, _ local: Peer, _ memory: inout NodeMemory) {
-        policy = ReconnectPolicy(
-            wanted: part.wanted, known: KnownHosts(memory.storedKnownHosts), joinsAny: part.joinsAny)
+        known = KnownHosts(memory.storedKnownHosts)
         let event: AppFeature.Event =
             switch part {
             case .host(let hosting): .startHosting(memory.hostFeature(local, hosting, now: .zero))
@@ -90,13 +88,15 @@ struct NodeDecisions: Sendable {
         }
     }
 
-    /// When the features must be called again.
-    var deadline: MeshInstant? { earliest(earliest(app.deadline, policy.deadline), monitor.deadline) }
+    /// When the features are to be asked again.
+    var deadline: MeshInstant? { earliest(app.deadline, monitor.deadline) }
 
     /// The input of a step: the conversations that hold messages, and the content of the next write.
     struct Context {
         var mesh: MeshCore
-        /// The node's role in all conversations.
+        /// How a guest reaches its host. A step reads it, and its acts change it.
+        var route: Route
+        /// The side of all of them that this node is.
         let role: LinkRole
         var memory: NodeMemory
         var now: MeshInstant
@@ -116,8 +116,8 @@ struct NodeDecisions: Sendable {
 
         var asker: Asker?
 
-        init(mesh: MeshCore, role: LinkRole, memory: NodeMemory, now: MeshInstant) {
-            (self.mesh, self.role, self.memory, self.now) = (mesh, role, memory, now)
+        init(mesh: MeshCore, route: Route, role: LinkRole, memory: NodeMemory, now: MeshInstant) {
+            (self.mesh, self.route, self.role, self.memory, self.now) = (mesh, route, role, memory, now)
         }
 
         /// Decodes a peer's message; nil if it is malformed.
@@ -171,10 +171,11 @@ struct NodeDecisions: Sendable {
         case .heard(let node):
             let peer = node.host
             let told = report(node, &context)
-            let discovered = ask(.multipeerEvent(.peerDiscovered(peer)), &context) + tellCopy(peer)
-            if context.mesh.host == nil, let question = askWhichHost() { return told + discovered + question }
+            let discovered = ask(.multipeerEvent(.peerDiscovered(peer)), &context) + tellCopy(peer, context)
+            if context.mesh.host == nil, let question = askWhichHost(context) { return told + discovered + question }
             return told + discovered
-                + (node.bearer != .broker || policy.isMeant(peer) ? [.steer(.heard(peer))] : [])
+                + (node.bearer != .broker || context.route.policy.isMeant(peer, known: known)
+                    ? [.steer(.heard(peer))] : [])
         case .unheard(let peer): return reported.unheard(peer.id).map { lost($0, &context) } ?? []
         case .radioFailed(let error): return watch(.radioFailed(error), &context)
         case .radioRecovered: return watch(.radioRecovered, &context)
@@ -218,10 +219,10 @@ struct NodeDecisions: Sendable {
         return (former.map { lost($0, &context) } ?? []) + (isNew ? [.show(.peerDiscovered(node))] : [])
     }
 
-    /// Notifies the person of a host that has the name of a known one but another key.
-    private mutating func tellCopy(_ peer: Peer) -> [Act] {
-        guard app.isJoining, app.guest?.state.host == nil, let host = policy.host(copiedBy: peer),
-            toldCopies[peer.id] == nil
+    /// A host is heard that has the name of one that was joined, and another key.
+    private mutating func tellCopy(_ peer: Peer, _ context: Context) -> [Act] {
+        guard app.isJoining, app.guest?.state.host == nil,
+            let host = context.route.policy.host(copiedBy: peer, known: known), toldCopies[peer.id] == nil
         else { return [] }
         toldCopies[peer.id] = true
         return [.tell(Notice(.otherHost(name: host.name, head: Identity.head(of: peer.id))))]
@@ -273,11 +274,11 @@ struct NodeDecisions: Sendable {
     }
 
     private mutating func connected(_ peer: Peer, on id: MeshCore.LinkID, _ context: inout Context) -> [Act] {
-        // This guest does not want that host, so it ends the link. It does not record it as a known host either: its
-        // key would lock out the host that it imitates.
-        if app.isJoining, !policy.accepts(peer) {
+        // Somebody else than the host that this guest wants is nobody's host here, and the link ends. Nor is it one that was
+        // joined, whose key would keep the host out that it passes for.
+        if app.isJoining, !context.route.policy.accepts(peer, known: known) {
             let isNew = context.mesh.conversation(context.key(of: peer.id))?.isBlank == true
-            return tellCopy(peer) + [.steer(.linked(peer))] + (isNew ? [.forgetHost(peer.id)] : [])
+            return tellCopy(peer, context) + [.steer(.linked(peer))] + (isNew ? [.forgetHost(peer.id)] : [])
         }
         changedKey = nil
         let hosts: [Act] = app.isJoining ? noteJoined(peer, &context) : []
@@ -443,15 +444,5 @@ struct NodeDecisions: Sendable {
         context.memory.said(body, number: number, in: key, remembered)
         if case .intent(let intent) = message { context.memory.sent(intent, number: number, in: key) }
         return [.release(number: number, in: key)]
-    }
-}
-
-extension NodeCore.Part {
-    fileprivate var wanted: String? {
-        if case .guest(let wanted, _, _, _) = self { wanted } else { nil }
-    }
-
-    fileprivate var joinsAny: Bool {
-        if case .guest(_, true, _, _) = self { true } else { false }
     }
 }

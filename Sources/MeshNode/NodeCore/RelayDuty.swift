@@ -23,8 +23,8 @@ struct RelayDuty: Sendable {
     enum Action: Hashable, Sendable {
         /// Advertise this; nil stops advertising.
         case advertise(NodeCore.RelayNotice?)
-        /// Report this route to the nodes behind this one; nil means no route.
-        case lead(Route?)
+        /// Tell those behind this node that circuits lead here; nil: nowhere.
+        case lead(MeshProtocol.Route?)
     }
 
     private enum State: Hashable, Sendable {
@@ -60,7 +60,7 @@ struct RelayDuty: Sendable {
         switch (state, event) {
         case (_, .up(let host, let relays, let asksForPIN)):
             state = .leading(Goal(host: host, hops: relays + 1, asksForPIN: asksForPIN))
-            return [.lead(Route(host: host.id, hops: UInt8(clamping: relays + 1)))] + advertise()
+            return [.lead(MeshProtocol.Route(host: host.id, hops: UInt8(clamping: relays + 1)))] + advertise()
         case (.leading(let goal), .down):
             state = .searching(
                 goal, until: now + NodeLimits.relaySearch, latest: now + NodeLimits.longestRelaySearch)
