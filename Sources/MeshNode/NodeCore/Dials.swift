@@ -176,6 +176,7 @@ struct Dials: Sendable {
     private mutating func begin(
         _ host: Peer.ID, by path: Route.Path, advertised: Peer.ID?, blindly isBlind: Bool, now: MeshInstant
     ) -> Int {
+        assert(dials[host] == nil && !hasEnded, "one host has one dial, and a node that ends dials nothing")
         lastNumber += 1
         var dial = Dial(number: lastNumber, state: .pending(overdue: nil, looks: 0))
         switch path {

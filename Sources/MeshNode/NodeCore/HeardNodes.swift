@@ -103,6 +103,7 @@ struct HeardNodes: Sendable {
             let oldest = entries.min(by: { ($0.value.at, $0.key) < ($1.value.at, $1.key) })?.key
         else { return }
         entries[oldest] = nil
+        assert(entries.count <= NodeLimits.heardNodes)
     }
 
     private func hasRelay(to host: Peer.ID) -> Bool { heardRelays.values.contains { leads($0.node, to: host) } }

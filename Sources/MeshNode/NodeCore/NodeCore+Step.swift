@@ -31,8 +31,18 @@ extension NodeCore {
         }
     }
 
+    /// What is true after each event, in debug builds and in the simulator.
+    func checkInvariants() {
+        assert(!writesView || writing != nil, "the view of a gap waits only for an earlier write")
+        assert(held.isEmpty || storeOutage != nil, "messages are held back only while the disk refuses writes")
+        assert(writing == nil || hasStarted, "a node that has not started writes nothing")
+        assert(decisions.app.isHosting != decisions.app.isJoining, "a node is a host or a guest")
+        assert(circuits.held.allSatisfy { circuits.place(of: $0) != nil }, "only circuits that exist are held")
+    }
+
     mutating func step(_ happenings: [Happening]) {
-        // Messages queue behind those that are already held. No message may be acknowledged before an earlier one.
+        assert(writing == nil, "one write at a time")
+        // Behind what waits already: nothing may be acknowledged before that.
         let happenings = storeOutage == nil ? happenings : happenings.filter { !holdsBack($0) }
         let before = (decisions, context.memory)
         // A failed disk is retried even if there is nothing new to write.
@@ -66,6 +76,7 @@ extension NodeCore {
     mutating func written() {
         guard let step = writing else { return }
         writing = nil
+        assert(!context.isWithoutStore)
         context.memory.wrote()
         let wasOut = storeOutage != nil
         if wasOut {

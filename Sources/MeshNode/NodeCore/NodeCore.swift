@@ -364,6 +364,7 @@ public struct NodeCore: Sendable {
         step()
         lookAtCovers()
         holdCircuits()
+        checkInvariants()
         defer { actions = [] }
         return actions
     }
@@ -376,6 +377,7 @@ public struct NodeCore: Sendable {
         apply(meshActions)
         step()
         holdCircuits()
+        checkInvariants()
         defer { actions = [] }
         return (sdu, actions)
     }

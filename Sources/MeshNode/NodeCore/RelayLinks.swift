@@ -33,6 +33,7 @@ struct RelayLinks: Sendable {
 
     /// A dialled relay is linked. The circuit for which it was dialled may not be needed any more.
     mutating func linked(_ peer: Peer, _ route: MeshProtocol.Route, on id: MeshCore.LinkID, now: MeshInstant) {
+        assert(relays[id] == nil, "a link leads to one relay")
         relays[id] = Relay(peer: peer, route: route, host: route.host, idleSince: now)
     }
 
