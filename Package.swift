@@ -39,6 +39,7 @@ let package = Package(
         .library(name: "MeshSession", targets: ["MeshSession"]),
         .library(name: "DemocracyDJ", targets: ["DemocracyDJ"]),
         .library(name: "DemocracyDJTesting", targets: ["DemocracyDJTesting"]),
+        .library(name: "NodeCore", targets: ["NodeCore"]),
         .library(name: "NodeStore", targets: ["NodeStore"]),
         .library(name: "MeshNode", targets: ["MeshNode"]),
         .library(name: "MusicLibrary", targets: ["MusicLibrary"]),
@@ -106,8 +107,10 @@ let package = Package(
             exclude: ["Wire/democracy_dj.proto", "Wire/democracy_dj.sha256"],
             resources: [.embedInCode("Texts")],
             swiftSettings: strict),
+        // A complete node as one struct, with the commands and views of the people who use it. Nothing of Linux.
+        .target(name: "NodeCore", dependencies: ["DemocracyDJ", "MeshProtocol"], swiftSettings: strict),
         .target(
-            name: "NodeStore", dependencies: ["MeshProtocol", crypto, database, sqlite, locks, logging],
+            name: "NodeStore", dependencies: ["NodeCore", "MeshProtocol", crypto, database, sqlite, locks, logging],
             swiftSettings: strict),
         // Cover art from the web and on the disk. The C code contains no state and no decisions.
         .target(name: "CLibCurl"),
@@ -123,7 +126,7 @@ let package = Package(
             name: "MeshNode",
             dependencies: [
                 "BLETransport", "BrokerRadio", "CClockWatch", "CoverArt", "LANRadio", "MeshSession", "DemocracyDJ",
-                "NodeStore", asyncAlgorithms,
+                "NodeCore", "NodeStore", asyncAlgorithms,
                 lifecycle, locks, logging,
             ],
             swiftSettings: strict),
@@ -132,7 +135,7 @@ let package = Package(
         .target(
             name: "MusicLibrary",
             dependencies: [
-                "CTagLib", "CoverArt", "MeshNode", "DemocracyDJ", "MeshProtocol", crypto, database, locks, logging,
+                "CTagLib", "CoverArt", "MeshNode", "NodeCore", "DemocracyDJ", "MeshProtocol", crypto, database, locks, logging,
             ],
             swiftSettings: strict,
             // Foundation's copy of ICU. GRDB imports Foundation, so the program contains it anyway.
@@ -140,7 +143,7 @@ let package = Package(
         .target(
             name: "MusicPlayer",
             dependencies: [
-                "MeshNode", "DemocracyDJ", "MeshProtocol", lifecycle, logging, networking, networkTypes,
+                "MeshNode", "NodeCore", "DemocracyDJ", "MeshProtocol", lifecycle, logging, networking, networkTypes,
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             swiftSettings: strict),
@@ -148,7 +151,7 @@ let package = Package(
         .target(
             name: "Dashboard",
             dependencies: [
-                "CQREncode", "CoverArt", "MeshNode", "MeshSession", "DemocracyDJ", "MeshProtocol", crypto, hummingbird,
+                "CQREncode", "CoverArt", "MeshNode", "NodeCore", "MeshSession", "DemocracyDJ", "MeshProtocol", crypto, hummingbird,
                 lifecycle,
                 locks, logging, networking, networkTypes,
             ],
@@ -159,7 +162,7 @@ let package = Package(
         .target(
             name: "HostIntegration",
             dependencies: [
-                "CMediaPlayer", "CSystemd", "MusicLibrary", "MusicPlayer", "MeshNode", "DemocracyDJ", "MeshProtocol",
+                "CMediaPlayer", "CSystemd", "MusicLibrary", "MusicPlayer", "MeshNode", "NodeCore", "DemocracyDJ", "MeshProtocol",
                 lifecycle,
                 locks, logging,
             ],
@@ -174,7 +177,7 @@ let package = Package(
         .target(
             name: "Diagnostics",
             dependencies: [
-                "CCapability", "CClock", "BLETransport", "NodeStore", "MeshNode",
+                "CCapability", "CClock", "BLETransport", "NodeStore", "MeshNode", "NodeCore",
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             swiftSettings: strict),
@@ -182,7 +185,7 @@ let package = Package(
         .target(
             name: "FieldTest",
             dependencies: [
-                "BLETransport", "BrokerRadio", "DemocracyDJ", "MeshNode", "MeshProtocol", "MeshSimulator", "NodeStore",
+                "BLETransport", "BrokerRadio", "DemocracyDJ", "MeshNode", "NodeCore", "MeshProtocol", "MeshSimulator", "NodeStore",
                 crypto, lifecycle, logging,
             ],
             swiftSettings: strict),
@@ -191,7 +194,7 @@ let package = Package(
         .target(
             name: "TerminalUI",
             dependencies: [
-                "CEditLine", "BLETransport", "MeshNode", "MeshSession", "DemocracyDJ", "MeshProtocol", asyncAlgorithms,
+                "CEditLine", "BLETransport", "MeshNode", "NodeCore", "MeshSession", "DemocracyDJ", "MeshProtocol", asyncAlgorithms,
                 lifecycle, locks, logging,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
@@ -200,7 +203,7 @@ let package = Package(
             name: "roadmesh",
             dependencies: [
                 "BLETransport", "CConfine", "CoverArt", "Dashboard", "Diagnostics", "FieldTest", "HostIntegration",
-                "MeshNode", "MusicLibrary",
+                "MeshNode", "NodeCore", "MusicLibrary",
                 "MusicPlayer", "NodeStore", "TerminalUI", lifecycle,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
@@ -211,9 +214,7 @@ let package = Package(
 
         // Simulated nodes in virtual time, for tests.
         .target(
-            name: "MeshSimulator",
-            dependencies: ["BLETransport", "DemocracyDJ", "MeshNode", "MeshProtocol", "NodeStore"],
-            swiftSettings: strict),
+            name: "MeshSimulator", dependencies: ["DemocracyDJ", "NodeCore", "MeshProtocol"], swiftSettings: strict),
         .executableTarget(
             name: "mesh-simulator",
             dependencies: [
@@ -226,7 +227,7 @@ let package = Package(
         .executableTarget(
             name: "broker-load",
             dependencies: [
-                "BLETransport", "BrokerRadio", "DemocracyDJ", "MeshNode", "MeshProtocol", "NodeStore", logging,
+                "BLETransport", "BrokerRadio", "DemocracyDJ", "MeshNode", "NodeCore", "MeshProtocol", "NodeStore", logging,
             ],
             swiftSettings: strict),
 
@@ -259,13 +260,13 @@ let package = Package(
             dependencies: ["NodeStore", "MeshProtocol", "MeshSimulator", "TestSupport", database],
             swiftSettings: strict),
         .testTarget(
-            name: "MeshSimulatorTests", dependencies: ["MeshSimulator", "DemocracyDJ", "MeshProtocol", "NodeStore"],
+            name: "MeshSimulatorTests", dependencies: ["MeshSimulator", "DemocracyDJ", "MeshProtocol", "NodeCore"],
             exclude: ["PlantedBugs"], swiftSettings: strict),
         .testTarget(
             name: "CoverArtTests", dependencies: ["CoverArt", "TestSupport", http, networking, networkTypes],
             swiftSettings: strict),
         .testTarget(
-            name: "MeshNodeTests", dependencies: ["MeshNode", "NodeStore", "TestSupport", logging],
+            name: "MeshNodeTests", dependencies: ["MeshNode", "NodeCore", "NodeStore", "TestSupport", logging],
             swiftSettings: strict),
         .testTarget(
             name: "MusicLibraryTests",
@@ -284,7 +285,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "DiagnosticsTests",
-            dependencies: ["Diagnostics", "BLETransport", "NodeStore", "MeshNode", "MeshProtocol", locks],
+            dependencies: ["Diagnostics", "BLETransport", "NodeStore", "MeshNode", "NodeCore", "MeshProtocol", locks],
             swiftSettings: strict),
         // Runs the fuzz targets on inputs that were found before. For libFuzzer, Fuzz is a package of its own.
         .testTarget(
@@ -297,17 +298,17 @@ let package = Package(
         .testTarget(
             name: "FieldTestTests",
             dependencies: [
-                "FieldTest", "BrokerRadio", "MeshNode", "NodeStore", "MeshSimulator", "TestSupport", logging,
+                "FieldTest", "BrokerRadio", "MeshNode", "NodeCore", "NodeStore", "MeshSimulator", "TestSupport", logging,
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "TerminalUITests", dependencies: ["TerminalUI", "BLETransport", "MeshNode"], swiftSettings: strict),
-        // Compares the documents with the program.
+            name: "TerminalUITests", dependencies: ["TerminalUI", "BLETransport", "MeshNode", "NodeCore"], swiftSettings: strict),
+        // The documents, and what the program itself has.
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
                 "BLETransport", "BrokerRadio", "CoverArt", "Dashboard", "DemocracyDJ", "Diagnostics", "FieldTest",
-                "HostIntegration", "LANRadio", "MeshNode", "MeshProtocol", "MeshSession", "MusicLibrary", "MusicPlayer",
+                "HostIntegration", "LANRadio", "MeshNode", "NodeCore", "MeshProtocol", "MeshSession", "MusicLibrary", "MusicPlayer",
                 "NodeStore", "TerminalUI", "TestSupport", "roadmesh",
             ],
             swiftSettings: strict),

@@ -2,7 +2,6 @@
 
 import Testing
 
-@testable import MeshProtocol
 
 /// The targets themselves: a script reaches its steps, and a broken invariant is noticed.
 @Suite("The fuzzers' targets")

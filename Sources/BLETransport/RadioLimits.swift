@@ -260,18 +260,6 @@ public enum RadioLimits {
     public static let linkPacketBytes = 251
     /// The time of such a packet on 1M, in microseconds.
     public static let linkPacketMicroseconds = 2_120
-    /// The intervals of the only link, in units of 1.25 ms: 8.75 ms while data flows, 36.25 ms while idle. Shorter than
-    /// the kernel's longest, so that the first vote after a silence is as fast as without tuning.
-    public static let aloneIntervals = LinkIntervals(brisk: 7, calm: 29)
-    /// The intervals of up to eight links, by slot: 11.25 to 31.25 ms while data flows, 30 to 51.25 ms while idle. No
-    /// two have a large common divisor, so they do not collide for long. None is 40, which the kernel uses for new
-    /// links. Only the last is longer than that: a kernel refuses longer intervals than it has dialled with.
-    static let fewIntervals = [(9, 29), (11, 31), (13, 37), (16, 35), (17, 28), (19, 24), (23, 30), (25, 41)]
-        .map { LinkIntervals(brisk: $0, calm: $1) }
-    /// The intervals of more links, by slot, 23.75 to 58.75 ms. Each of 16 links at once still gets its connection
-    /// events, and `tunedSupervision` is twelve events of 58.75 ms.
-    static let manyIntervals = [19, 21, 23, 25, 26, 29, 31, 32, 37, 41, 43, 47, 27, 34, 35, 33]
-        .map { LinkIntervals(brisk: $0, calm: $0) }
     /// Longest interval, in units of 1.25 ms, that counts as a short one that a person has configured: 15 ms.
     public static let configuredInterval = 12
     /// A link counts as idle after this time without data, which is longer than between two taps of one person.

@@ -3,6 +3,7 @@
 import DemocracyDJ
 import MeshNode
 import MeshProtocol
+import NodeCore
 
 // Requests of pages.
 

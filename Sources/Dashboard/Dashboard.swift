@@ -6,6 +6,7 @@ import Logging
 import MeshNode
 import MeshProtocol
 import NIOCore
+import NodeCore
 import ServiceLifecycle
 
 /// A node's page for browsers. It shows the node's state and sends people's commands to the node. On a host it is also

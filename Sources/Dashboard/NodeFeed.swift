@@ -4,6 +4,7 @@ import DemocracyDJ
 import MeshNode
 import MeshProtocol
 import NIOConcurrencyHelpers
+import NodeCore
 
 /// The part of a node that a page uses.
 protocol PageNode: Sendable {

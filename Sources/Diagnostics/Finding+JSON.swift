@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import MeshNode
+import NodeCore
 
 /// A finding with its time, in the form of the JSON output.
 public struct TimedFinding: Encodable, Sendable {

@@ -7,6 +7,7 @@ import Logging
 import MeshNode
 import MusicLibrary
 import MusicPlayer
+import NodeCore
 import ServiceLifecycle
 
 /// The parts of a host around its node: the library, the player, and the desktop's media keys. It forwards their events

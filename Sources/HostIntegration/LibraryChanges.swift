@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
-import MeshNode
 import MusicLibrary
+import NodeCore
 
 /// Decides what to report to a node about its library: an update goes in, inputs come out.
 ///

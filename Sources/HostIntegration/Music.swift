@@ -7,6 +7,7 @@ import MeshNode
 import MeshProtocol
 import MusicLibrary
 import MusicPlayer
+import NodeCore
 
 /// The source of a host's songs.
 public enum MusicSource: Sendable {

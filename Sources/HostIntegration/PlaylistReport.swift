@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
-import MeshNode
 import MusicLibrary
+import NodeCore
 
 /// Decides what to report about a playlist: how many of its entries are not in the folder, and that all songs of the
 /// folder play if none of them is.

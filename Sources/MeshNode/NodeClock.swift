@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import MeshProtocol
+import NodeCore
 
 /// A node's clock, and the alarms for the deadlines of its structs.
 package struct NodeClock {
@@ -38,10 +39,4 @@ package struct NodeClock {
         }
         alarms.append((deadline, alarm))
     }
-}
-
-/// Returns the earlier of two optional times. It is called for each event, so it creates no array.
-func earliest(_ one: MeshInstant?, _ other: MeshInstant?) -> MeshInstant? {
-    guard let one, let other else { return one ?? other }
-    return min(one, other)
 }

@@ -3,6 +3,7 @@
 import BLETransport
 import DemocracyDJ
 import MeshProtocol
+import NodeCore
 
 /// Scans for hosts for a limited time and joins none.
 public actor ScanNode {

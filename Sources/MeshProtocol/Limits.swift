@@ -246,6 +246,21 @@ public enum Limits {
     /// Milliseconds that a reported dial may have taken: at least one. Two advertisements are at most 20.5 s apart.
     public static let dialMilliseconds = 1...30_000
 
+    // MARK: Connection intervals
+
+    /// The intervals of the only link, in units of 1.25 ms: 8.75 ms while data flows, 36.25 ms while idle. Shorter than
+    /// the kernel's longest, so that the first vote after a silence is as fast as without tuning.
+    public static let aloneIntervals = LinkIntervals(brisk: 7, calm: 29)
+    /// The intervals of up to eight links, by slot: 11.25 to 31.25 ms while data flows, 30 to 51.25 ms while idle. No
+    /// two have a large common divisor, so they do not collide for long. None is 40, which the kernel uses for new
+    /// links. Only the last is longer than that: a kernel refuses longer intervals than it has dialled with.
+    public static let fewIntervals = [(9, 29), (11, 31), (13, 37), (16, 35), (17, 28), (19, 24), (23, 30), (25, 41)]
+        .map { LinkIntervals(brisk: $0, calm: $1) }
+    /// The intervals of more links, by slot, 23.75 to 58.75 ms. Each of 16 links at once still gets its connection
+    /// events, and the supervision timeout of a tuned link is twelve events of 58.75 ms.
+    public static let manyIntervals = [19, 21, 23, 25, 26, 29, 31, 32, 37, 41, 43, 47, 27, 34, 35, 33]
+        .map { LinkIntervals(brisk: $0, calm: $0) }
+
     // MARK: Conversations
 
     /// Reliable messages that wait for one peer. A person taps a few times per second at most; a tunnel lasts minutes.

@@ -2,6 +2,7 @@
 
 import MeshProtocol
 
+
 /// One run of a world.
 public struct Simulation: Sendable {
     /// The world's parameters and its faults.

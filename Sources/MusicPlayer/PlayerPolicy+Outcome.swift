@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
-import MeshNode
 import MeshProtocol
 
 // When a song is over, and when only its folder is away.

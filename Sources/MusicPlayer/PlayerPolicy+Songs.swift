@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
-import MeshNode
 import MeshProtocol
 
 // What mpv says of the files it plays, and what the host is told of it.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import MeshProtocol
 import NIOConcurrencyHelpers
 import FoundationEssentials
 import GRDB
 import Logging
-import MeshProtocol
+import NodeCore
 
 /// The durable state of a node in one SQLite database: its conversations with peers, with unacknowledged messages and
 /// received numbers (`docs/protocol.md`, "Resend and resume"), and the states of its host and its guest.

@@ -5,6 +5,7 @@ import FoundationEssentials
 import Glibc
 import Logging
 import MeshNode
+import NodeCore
 import ServiceLifecycle
 
 /// A host or guest in this process: its input lines, its output, the system's signals, and its end.

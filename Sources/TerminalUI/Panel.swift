@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
-import MeshNode
 import MeshProtocol
-import MeshSession
 
 /// Decides what is shown below the prompt: the current link, song, peers and queue.
 struct Panel: Hashable {

@@ -3,6 +3,7 @@
 import AsyncAlgorithms
 import DemocracyDJ
 import MeshNode
+import NodeCore
 
 /// A person at a running node: shows the screen, and runs typed commands. A terminal gets a prompt with a panel;
 /// otherwise lines come in and go out.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
-import MeshNode
+import MeshProtocol
+import NodeCore
 
 /// Where a person finds the secrets of a node: the links with their tokens, the PIN and the invitations.
 package enum SecretsPlace: Hashable, Sendable {

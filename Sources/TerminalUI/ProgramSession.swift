@@ -2,6 +2,7 @@
 
 import FoundationEssentials
 import MeshNode
+import NodeCore
 
 /// A program at a running node: it receives each event, and the view on request, as one JSON object per line. Its input
 /// lines are run as commands.

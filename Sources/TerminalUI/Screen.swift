@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
-import MeshNode
 import MeshProtocol
+import NodeCore
 
 /// Decides what a person sees of a node, and what typed lines do. An event or a line goes in, and lines and commands
 /// come out. It reads no clock and writes nothing; `now` is an argument.

@@ -2,9 +2,8 @@
 
 import DemocracyDJ
 import Glibc
-import MeshNode
 import MeshProtocol
-import MeshSession
+import NodeCore
 
 /// Converts a node's events into sentences for a person.
 struct Sentences {

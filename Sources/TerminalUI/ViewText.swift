@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
-import MeshNode
 import MeshProtocol
+import NodeCore
 
 /// A node's view in words: the song that plays, the peers, and the queue with votes, suggesters and pending wishes.
 struct ViewText {

@@ -8,6 +8,7 @@ import Glibc
 import Logging
 import MeshNode
 import MeshProtocol
+import NodeCore
 import NodeStore
 
 /// Runs hosts and guests in one process that reach each other only through a broker, for `scripts/bench broker`:

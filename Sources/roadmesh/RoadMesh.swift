@@ -4,6 +4,7 @@ import ArgumentParser
 import Glibc
 import MeshNode
 import MusicLibrary
+import NodeCore
 import TerminalUI
 
 /// The command line.

@@ -40,7 +40,7 @@ struct FirstPagesTests {
     }
 
     private func version() throws -> String {
-        let source = try SourceTree.page("Sources/MeshNode/RoadMeshVersion.swift")
+        let source = try SourceTree.page("Sources/NodeCore/RoadMeshVersion.swift")
         return String(try #require(source.firstMatch(of: /number = "(\d+\.\d+\.\d+)"/)).1)
     }
 

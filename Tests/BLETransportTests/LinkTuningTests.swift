@@ -112,7 +112,7 @@ struct LinkTuningTests {
         var fast = Self.fresh
         fast.interval = 7.5
         var tuning = LinkTuning(isCentral: true, got: fast, mayAsk: true, chance: Self.chance)
-        _ = tuning.handle(.advised(RadioLimits.aloneIntervals), now: .zero)
+        _ = tuning.handle(.advised(Limits.aloneIntervals), now: .zero)
         _ = tuning.handle(.opened, now: .zero)
         #expect(ticks(&tuning, until: 0.5) == [.setTwoMegabit, .update(interval: 6, timeout: 72)])
         _ = tuning.handle(.updated(interval: 6, timeout: 72), now: .seconds(0.6))

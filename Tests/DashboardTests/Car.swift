@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import NodeCore
 import DemocracyDJ
 import Logging
 import MeshNode
 import MeshProtocol
-import NodeStore
 import TestSupport
 
 @testable import Dashboard

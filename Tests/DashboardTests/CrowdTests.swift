@@ -2,7 +2,6 @@
 
 import DemocracyDJ
 import FoundationEssentials
-import MeshNode
 import NIOCore
 import NIOPosix
 import Testing

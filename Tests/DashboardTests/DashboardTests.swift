@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import NodeCore
 import DemocracyDJ
 import FoundationEssentials
-import MeshNode
 import MeshProtocol
 import TestSupport
 import Testing

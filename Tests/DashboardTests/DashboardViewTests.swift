@@ -2,12 +2,11 @@
 
 import DemocracyDJ
 import MeshProtocol
-import MeshSession
 import TestSupport
 import Testing
 
 @testable import Dashboard
-@testable import MeshNode
+@testable import NodeCore
 
 @Suite("The content of the page")
 struct DashboardViewTests {

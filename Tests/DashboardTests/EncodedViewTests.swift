@@ -2,11 +2,10 @@
 
 import DemocracyDJ
 import MeshProtocol
-import MeshSession
 import Testing
 
 @testable import Dashboard
-@testable import MeshNode
+@testable import NodeCore
 
 @Suite("The encoded stream of a page")
 struct EncodedViewTests {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import NodeCore
 import DemocracyDJ
 import Foundation
-import MeshNode
 import Testing
 
 @testable import Dashboard

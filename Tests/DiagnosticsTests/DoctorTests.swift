@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
-import MeshNode
 import MeshProtocol
 import Testing
 
 @testable import BLETransport
 @testable import Diagnostics
+@testable import NodeCore
 @testable import NodeStore
 
 @Suite("The doctor's findings")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import NodeCore
 import FoundationEssentials
-import MeshNode
 import Testing
 
 @testable import BLETransport

@@ -6,7 +6,7 @@ import MeshProtocol
 import Testing
 
 @testable import Diagnostics
-@testable import MeshNode
+@testable import NodeCore
 
 @Suite("The events that docs/using.md describes")
 struct EventTests {

@@ -3,6 +3,7 @@
 import Foundation
 import Glibc
 import MeshNode
+import NodeCore
 import Testing
 
 @Suite("The exit codes that docs/using.md lists")
@@ -40,7 +41,7 @@ struct ExitCodeTests {
 
     @Test(
         "No command ends with a number that is not in the table of exit codes",
-        arguments: ["roadmesh", "TerminalUI", "MeshNode", "Diagnostics", "Dashboard", "HostIntegration"])
+        arguments: ["roadmesh", "TerminalUI", "NodeCore", "MeshNode", "Diagnostics", "Dashboard", "HostIntegration"])
     func literals(module: String) throws {
         let folder = Page.root.appending(path: "Sources/\(module)")
         let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
-import MeshNode
+import NodeCore
 
 /// A value of JSON.
 enum JSON: Decodable, Sendable {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 @testable import DemocracyDJ
-@testable import MeshNode
 @testable import MeshProtocol
 @testable import MeshSession
+@testable import NodeCore
 @testable import NodeStore
 
 /// The limits of the wire, the application and the node. Add new limits here; a test checks this.
@@ -105,6 +105,9 @@ extension LimitTable {
             .init("goodbyeTimeout", Limits.goodbyeTimeout),
             .init("intervalUnits", Limits.intervalUnits, in: .intervals),
             .init("dialMilliseconds", Limits.dialMilliseconds),
+            .init("aloneIntervals", Limits.aloneIntervals),
+            .init("fewIntervals", Limits.fewIntervals),
+            .init("manyIntervals", Limits.manyIntervals),
             .init("outboxMessages", Limits.outboxMessages),
             .init("outboxBytes", Limits.outboxBytes),
             .init("allOutboxBytes", Limits.allOutboxBytes),
@@ -179,7 +182,7 @@ extension LimitTable {
         ])
 
     static let node = LimitTable(
-        "NodeLimits", "Sources/MeshNode/NodeLimits.swift",
+        "NodeLimits", "Sources/NodeCore/NodeLimits.swift",
         [
             .init("playlistBytes", NodeLimits.playlistBytes),
             .init("alarms", NodeLimits.alarms),

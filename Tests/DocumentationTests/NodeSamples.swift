@@ -3,10 +3,9 @@
 import BLETransport
 import DemocracyDJ
 import MeshProtocol
-import MeshSession
 import TestSupport
 
-@testable import MeshNode
+@testable import NodeCore
 
 /// Events of a node: each with all of its fields, and with as few as possible.
 enum NodeSamples {

@@ -5,7 +5,7 @@ import MeshProtocol
 import Testing
 
 @testable import FieldTest
-@testable import MeshNode
+@testable import NodeCore
 @testable import NodeStore
 @testable import roadmesh
 

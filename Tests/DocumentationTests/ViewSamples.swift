@@ -4,7 +4,7 @@ import DemocracyDJ
 import MeshProtocol
 
 @testable import Dashboard
-@testable import MeshNode
+@testable import NodeCore
 
 /// Views with all of their fields, and with as few as possible.
 enum ViewSamples {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Dashboard
-@testable import MeshNode
+@testable import NodeCore
 
 @Suite("The page's contract in docs/dashboard.md")
 struct ViewTests {

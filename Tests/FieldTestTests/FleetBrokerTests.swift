@@ -3,12 +3,12 @@
 import BrokerRadio
 import FoundationEssentials
 import Logging
-import MeshNode
 import MeshProtocol
 import TestSupport
 import Testing
 
 @testable import FieldTest
+@testable import NodeCore
 @testable import NodeStore
 
 @Suite("Drives of a fleet through a real broker")

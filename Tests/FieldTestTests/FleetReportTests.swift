@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import MeshNode
+import NodeCore
 import MeshProtocol
 import Testing
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import MeshNode
+import NodeCore
 import MeshProtocol
-import NodeStore
 
 @testable import FieldTest
 

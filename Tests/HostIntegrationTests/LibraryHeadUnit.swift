@@ -7,6 +7,7 @@ import Logging
 import MeshNode
 import MeshProtocol
 import MusicPlayer
+import NodeCore
 import NodeStore
 import TestSupport
 import Testing

@@ -2,10 +2,9 @@
 
 import DemocracyDJ
 import MeshProtocol
-import NodeStore
 import Testing
 
-@testable import MeshNode
+@testable import NodeCore
 
 @Suite("Bans of a driver")
 struct BanTests {

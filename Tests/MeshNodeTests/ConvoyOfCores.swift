@@ -2,11 +2,10 @@
 
 import DemocracyDJ
 import MeshProtocol
-import MeshSession
-import NodeStore
 import Testing
 
 @testable import MeshNode
+@testable import NodeCore
 
 /// A host, relays and guests as structs, with radio ranges that a test sets. Data in transit arrive at once. Time
 /// passes only when a test advances it.

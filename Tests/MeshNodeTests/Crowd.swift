@@ -2,10 +2,10 @@
 
 import DemocracyDJ
 import MeshProtocol
-import NodeStore
 import Testing
 
 @testable import MeshNode
+@testable import NodeCore
 
 /// A host as a struct, and guests that know the protocol but keep no rules: a test decides what they send. SDUs of the
 /// host arrive at once, and those of guests when the host may read.

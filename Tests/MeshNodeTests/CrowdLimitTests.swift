@@ -3,8 +3,8 @@
 import DemocracyDJ
 import Testing
 
-@testable import MeshNode
 @testable import MeshProtocol
+@testable import NodeCore
 
 @Suite("Many identities behind one link")
 struct CrowdLimitTests {

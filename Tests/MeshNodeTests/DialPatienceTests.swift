@@ -3,7 +3,7 @@
 import MeshProtocol
 import Testing
 
-@testable import MeshNode
+@testable import NodeCore
 
 @Suite("Dials without an answer")
 struct DialPatienceTests {

@@ -3,7 +3,7 @@
 import DemocracyDJ
 import Testing
 
-@testable import MeshNode
+@testable import NodeCore
 @testable import MeshProtocol
 
 @Suite("Many guesses of a host's PIN")

@@ -2,10 +2,9 @@
 
 import DemocracyDJ
 import MeshProtocol
-import NodeStore
 import Testing
 
-@testable import MeshNode
+@testable import NodeCore
 
 /// Keys that differ from what people expect.
 @Suite("Hosts with another key, and keys of two nodes")

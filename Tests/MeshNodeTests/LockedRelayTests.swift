@@ -3,7 +3,7 @@
 import DemocracyDJ
 import Testing
 
-@testable import MeshNode
+@testable import NodeCore
 @testable import MeshProtocol
 
 @Suite("Guests that hear a host with a PIN only through relays")

@@ -3,7 +3,7 @@
 import MeshProtocol
 import Testing
 
-@testable import MeshNode
+@testable import NodeCore
 
 /// Relays that carry a guest to another host than they have advertised.
 @Suite("A guest and a relay of another host")

@@ -2,11 +2,9 @@
 
 import DemocracyDJ
 import MeshProtocol
-import MeshSession
-import NodeStore
 import Testing
 
-@testable import MeshNode
+@testable import NodeCore
 
 @Suite("A node as a struct")
 struct NodeCoreTests {

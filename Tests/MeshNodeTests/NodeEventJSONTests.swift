@@ -2,9 +2,8 @@
 
 import DemocracyDJ
 import FoundationEssentials
-import MeshNode
 import MeshProtocol
-import MeshSession
+import NodeCore
 import Testing
 
 @Suite("The JSON events for programs")

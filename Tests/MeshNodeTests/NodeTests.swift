@@ -10,6 +10,7 @@ import TestSupport
 import Testing
 
 @testable import MeshNode
+@testable import NodeCore
 
 /// A node with its folder, which a test can start several times.
 struct TestNode {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
-import NodeStore
 import TestSupport
 import Testing
 
-@testable import MeshNode
 @testable import MeshProtocol
+@testable import NodeCore
 
 /// A fake host receives a guest's tag, checks one guess with it, and closes the link.
 @Suite("A guest that could confirm guesses of its PIN")

@@ -2,11 +2,10 @@
 
 import DemocracyDJ
 import MeshProtocol
-import MeshSession
-import NodeStore
 import Testing
 
 @testable import MeshNode
+@testable import NodeCore
 
 /// A host and a guest as structs, a radio that delivers everything at once, and disks that a test controls. It uses no
 /// clock, socket or file.

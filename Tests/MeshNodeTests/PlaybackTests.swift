@@ -2,7 +2,6 @@
 
 import BLETransport
 import DemocracyDJ
-import MeshNode
 import MeshProtocol
 import TestSupport
 import Testing

@@ -3,12 +3,10 @@
 import BLETransport
 import DemocracyDJ
 import MeshProtocol
-import MeshSession
-import NodeStore
 import TestSupport
 import Testing
 
-@testable import MeshNode
+@testable import NodeCore
 
 /// Every row of the notices, in a running node. For each row the test causes the notice, clears it, and presses its
 /// button.

@@ -2,8 +2,8 @@
 
 import DemocracyDJ
 import FoundationEssentials
-import MeshNode
 import MeshProtocol
+import NodeCore
 import Testing
 
 @Suite("Commands of programs and pages")

@@ -3,7 +3,7 @@
 import MeshProtocol
 import Testing
 
-@testable import MeshNode
+@testable import NodeCore
 
 @Suite("A network that is lost while Bluetooth works")
 struct QuietLossTests {

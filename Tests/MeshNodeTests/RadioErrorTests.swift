@@ -4,7 +4,7 @@ import BLETransport
 import DemocracyDJ
 import MeshNode
 import MeshProtocol
-import MeshSession
+import NodeCore
 import Testing
 
 @Suite("The meaning of radio errors for people")

@@ -3,8 +3,8 @@
 import DemocracyDJ
 import Testing
 
-@testable import MeshNode
 @testable import MeshProtocol
+@testable import NodeCore
 
 @Suite("Guests beyond the host's reach")
 struct RelayTests {

@@ -6,6 +6,7 @@ import NodeStore
 import Testing
 
 @testable import MeshNode
+@testable import NodeCore
 
 @Suite("Steps, and what a refused write takes back")
 struct StepTests {

@@ -4,7 +4,7 @@ import DemocracyDJ
 import MeshProtocol
 import Testing
 
-@testable import MeshNode
+@testable import NodeCore
 
 /// Whole nodes, in virtual time.
 @Suite("Two hosts in range")

@@ -2,8 +2,8 @@
 
 import DemocracyDJ
 import Foundation
-import MeshNode
 import MeshProtocol
+import NodeCore
 import Testing
 
 @Suite("What people type at the prompt")

@@ -2,10 +2,10 @@
 
 import DemocracyDJ
 import MeshProtocol
-import NodeStore
 import Testing
 
 @testable import MeshNode
+@testable import NodeCore
 
 @Suite("Guests that a bearer vouches for, such as those with a browser")
 struct VouchedGuestTests {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import MeshProtocol
-import MeshSession
+import NodeCore
 import Testing
 
 @Suite("Finding a host, and reconnecting to it")

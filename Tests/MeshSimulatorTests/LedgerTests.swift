@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import NodeCore
 import DemocracyDJ
 import MeshProtocol
-import NodeStore
 import Testing
 
 @testable import MeshSimulator

@@ -3,7 +3,6 @@
 import DemocracyDJ
 import FoundationEssentials
 import Glibc
-import MeshNode
 import MeshProtocol
 import TestSupport
 import Testing

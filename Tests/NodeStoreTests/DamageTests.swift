@@ -4,6 +4,7 @@ import FoundationEssentials
 import GRDB
 import Testing
 
+@testable import NodeCore
 @testable import NodeStore
 
 extension StoreTests {

@@ -3,6 +3,7 @@
 import FoundationEssentials
 import Testing
 
+@testable import NodeCore
 @testable import NodeStore
 
 /// The cost of a vote on the disk of temporary files: `ROADMESH_MEASURE=1 TMPDIR=…` prints it.

@@ -4,6 +4,7 @@ import GRDB
 import MeshProtocol
 import Testing
 
+@testable import NodeCore
 @testable import NodeStore
 
 extension StoreTests {

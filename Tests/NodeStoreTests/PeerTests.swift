@@ -4,6 +4,7 @@ import GRDB
 import Testing
 
 @testable import MeshProtocol
+@testable import NodeCore
 @testable import NodeStore
 
 extension StoreTests {

@@ -6,6 +6,7 @@ import MeshSimulator
 import TestSupport
 import Testing
 
+@testable import NodeCore
 @testable import NodeStore
 
 /// All tests of the store, one after another. Each blocks a thread on the disk, and tests of radios need those threads

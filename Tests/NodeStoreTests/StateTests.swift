@@ -3,6 +3,7 @@
 import GRDB
 import Testing
 
+@testable import NodeCore
 @testable import NodeStore
 
 extension StoreTests {

@@ -6,6 +6,7 @@ import Glibc
 import Logging
 import Testing
 
+@testable import NodeCore
 @testable import NodeStore
 
 extension StoreTests {

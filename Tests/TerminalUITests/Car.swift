@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import NodeCore
 import DemocracyDJ
-import MeshNode
 import MeshProtocol
 
 @testable import TerminalUI

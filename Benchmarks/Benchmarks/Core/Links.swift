@@ -3,7 +3,7 @@
 import DemocracyDJ
 import MeshNode
 import MeshProtocol
-import NodeStore
+import NodeCore
 
 /// The protocols of two nodes on a link without latency.
 struct LinkedPair {

@@ -3,6 +3,7 @@
 import Benchmark
 import Foundation
 import MeshProtocol
+import NodeCore
 import NodeStore
 
 /// The commit of a vote: its receipt and the change of the queue, as one transaction on the disk of the temporary folder.

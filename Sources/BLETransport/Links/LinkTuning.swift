@@ -174,7 +174,7 @@ public struct LinkTuning: Sendable {
 
     /// The intervals for the link.
     var intervals: LinkIntervals {
-        if let ownInterval, advice ?? RadioLimits.aloneIntervals == RadioLimits.aloneIntervals {
+        if let ownInterval, advice ?? Limits.aloneIntervals == Limits.aloneIntervals {
             return LinkIntervals(brisk: ownInterval, calm: ownInterval)
         }
         return advice ?? chance

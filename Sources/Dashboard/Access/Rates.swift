@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import MeshNode
 import MeshProtocol
+import NodeCore
 
 /// A rate limit for each of many senders.
 struct Rates: Sendable {

@@ -3,8 +3,8 @@
 import DemocracyDJ
 import HTTPTypes
 import Hummingbird
-import MeshNode
 import NIOCore
+import NodeCore
 
 /// Judges each request at the gate, passes it to the routes, and adds the security headers to every answer.
 struct DashboardResponder: HTTPResponder {

@@ -4,9 +4,9 @@ import DemocracyDJ
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird
-import MeshNode
 import MeshProtocol
 import NIOCore
+import NodeCore
 
 /// The dashboard's answers by path, as `docs/dashboard.md` specifies them. The gate has admitted the request.
 struct DashboardRoutes {

@@ -4,7 +4,6 @@ import CoverArt
 import DemocracyDJ
 import FoundationEssentials
 import Hummingbird
-import MeshNode
 import NIOCore
 import NIOPosix
 

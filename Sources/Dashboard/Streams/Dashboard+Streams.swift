@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import MeshNode
 import MeshProtocol
 import NIOCore
+import NodeCore
 
 // Streams of open pages.
 

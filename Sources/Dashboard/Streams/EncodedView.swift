@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import MeshNode
 import MeshProtocol
 import NIOCore
+import NodeCore
 
 /// An encoded view, shared by all pages of a viewer.
 struct EncodedView: Sendable {

@@ -3,6 +3,7 @@
 import DemocracyDJ
 import MeshNode
 import MeshProtocol
+import NodeCore
 
 /// Decides which passengers with browsers have a link to the node, and sends their messages on it. The node itself
 /// decides which guests it admits.

@@ -2,7 +2,8 @@
 
 import MeshProtocol
 
-/// The messages between hosts and guests.
+
+/// What hosts and guests say to one another.
 public enum MeshMessage: Hashable, Sendable {
     /// A guest's wish.
     case intent(GuestIntent)

@@ -2,6 +2,7 @@
 
 import MeshProtocol
 
+
 /// A piece of music that the host can play.
 public struct Song: Hashable, Sendable, Codable, Identifiable {
     /// The library's name for it: stable, at most `DJLimits.songIDBytes` bytes.

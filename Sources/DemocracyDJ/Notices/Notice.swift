@@ -2,7 +2,8 @@
 
 import MeshProtocol
 
-/// A message to a person: what happened, what it means for them, and what to do.
+
+/// Something to tell a person: what happened, what it means for them, and what to do.
 public struct Notice: Hashable, Sendable, Codable {
     /// The later text of a notice, if nothing has cleared it by then.
     public struct FollowUp: Hashable, Sendable {

@@ -2,8 +2,9 @@
 
 import MeshProtocol
 
-/// A problem that people see: one row of a table such as `NetworkError.problem`. A new problem needs a case, its row,
-/// and a line where it is raised.
+
+/// A problem that people are told of: one row of the table in `NetworkError.problem`. A new one is a case and its row
+/// there, and a line where it is raised.
 public struct Problem: Sendable {
     /// How long a problem is shown.
     public enum Severity: Hashable, Sendable {

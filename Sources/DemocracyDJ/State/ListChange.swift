@@ -2,7 +2,8 @@
 
 import MeshProtocol
 
-/// The difference between two lists: removed and inserted elements. An element that moves is not sent again.
+
+/// How one list becomes another: what is taken out, and what is put in where. What only moves is not told again.
 struct ListChange<Element: Hashable & Sendable>: Hashable, Sendable {
     /// The source of an inserted element.
     enum Source: Hashable, Sendable {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
-import MeshNode
 import MeshProtocol
+import NodeCore
 import NodeStore
 
 /// A recorded drive: a node's record of the road, from its start to its end or to a power cut.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import MeshNode
 import MeshProtocol
+import NodeCore
 
 /// What is known of a drive before it starts: the first line of its file (`docs/fieldtest.md`, "The file").
 public struct DriveHeader: Codable, Hashable, Sendable {

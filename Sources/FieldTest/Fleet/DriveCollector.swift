@@ -3,6 +3,7 @@
 import BrokerRadio
 import Logging
 import MeshProtocol
+import NodeCore
 import NodeStore
 
 /// Stores the drives that cars publish at a broker in a folder's drive store. `CollectMachine` decides.

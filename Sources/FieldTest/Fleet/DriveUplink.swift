@@ -2,8 +2,8 @@
 
 import BrokerRadio
 import Logging
-import MeshNode
 import MeshProtocol
+import NodeCore
 import NodeStore
 import ServiceLifecycle
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Crypto
-import MeshNode
 import MeshProtocol
+import NodeCore
 
 /// Identifies a drive among those of all cars at a broker.
 public struct FleetDrive: Hashable, Sendable {

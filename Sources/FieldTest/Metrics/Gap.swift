@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BLETransport
-import MeshNode
 import MeshProtocol
+import NodeCore
 
 /// A time without a link to a peer that had one, and the reconnect. All times are seconds since the start of the drive.
 public struct Gap: Codable, Hashable, Sendable {

@@ -3,6 +3,7 @@
 import DemocracyDJ
 import Logging
 import MeshNode
+import NodeCore
 import NodeStore
 import ServiceLifecycle
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
-import MeshNode
 import MeshProtocol
+import NodeCore
 
 /// Decides which events of a node are recorded. An event with its time goes in, and rows come out. It reads no clock
 /// and writes nothing.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import MeshNode
 import MeshProtocol
 import MeshSimulator
+import NodeCore
 
 /// The changes that a recorded drive makes to an air: cuts, heals, signal strengths and votes. The lab's air and the
 /// simulator replay a drive with it.

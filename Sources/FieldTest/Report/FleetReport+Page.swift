@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import MeshNode
+import NodeCore
 
 // The page: one file without others, like the page of a drive.
 extension FleetReport {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import MeshNode
 import MeshProtocol
 
 /// A report across the drives of a fleet: reconnect times by car, by hour of the day and by version, and the results of

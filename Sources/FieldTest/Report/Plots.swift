@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import MeshNode
 import MeshProtocol
+import NodeCore
 
 /// The plots of a drive.
 struct Plots {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
-import MeshNode
 import MeshProtocol
+import NodeCore
 
 // A report for programs: JSON with all metrics, and the gaps for a spreadsheet.
 extension Report {

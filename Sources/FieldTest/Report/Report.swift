@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
-import MeshNode
+import NodeCore
 
 /// A report on one drive, or on several next to each other.
 public struct Report: Sendable {

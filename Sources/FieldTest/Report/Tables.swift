@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import MeshNode
 
 /// The tables of a report.
 enum Tables {

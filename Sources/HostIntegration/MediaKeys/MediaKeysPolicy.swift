@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
-import MeshNode
 import MeshProtocol
 
 /// Decides when to look for a session bus, which name this player uses on it, and what it shows there.

@@ -3,6 +3,7 @@
 import CSystemd
 import Glibc
 import MeshNode
+import NodeCore
 import ServiceLifecycle
 
 /// Reports a host's state to the system's service manager, and that it is alive. The host counts as alive if its node

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
-import MeshNode
+import NodeCore
 
 /// Decides the messages about a host to the system's service manager (sd_notify(3)).
 struct SupervisionPolicy {

@@ -3,8 +3,7 @@
 import BLETransport
 import DemocracyDJ
 import MeshProtocol
-import MeshSession
-import NodeStore
+import NodeCore
 
 // Performs the core's actions, and translates the radio's reports into the core's events.
 

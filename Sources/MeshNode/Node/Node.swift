@@ -6,6 +6,7 @@ import DemocracyDJ
 import Logging
 import MeshProtocol
 import MeshSession
+import NodeCore
 import NodeStore
 import ServiceLifecycle
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import NIOConcurrencyHelpers
+import NodeCore
 
 /// Distributes a node's events to its listeners: a terminal, a program, the pages of a dashboard, a player.
 final class NodeOutput: Sendable {

@@ -2,6 +2,7 @@
 
 import FoundationEssentials
 import Logging
+import NodeCore
 import NodeStore
 
 /// The state of a node that outlives its runs: its folder and the database in it. The folder is locked as long as this

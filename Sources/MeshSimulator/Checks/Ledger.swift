@@ -2,7 +2,7 @@
 
 import DemocracyDJ
 import MeshProtocol
-import NodeStore
+import NodeCore
 
 /// The reliable messages of all nodes, as stored on their disks: what was sent, and what has arrived. It knows the
 /// state of all nodes, and reports violations of invariants.

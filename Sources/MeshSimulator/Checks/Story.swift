@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
-import MeshNode
 import MeshProtocol
-import NodeStore
+import NodeCore
 
 /// Identifies one of the host's states.
 struct StateVersion: Hashable, Comparable {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
-import MeshNode
 import MeshProtocol
+import NodeCore
 
 /// Promises to passengers with browsers, which are the same as to all other guests.
 extension World {

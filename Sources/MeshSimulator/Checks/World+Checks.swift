@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
-import MeshNode
 import MeshProtocol
-import NodeStore
+import NodeCore
 
 /// Checks links, the memory of nodes, and the final state.
 extension World {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
-import MeshNode
 import MeshProtocol
-import NodeStore
+import NodeCore
 
 /// Checks that the screens show the truth.
 extension World {

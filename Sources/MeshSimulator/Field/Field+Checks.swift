@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
-import MeshNode
 import MeshProtocol
 
 // The results of a field: the parent of each node, and whether every vote counts once.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import MeshNode
 import MeshProtocol
 
 // Links: connection events with data, and the end of a link that hears nothing.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
-import MeshNode
 import MeshProtocol
+import NodeCore
 
 // What people see, and their votes.
 

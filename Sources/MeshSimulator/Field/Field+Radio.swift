@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import MeshNode
 import MeshProtocol
+import NodeCore
 
 // Advertising, scanning and dialling.
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
-import MeshNode
 import MeshProtocol
 
 /// Up to a thousand nodes on a plane, in virtual time. They are real `NodeCore`s with radios of limited range that hold

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BLETransport
 import DemocracyDJ
-import MeshNode
 import MeshProtocol
-import NodeStore
+import NodeCore
 
 /// A node of a field: a `NodeCore`, its radio, its disk, and its screen.
 struct FieldNode {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import MeshNode
 import MeshProtocol
+
 
 /// One run of a field.
 public struct FieldRun: Sendable {

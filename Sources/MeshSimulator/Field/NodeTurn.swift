@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import MeshNode
 import MeshProtocol
+import NodeCore
 import Synchronization
 
 /// The next decision of one node. Any thread may make it, since no other code uses the node until the answer is taken.

@@ -2,7 +2,7 @@
 
 import Dispatch
 import Glibc
-import MeshNode
+import NodeCore
 import Synchronization
 
 /// The turns of the nodes that have an event in a window, and the helper threads.

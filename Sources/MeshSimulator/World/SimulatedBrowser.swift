@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
-import MeshNode
 import MeshProtocol
+import NodeCore
 
 /// A passenger's browser: its page, which keeps taps until the host has them, and its guest in the host's process.
 struct SimulatedBrowser {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
-import MeshNode
 import MeshProtocol
-import NodeStore
+import NodeCore
 
 /// A node's core while it runs. It is a class, so that access to other parts of a node does not copy the core's state.
 final class RunningCore {

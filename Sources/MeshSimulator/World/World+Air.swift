@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import MeshNode
 import MeshProtocol
+import NodeCore
 
 /// The air: hosts are heard and dialled. Channels open, carry SDUs and close, and their two ends learn it at different
 /// times.

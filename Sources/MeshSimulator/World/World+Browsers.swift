@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
-import MeshNode
 import MeshProtocol
+import NodeCore
 
 /// Passengers with browsers: their pages, and the work of the host's process for them, as in `Dashboard`. Their guests
 /// are the product's own `WebGuest`, and the node treats their links as in the product.

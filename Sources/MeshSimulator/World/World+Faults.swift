@@ -2,6 +2,7 @@
 
 import MeshProtocol
 
+
 /// The faults.
 extension World {
     mutating func fault() {

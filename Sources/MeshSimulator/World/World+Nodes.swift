@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
-import MeshNode
 import MeshProtocol
-import NodeStore
+import NodeCore
 
 /// Nodes: they start, end and are killed. Performs the actions of their cores, as the actor `Node` does.
 extension World {

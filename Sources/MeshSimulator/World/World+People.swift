@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
-import MeshNode
 import MeshProtocol
+import NodeCore
 
 /// The people in the car: guests' wishes, with or without a link, and commands at the head unit.
 extension World {

@@ -3,7 +3,6 @@
 import CTagLib
 import Glibc
 import CoverArt
-import MeshNode
 
 /// An audio file's tags as they are in the file: not yet safe to show.
 struct AudioTags: Hashable, Sendable {

@@ -3,7 +3,7 @@
 import DemocracyDJ
 import GRDB
 import Logging
-import MeshNode
+import NodeCore
 
 /// The songs of a library, for lists and searches. Its memory does not grow with the library.
 public final class MusicIndex: Sendable {

@@ -2,7 +2,7 @@
 
 import DemocracyDJ
 import GRDB
-import MeshNode
+import NodeCore
 
 /// The words of all songs, for corrections of mistyped searches.
 struct Vocabulary {

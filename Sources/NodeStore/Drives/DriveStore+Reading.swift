@@ -2,6 +2,7 @@
 
 import GRDB
 import Glibc
+import NodeCore
 
 /// A stored drive.
 public struct StoredDrive: Hashable, Sendable {

@@ -4,6 +4,7 @@ import FoundationEssentials
 import GRDB
 import Glibc
 import NIOConcurrencyHelpers
+import NodeCore
 
 /// Recorded drives: each has a header and lines, whose contents do not matter here.
 ///

@@ -4,6 +4,7 @@ import FoundationEssentials
 import GRDB
 import Logging
 import MeshProtocol
+import NodeCore
 
 /// The tables of conversations and outboxes. Sent and received messages have separate columns, so a write for one does
 /// not overwrite the other.

@@ -3,6 +3,7 @@
 import FoundationEssentials
 import GRDB
 import MeshProtocol
+import NodeCore
 
 /// The invitations of a host. They are few and change rarely, so a write replaces all.
 enum InvitationTable {

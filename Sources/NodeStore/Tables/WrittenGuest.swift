@@ -3,6 +3,7 @@
 import FoundationEssentials
 import GRDB
 import MeshProtocol
+import NodeCore
 
 /// The guest's state on disk, with the places of its rows.
 struct WrittenGuest: Sendable {

@@ -2,6 +2,7 @@
 
 import GRDB
 import MeshProtocol
+import NodeCore
 
 /// The host's state on disk, with the places of its rows.
 struct WrittenHost: Sendable {

@@ -3,7 +3,7 @@
 import NIOConcurrencyHelpers
 import Dispatch
 import Glibc
-import MeshNode
+import NodeCore
 
 /// Standard input, in lines or in pieces. A separate thread reads it, and only when the next element is requested.
 package final class InputLines: Sendable {

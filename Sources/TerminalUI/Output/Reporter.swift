@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
-import MeshNode
+import NodeCore
 
 /// Shows a node's events until it stops: to programs as one JSON object per line, to people in sentences. `remark` is a
 /// text about this run that is not an event, and is shown first.

@@ -2,7 +2,8 @@
 
 import BLETransport
 import FoundationEssentials
-import MeshNode
+import MeshProtocol
+import NodeCore
 
 /// An event of a pairing, in the form of `docs/using.md`.
 struct PairingObject: Encodable {

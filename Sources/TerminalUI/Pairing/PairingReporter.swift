@@ -3,7 +3,7 @@
 import BLETransport
 import DemocracyDJ
 import FoundationEssentials
-import MeshNode
+import NodeCore
 
 /// Shows a pairing, and bonds: in sentences to people, as one JSON object per line to programs.
 package struct PairingReporter {

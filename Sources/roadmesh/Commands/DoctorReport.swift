@@ -2,8 +2,8 @@
 
 import Diagnostics
 import FoundationEssentials
-import MeshNode
 import MeshProtocol
+import NodeCore
 import TerminalUI
 
 /// Shows findings and changes as they arrive.

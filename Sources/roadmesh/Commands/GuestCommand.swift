@@ -4,6 +4,7 @@ import ArgumentParser
 import Dashboard
 import MeshNode
 import MeshProtocol
+import NodeCore
 import ServiceLifecycle
 
 /// `roadmesh guest NAME`

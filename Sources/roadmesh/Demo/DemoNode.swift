@@ -4,6 +4,7 @@ import DemocracyDJ
 import FoundationEssentials
 import MeshNode
 import MeshProtocol
+import NodeCore
 import Subprocess
 
 /// A line printed by a program of the demo, with the fields of the command-line contract that the demo needs.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
-import MeshNode
 import TerminalUI
 
 /// Prints the demo's story: a line for each event, with the time since the start.

@@ -4,6 +4,7 @@ import ArgumentParser
 import FieldTest
 import FoundationEssentials
 import MeshNode
+import NodeCore
 import NodeStore
 import TerminalUI
 import UnixSignals

@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import FieldTest
-import MeshNode
 
 /// `roadmesh fieldtest`
 struct FieldTestCommand: AsyncParsableCommand {

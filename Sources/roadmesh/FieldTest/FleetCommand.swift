@@ -3,7 +3,6 @@
 import ArgumentParser
 import FieldTest
 import MeshNode
-import NodeStore
 import TerminalUI
 
 /// `roadmesh fieldtest fleet`

@@ -5,6 +5,7 @@ import FieldTest
 import FoundationEssentials
 import Glibc
 import MeshNode
+import NodeCore
 import NodeStore
 import TerminalUI
 

@@ -6,6 +6,7 @@ import FieldTest
 import FoundationEssentials
 import MeshNode
 import MeshProtocol
+import NodeCore
 import NodeStore
 import ServiceLifecycle
 import TerminalUI

@@ -3,8 +3,8 @@
 import ArgumentParser
 import FoundationEssentials
 import Glibc
-import MeshNode
 import MeshProtocol
+import NodeCore
 import NodeStore
 import ServiceLifecycle
 

@@ -2,6 +2,7 @@
 
 import Logging
 import MeshNode
+import NodeCore
 import NodeStore
 import ServiceLifecycle
 import TerminalUI

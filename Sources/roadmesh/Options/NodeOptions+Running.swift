@@ -4,6 +4,7 @@ import BLETransport
 import Dashboard
 import DemocracyDJ
 import MeshNode
+import NodeCore
 import ServiceLifecycle
 import TerminalUI
 

@@ -10,6 +10,7 @@ import Glibc
 import Logging
 import MeshNode
 import MeshProtocol
+import NodeCore
 import NodeStore
 import TerminalUI
 

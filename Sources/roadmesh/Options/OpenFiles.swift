@@ -4,6 +4,7 @@ import Dashboard
 import Glibc
 import MeshNode
 import MeshProtocol
+import NodeCore
 import TerminalUI
 
 /// The limit of open files of this program (RLIMIT_NOFILE, getrlimit(2)), and its use. Each link to a guest needs one,

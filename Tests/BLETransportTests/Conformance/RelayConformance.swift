@@ -25,7 +25,7 @@ struct RelayConformance {
         let chain = try await Chain()
         let upwards = try await chain.dialUp(to: chain.hosts[0])
         let downwards = try await chain.dialDown()
-        for advised in RadioLimits.fewIntervals.prefix(2) {
+        for advised in Limits.fewIntervals.prefix(2) {
             // A virtual channel has no link layer, and two adapters do not share their time.
             guard await downwards.relay.linkCondition() != nil, !(chain.relay is PairedRadio) else { break }
             await upwards.relay.heed(AirNote(intervals: advised))

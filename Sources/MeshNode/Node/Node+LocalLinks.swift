@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+import NodeCore
+
+extension Node {
+    /// Links a peer that the caller vouches for, or one that claims to know the host's secret. Throws the reason that
+    /// any refused guest gets.
+    public func join(_ peer: Peer, claiming claim: JoiningSecret? = nil) throws(RefusalReason) -> LocalLink {
+        guard !hasEnded else { throw .ended }
+        let id = newLink()
+        let (events, sink) = AsyncStream.makeStream(
+            of: LocalLink.Event.self, bufferingPolicy: .bufferingOldest(NodeLimits.linkEvents))
+        localLinks[id] = sink
+        let actions = core.handle(claim.map { .claimed(id, peer, $0) } ?? .joined(id, peer), now: clock.now)
+        perform(actions)
+        for case .end(id, .refused(let reason)) in actions { throw reason }
+        return LocalLink(id, events)
+    }
+
+    /// Changes the name of a link's peer. Returns when the node has room for more.
+    public func rename(_ id: MeshCore.LinkID, _ peer: Peer) async {
+        take(.joined(id, peer))
+        await untilRoom()
+    }
+
+    /// Sends a message of the peer to the node, and returns when the node has room for more. The node acknowledges the
+    /// number when the results are on the disk.
+    public func say(_ message: MeshMessage, number: UInt64, on id: MeshCore.LinkID) async {
+        take(.said(message, number: number, on: id))
+        await untilRoom()
+    }
+
+    /// Ends a link: its peer has left or has gone out of range.
+    public func leave(_ id: MeshCore.LinkID, _ end: LinkEnd) {
+        take(.left(id, end))
+        localLinks.removeValue(forKey: id)?.finish()
+    }
+
+    /// Sends an event on a link. A reader that falls this far behind loses the link, since no event may be left out.
+    func tell(_ event: LocalLink.Event, on id: MeshCore.LinkID) {
+        guard case .dropped? = localLinks[id]?.yield(event) else { return }
+        leave(id, .linkLost)
+    }
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+
+// Performs what a step has decided.
+
+extension NodeCore {
+    /// If a step produces several states, only the last one is sent, because the others were never visible. A guest
+    /// that connects in the same step gets the last state as well.
+    mutating func perform(_ acts: [Act]) {
+        assert(writing == nil, "acts are performed when their step is written, and before the next one")
+        defer { assert(writing == nil, "performing acts never writes") }
+        let states = acts.indices.filter { acts[$0].state != nil }
+        for (place, act) in acts.enumerated() {
+            if place == states.first, let state = acts[states[states.count - 1]].state { share(.stateChanged(state)) }
+            if act.state == nil || place == states.last { perform(act) }
+        }
+        showWhatChanged()
+    }
+
+    private mutating func perform(_ act: Act) {
+        switch act {
+        case .effect(.host(let effect)): perform(effect)
+        case .effect(.guest(let effect)): perform(effect)
+        // The monitor may know the radio's own reason.
+        case .effect(.show(.networkUnavailable)):
+            tell(Notice(decisions.monitor.refusal ?? .networkUnavailable))
+        case .effect(.show(let error)): tell(Notice(error))
+        case .effect(.clear): clear(by: .linked)
+        case .begin: begin()
+        case .show(let event): show(event)
+        case .tell(let notice): tell(notice)
+        case .clear(let code): clear(code)
+        case .cleared(let clearer): clear(by: clearer)
+        case .steer(let event): steer(event)
+        case .share(let event): share(event)
+        case .keepOut(let peer):
+            keepOut()
+            if let peer { disconnect(peer, refusing: .banned) }
+        case .showInvitations(let given): showInvitations(making: given)
+        case .sessionEnded: sessionEnded()
+        case .guestConnected(let peer, let id):
+            if links.vouched(on: id) != nil { deliverState(on: id) }
+            if context.mesh.link(to: peer) == id {
+                let isMetered = links.bearer(of: circuits.place(of: id)?.carrier ?? id) == .broker
+                share(
+                    .guestConnected(
+                        peer, has: links.takeWelcome(id), served: service(of: id), isMetered: isMetered))
+            }
+        case .accept(let message): apply(context.mesh.accept(upTo: message))
+        case .acknowledge(let number, let id):
+            if links.vouched(on: id) != nil { emit(.acknowledge(number, on: id)) }
+        case .deliver(let message, let id): deliver(message, on: id)
+        case .release(let number, let key): apply(context.mesh.stored(upTo: number, for: key))
+        case .disconnect(let peer): disconnect(peer)
+        case .forgetHost(let head):
+            // The host may have come back while the disk was busy.
+            for peer in context.mesh.joined(withHead: head) where context.mesh.link(to: peer) != nil {
+                disconnect(peer)
+            }
+            context.memory.forgetsForGood()
+            apply(context.mesh.forget(withHead: head))
+        case .hostLeft(let host, let end): hostLeft(host, end)
+        case .retried(let isWell):
+            let told = screen.clear(by: .retried, now: context.now)
+            for event in told { show(event) }
+            emit(.retryCovers)
+            guard isWell, told.isEmpty else { return }
+            // Standing notices are shown again, because the person is looking for something to do about them.
+            for notice in screen.standing { show(.notice(notice)) }
+            if screen.standing.isEmpty { tell(Notice(.nothingToRetry)) }
+        case .retryRadio: decisions.app.isHosting ? emit(.retryRadio) : perform(context.route.retryRadio())
+        case .answer(let number): emit(.answered(number))
+        case .quit(let reason):
+            isQuitting = true
+            emit(.quit(reason))
+        }
+    }
+
+    // MARK: The host
+
+    private mutating func perform(_ effect: HostFeature.Effect) {
+        switch effect {
+        case .broadcast(let snapshot):
+            deliver(.stateUpdate(snapshot))
+            show(.snapshot(snapshot, isStale: false))
+            emit(.fetchCovers(snapshot.items.map(\.song)))
+            perform(CoverServer.Event.stateChanged)
+        case .send(_, let peer):
+            share(.wholeRequested(peer))
+            deliverState(to: peer)
+        case .heartbeat:
+            share(.heartbeat)
+            if let state = decisions.app.host?.state {
+                deliver(.stateHeartbeat(epoch: state.epoch, revision: state.revision))
+            }
+            context.memory.noteAll(decisions.app, now: context.now)
+        case .refuseSearch(let results, let peer): share(.answered(results, for: peer))
+        case .search(let request, let peer):
+            guard maySearch(peer) else {
+                return share(.answered(SearchResults(number: request.number, songs: [], refused: .tooFast), for: peer))
+            }
+            emit(.search(request, for: peer))
+        // The guest sent many intents before it could know about the limit. The node stops reading from it for some
+        // time.
+        case .reject(_, .tooFast, let peer):
+            if let id = context.mesh.link(to: peer) { links.hold(id, until: context.now + NodeLimits.hastePause) }
+        // The rejection was queued when it was decided.
+        case .reject: break
+        case .report(let intent, let peer, let rejected): show(.intent(intent, from: peer, rejected: rejected))
+        case .disconnect(let peer):
+            disconnect(peer, refusing: .banned)
+            show(.bans(decisions.shownBans, isAnswer: false))
+        case .admit:
+            keepOut()
+            show(.bans(decisions.shownBans, isAnswer: false))
+        case .notice(let notice): tell(notice)
+        }
+    }
+
+    /// A search reads the full library, so all guests behind one link share a rate.
+    private mutating func maySearch(_ peer: Peer.ID) -> Bool {
+        guard let carrier = context.mesh.link(to: peer).flatMap({ circuits.place(of: $0)?.carrier }) else {
+            return true
+        }
+        var rate =
+            crowdSearches[carrier]
+            ?? RateLimit(
+                perSecond: NodeLimits.crowdSearchesPerSecond, burst: NodeLimits.crowdSearchBurst, now: context.now)
+        defer { crowdSearches[carrier] = rate }
+        return rate.allows(now: context.now)
+    }
+
+    /// Sends the state at the end of the step, not an intermediate one.
+    private mutating func deliverState(on id: MeshCore.LinkID? = nil, to peer: Peer.ID? = nil) {
+        if let host = decisions.app.host { deliver(.stateUpdate(host.snapshot), on: id, to: peer) }
+    }
+
+    /// Which node brings the state to the guest of a link.
+    private func service(of id: MeshCore.LinkID) -> StateFeed.Delivery {
+        if circuits.place(of: id) != nil { return .byRelay }
+        return context.mesh.leadsToRelay(id) ? .forOthers : .byHost
+    }
+
+    mutating func share(_ event: StateFeed.Event) {
+        guard let feedActions = stateFeed?.handle(event, now: context.now) else { return }
+        // Most guests get the same message, so it is encoded once.
+        var last: (message: MeshMessage, bytes: [UInt8])?
+        for action in feedActions {
+            switch action {
+            case .send(let message, let peer):
+                let bytes = last?.message == message ? last?.bytes : nil
+                last = (message, bytes ?? message.encoded)
+                if let last { send(last.bytes, to: peer, sharing: message.sharing) }
+            case .checkpoint(let message, let peer):
+                var sharing = message.sharing
+                sharing?.sharing = .checkpoint
+                send(message.encoded, to: peer, sharing: sharing)
+            }
+        }
+    }
+
+    /// Sends a message that is valid on the present link only.
+    mutating func send(_ bytes: [UInt8], to peer: Peer.ID, sharing: SharedState? = nil) {
+        apply(context.mesh.send(bytes, as: .latest, to: context.key(of: peer), sharing: sharing).1)
+    }
+
+    // MARK: The guest
+
+    private mutating func perform(_ effect: GuestFeature.Effect) {
+        switch effect {
+        // The intent was queued when it was decided.
+        case .send: break
+        // Ignore requests from earlier links. Each link starts with a full state.
+        case .request(let message, let peer): send(message.encoded, to: peer)
+        case .wishChanged(let songID, let kind, let state): show(.wish(songID, kind, state))
+        case .show(let snapshot): show(.snapshot(snapshot, isStale: false))
+        case .showResults(let found, let query): show(.searchResults(found, query: query))
+        case .reconnect(let host): waitForHost(telling: .connectionLost(host: host))
+        // `hostLeft` handles this, because it knows the reason.
+        case .returnToStart: break
+        // If the radio does not work, the person must know that first.
+        case .notice(let notice):
+            tell(notice == Notice(.notConnected) ? decisions.monitor.refusal.map { Notice($0) } ?? notice : notice)
+        }
+    }
+
+    private mutating func hostLeft(_ host: Peer, _ end: LinkEnd) {
+        switch end {
+        // This side has left and changes its policy separately. A retry may have cancelled a link before the policy
+        // knew that it was up. The policy still counts that host as linked.
+        case .left: steer(.linkLost)
+        case .refused(let reason):
+            tell(Notice(NetworkError(reason, by: host)))
+            steer(.refused(reason, by: host.id))
+        case .goodbye(.stopped): waitForHost(telling: .hostStopped(host: host))
+        default:
+            tell(Notice(end == .goodbye(.ended) ? .hostEnded(host: host) : .hostLeft(host: host)))
+            steer(.hostEnded)
+        }
+    }
+
+    private mutating func waitForHost(telling error: NetworkError) {
+        if case .connectionLost(let host) = error, context.route.holdsLoss(of: host, now: context.now) {
+        } else {
+            tell(Notice(error))
+        }
+        steer(.linkLost)
+        // The power may fail in the tunnel as well. If this were part of the step, the dial would wait for the disk.
+        writesView = true
+    }
+
+    mutating func steer(_ event: ReconnectPolicy.Event) {
+        guard decisions.app.isJoining else { return }
+        follow { [known = decisions.known] in $0.handle(event, known: known, $1) }
+    }
+
+    // MARK: What people see
+
+    mutating func tell(_ notice: Notice) {
+        // The notice about the disk covers this one.
+        if storeOutage != nil, notice.code == HeadUnitProblem.driveNotRecordedCode { return }
+        for event in screen.tell(notice, now: context.now) { show(event) }
+    }
+
+    mutating func clear(_ code: String) {
+        for event in screen.clear(code, now: context.now) { show(event) }
+    }
+
+    mutating func clear(by clearer: Problem.Clearer) {
+        for event in screen.clear(by: clearer, now: context.now) { show(event) }
+    }
+
+    /// Reports the playback, the driver's commands and the radio's activity if they have changed.
+    mutating func showWhatChanged() {
+        if let heard = decisions.app.host?.playback(now: context.now), let event = screen.hears(heard) { show(event) }
+        if let offered = decisions.app.host?.steering, let event = screen.offers(offered) { show(event) }
+        activity.links = decisions.presence.overRadio
+        activity.isAdvertising = decisions.app.isHosting
+        activity.isScanning = context.route.isScanning
+        // A dial that has become a link is none any more.
+        activity.isDialling = context.route.isDialling && activity.links == 0
+        if let event = screen.radioDoes(activity) { show(event) }
+    }
+}
+
+extension Act {
+    /// The host's state, if this act broadcasts it.
+    fileprivate var state: HostSnapshot? { if case .effect(.host(.broadcast(let state))) = self { state } else { nil } }
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DemocracyDJ
+import MeshProtocol
+
+// Relays: as part of the route to a host, and this node as a relay.
+
+extension NodeCore {
+    /// The content of a relay's advertisement.
+    public struct RelayNotice: Hashable, Sendable {
+        /// The host to which its circuits lead.
+        public var host: Peer
+        /// Number of links from the relay to the host, at least 1.
+        public var hops: Int
+        /// Whether the relay accepts another node.
+        public var hasRoom: Bool
+        /// Whether its last slots are reserved for relays.
+        public var placesForRelays: Bool
+        /// Whether the host asks for a PIN.
+        public var asksForPIN: Bool
+    }
+
+    // MARK: The route
+
+    /// Gives the route an event, and performs what it decides.
+    mutating func follow(_ event: (inout Route, Route.Surroundings) -> [Route.Action]) {
+        perform(actions(for: event))
+    }
+
+    /// A function of its own, so that no copy of the protocol's state is left when the actions change it.
+    private mutating func actions(for event: (inout Route, Route.Surroundings) -> [Route.Action]) -> [Route.Action] {
+        let around = Route.Surroundings(
+            mesh: context.mesh, ceiling: duty.ceiling, carriesOthers: duty.children > 0, now: context.now)
+        return event(&context.route, around)
+    }
+
+    /// Performs what the route has decided, in order.
+    mutating func perform(_ actions: [Route.Action]) {
+        for action in actions {
+            switch action {
+            case .scan: emit(.startRadio)
+            case .stopScanning: emit(.stopScanning)
+            case .dial(let number, let head, let expecting): emit(.dial(number, head: head, expecting: expecting))
+            case .cancelDial(let number): emit(.cancelDial(number))
+            case .openCircuit(let place, let dial, let expecting):
+                emit(.openCircuit(place, dial: dial, expecting: expecting))
+            case .leave(let id): apply(context.mesh.leave(id))
+            case .disconnect(let host): if let id = context.mesh.link(to: host) { apply(context.mesh.leave(id)) }
+            case .lead(let hops): lead(over: hops)
+            case .down: perform(duty.handle(.down, now: context.now))
+            case .heard(let node): heard(node)
+            case .reachable(let node): waiting.append(.event(.heard(node)))
+            case .report(let node):
+                if !isSettled || !decisions.reported.knows(node.named) { waiting.append(.reported(node.named)) }
+            case .failed(let failure): waiting.append(.inviteFailed(failure))
+            case .lost(let host): tell(Notice(.connectionLost(host: host)))
+            case .show(let state): show(.connection(state))
+            case .giveUp(let host):
+                waiting.append(.wish(.gaveUp))
+                clear(by: .gaveUp)
+                tell(Notice(.hostNotFound(host: host)))
+            case .offer(let host): tell(Notice(.unknownHost(host)))
+            }
+        }
+    }
+
+    private mutating func heard(_ node: HeardNode) {
+        let (node, now) = (node.relay == nil ? node : node.named, configuration.origin + context.now)
+        // A linked node that scans hears all relays in range each second. What people know already needs no step.
+        let isNews =
+            node.relay == nil || !isSettled || context.mesh.host == nil || !decisions.reported.knows(node)
+        if isNews { waiting.append(.event(.heard(node))) }
+        show(.contact(Contact(.heard, node.host, at: now, by: .sighting, rssi: node.rssi)))
+    }
+
+    /// A link to the host is up.
+    mutating func linkUp(_ id: MeshCore.LinkID) {
+        let place = circuits.place(of: id)
+        if place != nil, decisions.app.isJoining { relayedState.linkUp(id, now: context.now) }
+        follow { $0.linkUp(id, in: place, $1) }
+    }
+
+    /// This node leads to its host over this many relays.
+    private mutating func lead(over hops: Int) {
+        guard let host = context.mesh.host else { return }
+        let asksForPIN = context.mesh.asksForProof(host.id)
+        perform(duty.handle(.up(host, relaysOnTheWay: hops, asksForPIN: asksForPIN), now: context.now))
+    }
+
+    // MARK: Links to relays, and to nodes behind this one
+
+    mutating func carrierUp(_ peer: Peer, _ route: MeshProtocol.Route?, on id: MeshCore.LinkID) {
+        guard context.route.dialledRelay(on: id) == nil else {
+            return follow { $0.carrierUp(peer, route, on: id, $1) }
+        }
+        // Another node has dialled this one, or the link is not needed any more.
+        guard context.mesh.children.contains(where: { $0.id == peer.id }) else {
+            return apply(context.mesh.leave(id))
+        }
+        perform(duty.handle(.children(context.mesh.children.count), now: context.now))
+        neighboursChanged()
+    }
+
+    mutating func carrierEnded(_ peer: Peer, _ end: LinkEnd, on id: MeshCore.LinkID) {
+        log(end, "\(peer)")
+        links.closed(id)
+        show(.linkEnded(peer))
+        follow { $0.carrierEnded(peer, end, on: id, $1) }
+        if configuration.part.relays {
+            perform(duty.handle(.children(context.mesh.children.count), now: context.now))
+        }
+        neighboursChanged()
+        emit(.linksChanged)
+    }
+
+    mutating func perform(_ actions: [RelayDuty.Action]) {
+        for action in actions {
+            switch action {
+            case .advertise(let notice): emit(.relay(notice))
+            case .lead(let route): apply(context.mesh.lead(route))
+            }
+        }
+    }
+
+    // MARK: The state
+
+    /// Whether a message of the host must wait for the state that it refers to. That state arrives over another link.
+    mutating func waitsForRelay(_ message: ReceivedMessage, _ content: MeshMessage?, on id: MeshCore.LinkID) -> Bool {
+        guard circuits.place(of: id) != nil, decisions.app.isJoining else { return false }
+        switch content {
+        case .stateHeartbeat(let epoch, let revision, _):
+            // Without a state, the message says which revision the first state must have.
+            guard decisions.app.isCurrent, let state = decisions.app.hostSnapshot else { return false }
+            guard (state.epoch, state.revision) != (epoch, revision) else { return false }
+            // A message that is older than the state on view says nothing about it, unless that state came over an
+            // earlier link.
+            guard state.epoch != epoch || revision > state.revision else { return false }
+            relayedState.announced(message, on: id, now: context.now)
+            return true
+        case .stateChange:
+            relayedState.comes(now: context.now)
+            return false
+        default: return false
+        }
+    }
+
+    // MARK: Time
+
+    var relaysDeadline: MeshInstant? {
+        guard !isQuitting else { return nil }
+        // Asked after each event, so no array is made for it.
+        let first = earliest(context.route.deadline, relayedState.deadline)
+        return earliest(first, earliest(duty.deadline, places.deadline))
+    }
+
+    mutating func tickRelays() {
+        guard !isQuitting else { return }
+        perform(duty.handle(.tick, now: context.now))
+        follow { $0.tick($1) }
+        tickPlaces()
+        if relayedState.isWaiting, let parent = context.mesh.parent?.link, context.mesh.isReceivingState(on: parent) {
+            relayedState.comes(now: context.now)
+        }
+        if let (link, message) = relayedState.takeAnnounced(now: context.now) {
+            waiting.append(.link(link, .received(message)))
+        }
+        // No relay has brought the state, or it was an older one. What no disk has yet may be taken back.
+        let isCurrent = decisions.app.isCurrent
+        let due = relayedState.takeRequest(isCurrent: isCurrent, isSettled: isSettled, now: context.now)
+        if let due, let key = context.mesh.key(on: due) {
+            apply(context.mesh.send(MeshMessage.stateRequest.encoded, as: .latest, to: key).1)
+        }
+    }
+
+    /// Every event has been decided, and its step is written.
+    private var isSettled: Bool { writing == nil && waiting.isEmpty }
+
+    /// What comes in a circuit is read as slowly as what comes on a link, and others on the same link are not held up. Of a
+    /// thousand links in circuits only those are looked at that are held, or may have to be.
+    mutating func holdCircuits() {
+        guard circuits.hasInner, !(circuits.held.isEmpty && links.held.isEmpty && waiting.full.isEmpty) else { return }
+        let busy = waiting.full.compactMap { context.mesh.link(to: $0) }
+        for id in circuits.held.union(links.held).union(busy).sorted() where circuits.place(of: id) != nil {
+            let isHeld = !mayRead(id, now: context.now)
+            guard isHeld != circuits.held.contains(id) else { continue }
+            if isHeld { circuits.held.insert(id) } else { circuits.held.remove(id) }
+            apply(context.mesh.holdCircuit(of: id, isHeld))
+        }
+    }
+}
