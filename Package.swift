@@ -33,6 +33,7 @@ let package = Package(
     platforms: [.iOS(.v18), .macOS(.v15)],
     products: [
         .library(name: "MeshProtocol", targets: ["MeshProtocol"]),
+        .library(name: "Bearers", targets: ["Bearers"]),
         .library(name: "BLETransport", targets: ["BLETransport"]),
         .library(name: "LANRadio", targets: ["LANRadio"]),
         .library(name: "BrokerRadio", targets: ["BrokerRadio"]),
@@ -82,23 +83,25 @@ let package = Package(
         // The prime-order group for proofs of a PIN.
         .target(name: "CSodium", linkerSettings: [.linkedLibrary("sodium")]),
         .target(name: "MeshProtocol", dependencies: ["CSodium", crypto, collections], swiftSettings: strict),
+        // Bearers of every kind: the protocol, channels and framing, the manager, combined and virtual bearers.
+        .target(name: "CLinux"),
         .target(
-            name: "BLETransport",
-            dependencies: [
-                "MeshProtocol", "CBlueZ", asyncAlgorithms, locks, logging,
-                subprocess,
-            ],
+            name: "Bearers", dependencies: ["CLinux", "MeshProtocol", asyncAlgorithms, locks, logging],
+            swiftSettings: strict),
+        // Bluetooth LE through BlueZ.
+        .target(
+            name: "BLETransport", dependencies: ["Bearers", "CBlueZ", "MeshProtocol", locks, logging, subprocess],
             swiftSettings: strict),
         // Wi-Fi and Ethernet as another radio. avahi-daemon discovers the other nodes.
         .target(name: "CAvahi", dependencies: ["CDBus", "CLibDBus"]),
         .target(
             name: "LANRadio",
-            dependencies: ["CAvahi", "BLETransport", "MeshProtocol", locks, logging, networking, networkTypes],
+            dependencies: ["CAvahi", "Bearers", "MeshProtocol", locks, logging, networking, networkTypes],
             swiftSettings: strict),
         // An MQTT broker as another radio, for cars out of each other's radio range.
         .target(name: "CMosquitto"),
         .target(
-            name: "BrokerRadio", dependencies: ["CMosquitto", "BLETransport", "MeshProtocol", locks, logging],
+            name: "BrokerRadio", dependencies: ["CMosquitto", "Bearers", "MeshProtocol", locks, logging],
             swiftSettings: strict),
         .target(name: "MeshSession", dependencies: ["MeshProtocol", logging], swiftSettings: strict),
         .target(
@@ -125,7 +128,7 @@ let package = Package(
         .target(
             name: "MeshNode",
             dependencies: [
-                "BLETransport", "BrokerRadio", "CClockWatch", "CoverArt", "LANRadio", "MeshSession", "DemocracyDJ",
+                "Bearers", "BLETransport", "BrokerRadio", "CLinux", "CoverArt", "LANRadio", "MeshSession", "DemocracyDJ",
                 "NodeCore", "NodeStore", asyncAlgorithms,
                 lifecycle, locks, logging,
             ],
@@ -167,17 +170,11 @@ let package = Package(
                 locks, logging,
             ],
             swiftSettings: strict),
-        // The kernel's state of the clock.
-        .target(name: "CClock"),
-        // The capabilities of a program file.
-        .target(name: "CCapability"),
-        // Takes rights from the programs that this one starts.
-        .target(name: "CConfine"),
         // Checks of a device: what works, what is notable, what is broken, and the changes that repair it.
         .target(
             name: "Diagnostics",
             dependencies: [
-                "CCapability", "CClock", "BLETransport", "NodeStore", "MeshNode", "NodeCore",
+                "CLinux", "Bearers", "BLETransport", "NodeStore", "MeshNode", "NodeCore",
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             swiftSettings: strict),
@@ -185,7 +182,7 @@ let package = Package(
         .target(
             name: "FieldTest",
             dependencies: [
-                "BLETransport", "BrokerRadio", "DemocracyDJ", "MeshNode", "NodeCore", "MeshProtocol", "MeshSimulator", "NodeStore",
+                "Bearers", "BLETransport", "BrokerRadio", "DemocracyDJ", "MeshNode", "NodeCore", "MeshProtocol", "MeshSimulator", "NodeStore",
                 crypto, lifecycle, logging,
             ],
             swiftSettings: strict),
@@ -194,7 +191,7 @@ let package = Package(
         .target(
             name: "TerminalUI",
             dependencies: [
-                "CEditLine", "BLETransport", "MeshNode", "NodeCore", "MeshSession", "DemocracyDJ", "MeshProtocol", asyncAlgorithms,
+                "CEditLine", "Bearers", "BLETransport", "MeshNode", "NodeCore", "MeshSession", "DemocracyDJ", "MeshProtocol", asyncAlgorithms,
                 lifecycle, locks, logging,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
@@ -202,7 +199,7 @@ let package = Package(
         .executableTarget(
             name: "roadmesh",
             dependencies: [
-                "BLETransport", "CConfine", "CoverArt", "Dashboard", "Diagnostics", "FieldTest", "HostIntegration",
+                "Bearers", "BLETransport", "CLinux", "CoverArt", "Dashboard", "Diagnostics", "FieldTest", "HostIntegration",
                 "MeshNode", "NodeCore", "MusicLibrary",
                 "MusicPlayer", "NodeStore", "TerminalUI", lifecycle,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -227,7 +224,7 @@ let package = Package(
         .executableTarget(
             name: "broker-load",
             dependencies: [
-                "BLETransport", "BrokerRadio", "DemocracyDJ", "MeshNode", "NodeCore", "MeshProtocol", "NodeStore", logging,
+                "Bearers", "BLETransport", "BrokerRadio", "DemocracyDJ", "MeshNode", "NodeCore", "MeshProtocol", "NodeStore", logging,
             ],
             swiftSettings: strict),
 
@@ -245,11 +242,11 @@ let package = Package(
         .testTarget(
             name: "BLETransportTests",
             dependencies: [
-                "BLETransport", "BrokerRadio", "LANRadio", "MeshProtocol", "TestSupport", locks, logging, networkTypes,
+                "Bearers", "BLETransport", "BrokerRadio", "LANRadio", "MeshProtocol", "TestSupport", locks, logging, networkTypes,
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "MeshSessionTests", dependencies: ["MeshSession", "BLETransport", "TestSupport"],
+            name: "MeshSessionTests", dependencies: ["MeshSession", "Bearers", "BLETransport", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "DemocracyDJTests",
@@ -281,11 +278,11 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "HostIntegrationTests",
-            dependencies: ["HostIntegration", "BLETransport", "NodeStore", "TestSupport", locks, networking],
+            dependencies: ["HostIntegration", "Bearers", "BLETransport", "NodeStore", "TestSupport", locks, networking],
             swiftSettings: strict),
         .testTarget(
             name: "DiagnosticsTests",
-            dependencies: ["Diagnostics", "BLETransport", "NodeStore", "MeshNode", "NodeCore", "MeshProtocol", locks],
+            dependencies: ["Diagnostics", "Bearers", "BLETransport", "NodeStore", "MeshNode", "NodeCore", "MeshProtocol", locks],
             swiftSettings: strict),
         // Runs the fuzz targets on inputs that were found before. For libFuzzer, Fuzz is a package of its own.
         .testTarget(
@@ -302,12 +299,12 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "TerminalUITests", dependencies: ["TerminalUI", "BLETransport", "MeshNode", "NodeCore"], swiftSettings: strict),
+            name: "TerminalUITests", dependencies: ["TerminalUI", "Bearers", "BLETransport", "MeshNode", "NodeCore"], swiftSettings: strict),
         // The documents, and what the program itself has.
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "BLETransport", "BrokerRadio", "CoverArt", "Dashboard", "DemocracyDJ", "Diagnostics", "FieldTest",
+                "Bearers", "BLETransport", "BrokerRadio", "CoverArt", "Dashboard", "DemocracyDJ", "Diagnostics", "FieldTest",
                 "HostIntegration", "LANRadio", "MeshNode", "NodeCore", "MeshProtocol", "MeshSession", "MusicLibrary", "MusicPlayer",
                 "NodeStore", "TerminalUI", "TestSupport", "roadmesh",
             ],

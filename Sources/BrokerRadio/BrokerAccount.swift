@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BLETransport
+import Bearers
 import MeshProtocol
 
 /// Decides when to retry the connection to a broker and what to report to people, and counts the bytes.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BLETransport
+import Bearers
 import MeshProtocol
 
 /// A connection to a broker for data other than links, such as recordings. It reconnects until it is closed.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BLETransport
+import Bearers
 import MeshProtocol
 
 /// The limits of the broker bearer, each with its reason. `Limits` has the limits of the wire. `RadioLimits` has those
@@ -57,15 +57,15 @@ public enum BrokerLimits {
     /// The same per address: a node that reconnects faster than its old channels end.
     static let acceptedOfAddress = 8
     /// Calls accepted per second, as on the virtual radio. Further calls are refused.
-    static let callsPerSecond = RadioLimits.virtualCallersPerSecond
+    static let callsPerSecond = BearerLimits.virtualCallersPerSecond
     /// Calls accepted at once before `callsPerSecond` applies, as on the virtual radio.
-    static let callBurst = RadioLimits.virtualCallerBurst
+    static let callBurst = BearerLimits.virtualCallerBurst
     /// Bytes of one value: a full SDU in one chunk.
     static let valueBytes = Limits.sduBytes + 3
     /// Unread values of a channel. `ChunkWindow` ends a channel that exceeds its limit.
     static let valuesWaiting = 64
     /// Unsent bytes of a channel: twice the limit of the air.
-    static let channelBytes = 2 * RadioLimits.channelBufferBytes
+    static let channelBytes = 2 * BearerLimits.channelBufferBytes
     /// Time for an answer to a call before the node calls again. A round trip over two mobile networks takes at most a
     /// second.
     static let answer: Duration = .seconds(4)
@@ -73,7 +73,7 @@ public enum BrokerLimits {
     // MARK: Presence
 
     /// Nodes that are remembered: as many hosts at a broker as on the air.
-    static let places = RadioLimits.scanResults
+    static let places = BearerLimits.scanResults
     /// Bytes of an advertisement: run, length, payload, text.
     static let advertisementBytes = 4 + 1 + 255 + Limits.advertisementBytes
     /// Bytes of any message. Longer messages are dropped.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BLETransport
+import Bearers
 import MeshProtocol
 
 /// Decides what a node sends to a broker and how it handles what arrives: nodes in range, calls and open channels
@@ -230,7 +230,7 @@ struct BrokerMachine: Sendable {
 
     private mutating func tell(_ address: BrokerID, _ now: MeshInstant) -> Action? {
         guard let place = places[address], place.presence.advertisement.service == scanned else { return nil }
-        if let told = place.told, now - told < RadioLimits.scanResultRepeat { return nil }
+        if let told = place.told, now - told < BearerLimits.scanResultRepeat { return nil }
         places[address]?.told = now
         return .heard(address, place.presence.advertisement)
     }

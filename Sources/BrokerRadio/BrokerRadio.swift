@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BLETransport
+import Bearers
 import Logging
 import MeshProtocol
 import NIOConcurrencyHelpers
@@ -54,7 +55,7 @@ public actor BrokerRadio: Radio {
         advertisedFlags = AdvertisedFlags(critical: demands)
         machine = BrokerMachine(own: own, topics: topics, isCluster: broker.servers.count > 1)
         account = BrokerAccount(now: .zero)
-        (events, eventSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(RadioLimits.radioEvents))
+        (events, eventSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(BearerLimits.radioEvents))
     }
 
     private var now: MeshInstant { ContinuousClock.now - origin }
@@ -65,7 +66,7 @@ public actor BrokerRadio: Radio {
         running = Task { await self.run() }
         telling = Task {
             while !Task.isCancelled {
-                try? await Task.sleep(for: RadioLimits.scanResultRepeat)
+                try? await Task.sleep(for: BearerLimits.scanResultRepeat)
                 self.tick()
             }
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BLETransport
+import Bearers
 import MeshProtocol
 
 /// A node's address at a broker, or a channel: eight bytes as 16 hex digits (`docs/protocol.md`, "Broker").

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CClock
+import CLinux
 import FoundationEssentials
 import Glibc
 import NodeStore
@@ -78,7 +78,7 @@ extension ClockFacts {
     static var now: Self {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
-        let isKept = cclock_is_kept()
+        let isKept = clinux_clock_is_kept()
         return Self(seconds: now.tv_sec, isKept: isKept < 0 ? nil : isKept == 1)
     }
 }

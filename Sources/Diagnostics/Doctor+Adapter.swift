@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BLETransport
+import Bearers
 
 extension Doctor {
     /// Findings about the adapter and its controller.

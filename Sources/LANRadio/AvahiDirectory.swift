@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BLETransport
+import Bearers
 
 /// DNS-SD with avahi-daemon. It performs the actions of `AvahiMachine`.
 actor AvahiDirectory: ServiceDirectory {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BLETransport
+import Bearers
 
 /// An event of avahi-daemon or its bus.
 enum AvahiEvent: Hashable, Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BLETransport
+import Bearers
 import MeshProtocol
 import NIOCore
 
@@ -132,7 +132,7 @@ struct KnownServices: Sendable {
     private mutating func tell(_ name: String, now: MeshInstant) -> RadioEvent? {
         guard let known = services[name], known.advertisement.service == scanned else { return nil }
         if let until = known.doubtfulUntil, now < until { return nil }
-        if let told = known.told, now - told < RadioLimits.scanResultRepeat { return nil }
+        if let told = known.told, now - told < BearerLimits.scanResultRepeat { return nil }
         services[name]?.told = now
         services[name]?.doubtfulUntil = nil
         return .heard(

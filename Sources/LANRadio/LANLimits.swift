@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BLETransport
+import Bearers
 import MeshProtocol
 
 /// All limits of the LAN, each with its reason. Those of the wire are in `Limits`. Those in `RadioLimits` also apply
@@ -23,7 +23,7 @@ public enum LANLimits {
     public static let dialPause: Duration = .milliseconds(250)
     /// Bytes that wait in a connection in each direction, as over Bluetooth, so votes do not wait long behind them. The
     /// kernel uses twice as many for its own accounting.
-    public static let bufferBytes = RadioLimits.channelBufferBytes
+    public static let bufferBytes = BearerLimits.channelBufferBytes
     /// Bytes that are read at once: two SDUs.
     static let readBytes = 4_096
     /// Time that sent data have to leave after a channel was closed.
@@ -37,9 +37,9 @@ public enum LANLimits {
     /// Accepted connections of one address. A phone that shares its connection has a few devices behind it.
     public static let acceptedOfAddress = 16
     /// Connections accepted per second, as on the virtual radio. Others are closed at once.
-    static let callersPerSecond = RadioLimits.virtualCallersPerSecond
+    static let callersPerSecond = BearerLimits.virtualCallersPerSecond
     /// Connections at once before that counts, as on the virtual radio.
-    static let callerBurst = RadioLimits.virtualCallerBurst
+    static let callerBurst = BearerLimits.virtualCallerBurst
     /// Connections that the kernel accepts before the node does.
     static let backlog = Limits.halfOpenLinks
     /// Time that the list of this device's networks stays valid.
@@ -48,7 +48,7 @@ public enum LANLimits {
     // MARK: Services
 
     /// Services that are remembered: hosts and relays in one network, as many as over Bluetooth.
-    public static let services = RadioLimits.scanResults
+    public static let services = BearerLimits.scanResults
     /// Addresses of one service: two kinds on each of four interfaces.
     public static let addresses = 8
     /// A service that did not answer is reported again after this long: Avahi keeps a switched-off host for up to two

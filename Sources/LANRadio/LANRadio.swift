@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BLETransport
+import Bearers
 import Logging
 import MeshProtocol
 import NIOConcurrencyHelpers
@@ -73,7 +73,7 @@ public actor LANRadio: Radio {
         self.logger = logger
         advertisedFlags = AdvertisedFlags(critical: demands)
         group = MultiThreadedEventLoopGroup.singleton
-        (events, eventSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(RadioLimits.radioEvents))
+        (events, eventSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(BearerLimits.radioEvents))
     }
 
     var now: MeshInstant { ContinuousClock.now - origin }
@@ -84,7 +84,7 @@ public actor LANRadio: Radio {
         listening = Task { for await event in directory.events { self.received(event) } }
         telling = Task {
             while !Task.isCancelled {
-                try? await Task.sleep(for: RadioLimits.scanResultRepeat)
+                try? await Task.sleep(for: BearerLimits.scanResultRepeat)
                 self.tell(self.services.tick(now: self.now))
             }
         }

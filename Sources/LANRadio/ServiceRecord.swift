@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BLETransport
+import Bearers
 import MeshProtocol
 
 /// The record that a node registers for others in its network (`docs/protocol.md`, "LAN").

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BLETransport
+import Bearers
 import Glibc
 import MeshProtocol
 import NIOConcurrencyHelpers

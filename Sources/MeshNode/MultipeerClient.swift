@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AsyncAlgorithms
-import BLETransport
+import Bearers
 import DemocracyDJ
 import Logging
 import MeshProtocol
@@ -25,7 +25,7 @@ public actor MultipeerClient {
     private let outlet = AsyncChannel<MultipeerEvent>()
     private let pulled: PulledEvents<AsyncChannel<MultipeerEvent>.AsyncIterator>
 
-    private var manager: BLEManager?
+    private var manager: BearerManager?
     private var endpoint: MeshEndpoint?
     private var hosts: [Peer.ID: Peripheral] = [:]
     private var peers: [Peer.ID: Peer] = [:]
@@ -59,7 +59,7 @@ public actor MultipeerClient {
         guard peripheral.isUnderstood else {
             throw MeshTransportError.connectionFailed(reason: "\(peer) speaks another version")
         }
-        let transport = BLETransport(peripheral: peripheral, expecting: peer.id)
+        let transport = BearerTransport(peripheral: peripheral, expecting: peer.id)
         try await transport.connect()
         if isStopped || Task.isCancelled { return await transport.close() }
         await endpoint.open(transport, as: .initiator)
@@ -97,10 +97,10 @@ public actor MultipeerClient {
 
     // MARK: Events
 
-    private func start(_ name: String) throws -> BLEManager {
+    private func start(_ name: String) throws -> BearerManager {
         guard manager == nil, !isStopped else { throw StartError.used }
         let local = Peer(id: identity.peerID, name: name)
-        let manager = BLEManager(radio: radio, local: local, service: service, logger: logger)
+        let manager = BearerManager(radio: radio, local: local, service: service, logger: logger)
         let endpoint = MeshEndpoint(
             core: MeshCore(identity: identity, name: name, service: service), logger: logger)
         (self.manager, self.endpoint) = (manager, endpoint)
@@ -111,7 +111,7 @@ public actor MultipeerClient {
         return manager
     }
 
-    private func received(_ event: BLEManagerEvent) async {
+    private func received(_ event: BearerManagerEvent) async {
         switch event {
         // A client uses direct links only, no circuits.
         case .discovered(let relay) where relay.isRelay: break

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BLETransport
+import Bearers
 import DemocracyDJ
 import MeshProtocol
 import NodeCore
@@ -11,7 +11,7 @@ public actor ScanNode {
     public nonisolated let output: AsyncStream<NodeEvent>
 
     private let description: NodeDescription
-    private let manager: BLEManager
+    private let manager: BearerManager
     private let sink: AsyncStream<NodeEvent>.Continuation
     private var reported = ReportedNodes()
     private var hosts: [Host] = []
@@ -25,7 +25,7 @@ public actor ScanNode {
     }
 
     /// Creates a scan over a radio's manager.
-    public init(description: NodeDescription, manager: BLEManager) {
+    public init(description: NodeDescription, manager: BearerManager) {
         self.description = description
         self.manager = manager
         (output, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(NodeLimits.outputEvents))
@@ -57,7 +57,7 @@ public actor ScanNode {
         return hosts
     }
 
-    private func show(_ event: BLEManagerEvent) {
+    private func show(_ event: BearerManagerEvent) {
         switch event {
         case .discovered(let peripheral):
             // A name that comes with the scan response makes the same host known again, and so does another way to it.

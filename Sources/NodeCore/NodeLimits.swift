@@ -72,7 +72,7 @@ public enum NodeLimits {
     static let relayFailureMemory: Duration = .seconds(30)
     /// The longest pause for the only relay to the host: the guest waits for it, and has no other relay to prefer.
     static let onlyRelayPause: Duration = .seconds(4)
-    /// Hosts and relays that are heard, each: as many as the radio remembers (`RadioLimits.scanResults`). The one that was heard
+    /// Hosts and relays that are heard, each: as many as the radio remembers (`BearerLimits.scanResults`). The one that was heard
     /// longest ago is forgotten first.
     static let heardNodes = 256
     /// Relays that are paused for: more than are in range at once.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CConfine
+import CLinux
 import Glibc
 import TerminalUI
 
@@ -32,7 +32,7 @@ enum Confinement {
     }
 
     /// Keeps the programs that this process starts from getting its capabilities.
-    static func keepCapabilitiesHere() { _ = cconfine_keep_capabilities_here() }
+    static func keepCapabilitiesHere() { _ = clinux_keep_capabilities_here() }
 
     /// Gives up the rights and replaces this process with the program. On failure it ends the process: with 64 for
     /// wrong arguments, 71 if the rights cannot be given up, and 127 if the program cannot be started.
@@ -49,14 +49,14 @@ enum Confinement {
             }
         }
         guard !program.isEmpty else { end(64, "no program") }
-        require(cconfine_close_files(), "files")
-        require(cconfine_drop_capabilities(), "capabilities")
+        require(clinux_close_files(), "files")
+        require(clinux_drop_capabilities(), "capabilities")
         if let denied {
             let copies = allowed.map { UnsafePointer<CChar>(strdup($0)) as UnsafePointer<CChar>? }
-            require(cconfine_deny_folder(denied, copies, copies.count, flags.contains("--read-only")), denied)
+            require(clinux_deny_folder(denied, copies, copies.count, flags.contains("--read-only")), denied)
         }
         if !flags.isDisjoint(with: ["--no-network", "--no-sockets"]) {
-            require(cconfine_deny_sockets(!flags.contains("--no-sockets")), "sockets")
+            require(clinux_deny_sockets(!flags.contains("--no-sockets")), "sockets")
         }
         var argv = program.map { strdup($0) } + [nil]
         execvp(program[0], &argv)

@@ -4,6 +4,7 @@ import MeshProtocol
 import Testing
 
 @testable import BLETransport
+@testable import Bearers
 
 /// A sequence of events at an adapter, each with its time in seconds, and the expected actions.
 private struct Story {

@@ -5,6 +5,7 @@ import MeshProtocol
 import Testing
 
 @testable import BLETransport
+@testable import Bearers
 
 @Suite("Advertisements over the air")
 struct AdvertisementTests {

@@ -4,6 +4,7 @@ import MeshProtocol
 import Testing
 
 @testable import BLETransport
+@testable import Bearers
 
 @Suite("Advertising by bluetoothd or by the kernel")
 struct AdvertisingRouteTests {

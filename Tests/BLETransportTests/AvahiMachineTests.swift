@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BLETransport
 import MeshProtocol
 import Testing
 
+@testable import Bearers
 @testable import LANRadio
 
 @Suite("Requests to avahi-daemon, and its answers")

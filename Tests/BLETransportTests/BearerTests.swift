@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import BLETransport
+@testable import Bearers
 @testable import LANRadio
 
 @Suite("Choosing between two bearers for a peer")
@@ -56,7 +57,7 @@ struct BearerAccountTests {
     func dials() {
         var account = both()
         let first = BearerAccount.Attempt(side: .network, endpoint: inNetwork, delay: .zero)
-        let wait = RadioLimits.networkFirst
+        let wait = BearerLimits.networkFirst
         for endpoint in [onAir, inNetwork] {
             #expect(
                 account.attempts(for: endpoint)
@@ -79,7 +80,7 @@ struct BearerAccountTests {
         #expect(account.told(.heard(result(farAway)), by: .broker, now: .seconds(1)) == nil)
         let attempts = account.attempts(for: onAir)
         #expect(attempts.map(\.endpoint) == [onAir, farAway])
-        #expect(attempts.map(\.delay) == [.zero, RadioLimits.brokerLast])
+        #expect(attempts.map(\.delay) == [.zero, BearerLimits.brokerLast])
         #expect(heard(account.told(.lost(onAir), by: .air, now: .seconds(2))) == farAway)
     }
 
@@ -116,7 +117,7 @@ struct BearerAccountTests {
         account.closed(inNetwork, isLost: true, now: .seconds(31))
         account.opened(onAir)
         #expect(account.told(.heard(result(inNetwork)), by: .network, now: .seconds(32)) == nil)
-        let again = MeshInstant.seconds(31) + RadioLimits.betterPause
+        let again = MeshInstant.seconds(31) + BearerLimits.betterPause
         #expect(better(account.told(.heard(result(inNetwork)), by: .network, now: again)) == inNetwork)
     }
 
@@ -134,7 +135,7 @@ struct BearerAccountTests {
     func bounded() {
         var account = both()
         account.opened(onAir)
-        for number in 0..<RadioLimits.scanResults * 2 {
+        for number in 0..<BearerLimits.scanResults * 2 {
             let peer = Peer(
                 id: Hex.text([UInt8(number & 255), UInt8(number >> 8)]) + "00ff00112233445566778899aabb", name: "")
             let other = Advertisement(service: advertisement.service, peer: peer)
@@ -143,7 +144,7 @@ struct BearerAccountTests {
                 .heard(ScanResult(endpoint: endpoint, advertisement: other, rssi: nil)), by: .air, now: .zero)
         }
         #expect(account.attempts(for: onAir).map(\.side) == [.network])
-        #expect(account.count <= RadioLimits.scanResults)
+        #expect(account.count <= BearerLimits.scanResults)
     }
 }
 

@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import BLETransport
+@testable import Bearers
 
 @Suite("Calls to bluetoothd", .serialized)
 struct BlueZBusTests {

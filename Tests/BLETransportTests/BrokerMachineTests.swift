@@ -4,6 +4,7 @@ import MeshProtocol
 import Testing
 
 @testable import BLETransport
+@testable import Bearers
 @testable import BrokerRadio
 
 /// Every client can publish at a broker: nothing there may be trusted, and nothing may grow without limit.

@@ -8,6 +8,7 @@ import TestSupport
 import Testing
 
 @testable import BLETransport
+@testable import Bearers
 
 @Suite("What a checkup finds out about a box's Bluetooth")
 struct CheckupTests {

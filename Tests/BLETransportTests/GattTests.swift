@@ -5,6 +5,7 @@ import MeshProtocol
 import Testing
 
 @testable import BLETransport
+@testable import Bearers
 
 @Suite("Slots of devices that are linked over GATT")
 struct GattPlacesTests {

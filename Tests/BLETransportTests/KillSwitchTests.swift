@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import BLETransport
+@testable import Bearers
 
 @Suite("Adapters that rfkill blocks")
 struct KillSwitchTests {

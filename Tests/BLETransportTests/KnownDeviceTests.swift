@@ -4,6 +4,7 @@ import MeshProtocol
 import Testing
 
 @testable import BLETransport
+@testable import Bearers
 
 @Suite("What bluetoothd reports of a host")
 struct KnownDeviceTests {

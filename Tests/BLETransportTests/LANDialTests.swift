@@ -6,7 +6,7 @@ import MeshProtocol
 import TestSupport
 import Testing
 
-@testable import BLETransport
+@testable import Bearers
 @testable import LANRadio
 
 @Suite("Dials on a network", .timeLimit(.minutes(1)))

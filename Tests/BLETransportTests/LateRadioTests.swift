@@ -4,7 +4,7 @@ import MeshProtocol
 import NIOConcurrencyHelpers
 import Testing
 
-@testable import BLETransport
+@testable import Bearers
 
 @Suite("A radio whose adapter appears later")
 struct LateRadioTests {

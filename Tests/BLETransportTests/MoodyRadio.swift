@@ -2,7 +2,7 @@
 
 import MeshProtocol
 
-@testable import BLETransport
+@testable import Bearers
 
 /// A radio that advertises or fails, as a test sets it.
 actor MoodyRadio: Radio {

@@ -3,7 +3,7 @@
 import MeshProtocol
 import Testing
 
-@testable import BLETransport
+@testable import Bearers
 
 @Suite("Two radios as one")
 struct PairedRadioTests {

@@ -4,6 +4,7 @@ import MeshProtocol
 import Testing
 
 @testable import BLETransport
+@testable import Bearers
 
 @Suite("Bonding of two boxes")
 struct PairingTests {

@@ -3,7 +3,7 @@
 import Glibc
 import Testing
 
-@testable import BLETransport
+@testable import Bearers
 
 @Suite("Waiting for sockets", .timeLimit(.minutes(1)))
 struct PollerTests {

@@ -4,13 +4,13 @@ import MeshProtocol
 import TestSupport
 import Testing
 
-@testable import BLETransport
+@testable import Bearers
 
 @Suite("A guest that relays", .timeLimit(.minutes(1)))
 struct RelayingTests {
     private let radio = MoodyRadio(demands: [.bond])
-    private let manager: BLEManager
-    private let events: EventQueue<BLEManagerEvent>
+    private let manager: BearerManager
+    private let events: EventQueue<BearerManagerEvent>
     private let requests: EventQueue<MoodyRadio.Request>
 
     private static let host = Peer(id: "c0ffee00112233445566778899aabbcc", name: "Dad's Car")
@@ -18,7 +18,7 @@ struct RelayingTests {
     private static let service = ServiceType.democracyDJ.uuid
 
     init() {
-        manager = BLEManager(radio: radio, local: Self.relay)
+        manager = BearerManager(radio: radio, local: Self.relay)
         events = EventQueue(manager.events)
         requests = EventQueue(radio.requests)
     }

@@ -5,6 +5,7 @@ import Glibc
 import Testing
 
 @testable import BLETransport
+@testable import Bearers
 
 /// The kernel's settings, a node's record of them, and nodes that start and end.
 private struct Box {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BLETransport
 import NIOCore
 import NIOPosix
 import Testing
 
+@testable import Bearers
 @testable import LANRadio
 
 @Suite("Connections on a network", .timeLimit(.minutes(1)))

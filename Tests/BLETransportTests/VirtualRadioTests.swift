@@ -6,7 +6,7 @@ import MeshProtocol
 import TestSupport
 import Testing
 
-@testable import BLETransport
+@testable import Bearers
 
 @Suite("Features of the virtual radio", .timeLimit(.minutes(1)))
 struct VirtualRadioTests {

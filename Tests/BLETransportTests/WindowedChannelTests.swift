@@ -4,7 +4,7 @@ import MeshProtocol
 import NIOConcurrencyHelpers
 import Testing
 
-@testable import BLETransport
+@testable import Bearers
 
 @Suite("Chunks that wait for acknowledgements", .timeLimit(.minutes(1)))
 struct WindowedChannelTests {

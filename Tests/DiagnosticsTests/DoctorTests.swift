@@ -5,6 +5,7 @@ import MeshProtocol
 import Testing
 
 @testable import BLETransport
+@testable import Bearers
 @testable import Diagnostics
 @testable import NodeCore
 @testable import NodeStore

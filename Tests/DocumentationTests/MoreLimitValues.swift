@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 @testable import BLETransport
+@testable import Bearers
 @testable import BrokerRadio
 @testable import CoverArt
 @testable import Dashboard
@@ -14,26 +15,45 @@
 
 /// The limits of bearers, and of the parts around a node. Add new limits here; a test checks this.
 extension LimitTable {
+    static let bearers = LimitTable(
+        "BearerLimits", "Sources/Bearers/BearerLimits.swift",
+        [
+            .init("fastAdvertisingMilliseconds", BearerLimits.fastAdvertisingMilliseconds),
+            .init("slowAdvertisingMilliseconds", BearerLimits.slowAdvertisingMilliseconds),
+            .init("eagerAdvertising", BearerLimits.eagerAdvertising),
+            .init("scanResults", BearerLimits.scanResults),
+            .init("scanResultRepeat", BearerLimits.scanResultRepeat),
+            .init("airPoll", BearerLimits.airPoll),
+            .init("virtualScanResultLifetime", BearerLimits.virtualScanResultLifetime),
+            .init("virtualCallersPerSecond", BearerLimits.virtualCallersPerSecond),
+            .init("virtualCallerBurst", BearerLimits.virtualCallerBurst),
+            .init("callerPause", BearerLimits.callerPause),
+            .init("acceptPause", BearerLimits.acceptPause),
+            .init("networkFirst", BearerLimits.networkFirst),
+            .init("brokerLast", BearerLimits.brokerLast),
+            .init("nearPause", BearerLimits.nearPause),
+            .init("nearScan", BearerLimits.nearScan),
+            .init("betterPause", BearerLimits.betterPause),
+            .init("betterDial", BearerLimits.betterDial),
+            .init("radioEvents", BearerLimits.radioEvents),
+            .init("channelBufferBytes", BearerLimits.channelBufferBytes),
+            .init("acknowledgementPause", BearerLimits.acknowledgementPause),
+            .init("adapterLook", BearerLimits.adapterLook),
+        ])
+
     static let radio = LimitTable(
         "RadioLimits", "Sources/BLETransport/RadioLimits.swift",
         [
-            .init("fastAdvertisingMilliseconds", RadioLimits.fastAdvertisingMilliseconds),
-            .init("slowAdvertisingMilliseconds", RadioLimits.slowAdvertisingMilliseconds),
-            .init("eagerAdvertising", RadioLimits.eagerAdvertising),
             .init("advertisingRenewal", RadioLimits.advertisingRenewal),
             .init("registerTries", RadioLimits.registerTries),
             .init("kernelAdvertising", RadioLimits.kernelAdvertising),
             .init("refusedRenewal", RadioLimits.refusedRenewal),
             .init("registerGrace", RadioLimits.registerGrace),
             .init("registerPause", RadioLimits.registerPause),
-            .init("scanResults", RadioLimits.scanResults),
             .init("firstRescan", RadioLimits.firstRescan),
             .init("slowestRescan", RadioLimits.slowestRescan),
             .init("quietScan", RadioLimits.quietScan),
             .init("scanBreath", RadioLimits.scanBreath),
-            .init("scanResultRepeat", RadioLimits.scanResultRepeat),
-            .init("airPoll", RadioLimits.airPoll),
-            .init("virtualScanResultLifetime", RadioLimits.virtualScanResultLifetime),
             .init("dialRenewal", RadioLimits.dialRenewal),
             .init("linkedDialRenewal", RadioLimits.linkedDialRenewal),
             .init("linkedDials", RadioLimits.linkedDials),
@@ -45,24 +65,11 @@ extension LimitTable {
             .init("emptyLink", RadioLimits.emptyLink),
             .init("emptyLinks", RadioLimits.emptyLinks),
             .init("firstChannel", RadioLimits.firstChannel),
-            .init("virtualCallersPerSecond", RadioLimits.virtualCallersPerSecond),
-            .init("virtualCallerBurst", RadioLimits.virtualCallerBurst),
-            .init("callerPause", RadioLimits.callerPause),
-            .init("acceptPause", RadioLimits.acceptPause),
-            .init("networkFirst", RadioLimits.networkFirst),
-            .init("brokerLast", RadioLimits.brokerLast),
-            .init("nearPause", RadioLimits.nearPause),
-            .init("nearScan", RadioLimits.nearScan),
-            .init("betterPause", RadioLimits.betterPause),
-            .init("betterDial", RadioLimits.betterDial),
-            .init("radioEvents", RadioLimits.radioEvents),
             .init("busEvents", RadioLimits.busEvents),
-            .init("channelBufferBytes", RadioLimits.channelBufferBytes),
             .init("gattGuests", RadioLimits.gattGuests),
             .init("gattPlace", RadioLimits.gattPlace),
             .init("gattValueBytes", RadioLimits.gattValueBytes),
             .init("gattBufferBytes", RadioLimits.gattBufferBytes),
-            .init("acknowledgementPause", RadioLimits.acknowledgementPause),
             .init("busCall", RadioLimits.busCall),
             .init("controllerAnswer", RadioLimits.controllerAnswer),
             .init("promptAnswer", RadioLimits.promptAnswer),
@@ -86,7 +93,6 @@ extension LimitTable {
             .init("controllerSilence", RadioLimits.controllerSilence),
             .init("controllerSilences", RadioLimits.controllerSilences),
             .init("adapterGrace", RadioLimits.adapterGrace),
-            .init("adapterLook", RadioLimits.adapterLook),
             .init("switchLook", RadioLimits.switchLook),
             .init("unblockedGrace", RadioLimits.unblockedGrace),
             .init("restoresBeforeReset", RadioLimits.restoresBeforeReset),

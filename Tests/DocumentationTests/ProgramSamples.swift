@@ -5,6 +5,7 @@ import DemocracyDJ
 import MeshProtocol
 
 @testable import BLETransport
+@testable import Bearers
 @testable import Diagnostics
 @testable import FieldTest
 @testable import TerminalUI

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BLETransport
 import DemocracyDJ
 import FoundationEssentials
 import Logging
@@ -9,6 +8,7 @@ import NodeStore
 import TestSupport
 import Testing
 
+@testable import Bearers
 @testable import MeshNode
 @testable import NodeCore
 

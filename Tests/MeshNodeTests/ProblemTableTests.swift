@@ -6,6 +6,7 @@ import MeshProtocol
 import TestSupport
 import Testing
 
+@testable import Bearers
 @testable import NodeCore
 
 /// Every row of the notices, in a running node. For each row the test causes the notice, clears it, and presses its

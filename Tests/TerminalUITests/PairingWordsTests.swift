@@ -4,6 +4,7 @@ import FoundationEssentials
 import Testing
 
 @testable import BLETransport
+@testable import Bearers
 @testable import TerminalUI
 
 @Suite("Messages about a pairing, for people and programs")

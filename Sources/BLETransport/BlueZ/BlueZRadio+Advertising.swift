@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bearers
 import CBlueZ
 import Glibc
 import MeshProtocol
@@ -198,7 +199,7 @@ extension BlueZRadio {
 
     static var channelOptions: cbluez_l2cap_options {
         cbluez_l2cap_options(
-            receive_mtu: UInt16(Limits.sduBytes), send_buffer: UInt32(RadioLimits.channelBufferBytes),
+            receive_mtu: UInt16(Limits.sduBytes), send_buffer: UInt32(BearerLimits.channelBufferBytes),
             receive_buffer: 0,
             security_level: 0)
     }

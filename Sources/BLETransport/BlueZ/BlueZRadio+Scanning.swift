@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bearers
 import MeshProtocol
 
 /// All that bluetoothd has reported of a device. It reports only changes.
@@ -84,7 +85,7 @@ struct KnownDevice {
 
 extension [String: KnownDevice] {
     /// Makes room for one more device: at the limit, forgets a stranger. False if every device counts.
-    mutating func makeRoom(limit: Int = RadioLimits.scanResults) -> Bool {
+    mutating func makeRoom(limit: Int = BearerLimits.scanResults) -> Bool {
         guard count >= limit else { return true }
         guard let stranger = first(where: \.value.isStranger)?.key else { return false }
         self[stranger] = nil

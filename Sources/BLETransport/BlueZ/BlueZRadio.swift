@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bearers
 import CBlueZ
 import Glibc
 import Logging
@@ -108,7 +109,7 @@ public actor BlueZRadio: Radio {
         supervisor = AdapterSupervisor(adapter: found.name, mayMove: adapter == nil, now: .zero)
         poller = try Poller()
         self.logger = logger
-        (events, eventSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(RadioLimits.radioEvents))
+        (events, eventSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(BearerLimits.radioEvents))
     }
 
     // MARK: Radio

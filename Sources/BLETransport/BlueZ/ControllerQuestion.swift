@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bearers
 import CBlueZ
 
 /// One command to a controller and its answer, over a separate raw HCI socket.

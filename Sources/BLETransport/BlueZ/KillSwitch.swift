@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bearers
+
 /// The kernel's switches for radios, as rfkill lists them (Documentation/ABI/stable/sysfs-class-rfkill).
 ///
 /// Each adapter has a switch with its name. A laptop has further switches. While one of those is off, its adapter may

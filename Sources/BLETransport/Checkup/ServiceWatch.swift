@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bearers
+
 /// Detects whether bluetoothd ends between two times, even if it restarts at once.
 struct ServiceWatch {
     private let bus: BlueZBus

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bearers
 import Glibc
 
 /// Decides whether only root can change the target of a path: the file itself and every folder and link on the way.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bearers
+
 extension AdapterSupervisor {
     /// An observation of the adapter, or the result of a step.
     enum Event: Hashable, Sendable {

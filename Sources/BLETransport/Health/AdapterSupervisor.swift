@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bearers
 import MeshProtocol
 
 /// Decides how to repair an adapter that does not work: an event goes in, actions come out. It reads no clock; `now` is

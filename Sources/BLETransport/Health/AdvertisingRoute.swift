@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bearers
+
 /// Decides whether bluetoothd or the kernel puts an advertisement on the air.
 ///
 /// Some kernels refuse all advertisements of bluetoothd (`docs/bluez.md`), and bluetoothd reports only that it has

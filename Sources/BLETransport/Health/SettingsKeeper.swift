@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bearers
+
 /// Decides the settings of an adapter while a node uses it and afterwards: the settings that were found go in, actions
 /// come out.
 ///

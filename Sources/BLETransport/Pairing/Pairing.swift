@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bearers
 import MeshProtocol
 
 /// Decides how two devices bond. They find each other, open a channel, and have Bluetooth pair them while two people
@@ -249,7 +250,7 @@ public struct Pairing: Sendable {
     }
 
     private mutating func hear(_ device: PairingDevice, now: MeshInstant) -> [Action] {
-        guard heard[device.id] != nil || heard.count < RadioLimits.scanResults else { return [] }
+        guard heard[device.id] != nil || heard.count < BearerLimits.scanResults else { return [] }
         let isNew = heard[device.id]?.name != device.name && !device.name.isEmpty && !ignored.contains(device.id)
         heard[device.id] = device
         // With a named device, do not wait for others.

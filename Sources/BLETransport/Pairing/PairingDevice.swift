@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bearers
+
 /// A device that wants to bond, as another device sees it.
 public struct PairingDevice: Hashable, Sendable {
     /// Its identifier while both devices look for each other, in the radio's own form. Opaque.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bearers
+
 /// bluetoothd's part: the agent that it asks, the pairing, and the bonds that it keeps.
 extension PairingRun {
     func openAgent() async throws(RadioError) {

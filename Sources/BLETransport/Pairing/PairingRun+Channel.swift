@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bearers
 import MeshProtocol
 
 /// Finds the other device, and opens the channel to it.
@@ -10,7 +11,7 @@ extension PairingRun {
             let device = device(
                 scanResult.endpoint.address, name: scanResult.advertisement.name,
                 token: Hex.text(scanResult.advertisement.idPrefix))
-            guard endpoints[device.id] != nil || endpoints.count < RadioLimits.scanResults else { return }
+            guard endpoints[device.id] != nil || endpoints.count < BearerLimits.scanResults else { return }
             endpoints[device.id] = scanResult.endpoint
             happened.yield(.heard(device))
         case .accepted(let channel):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BLETransport
+import Bearers
 import FoundationEssentials
 
 /// Settings of main.conf that belong together. If the user has set one of a group to another value, that was a

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BLETransport
-import CCapability
+import CLinux
 import FoundationEssentials
 import Glibc
 
@@ -170,14 +170,14 @@ extension ProgramFile {
 enum CapabilityAttribute {
     static func read(_ path: String) throws(FixFailure) -> Data? {
         var bytes = [UInt8](repeating: 0, count: FixLimits.capabilityBytes)
-        let count = ccapability_read(path, &bytes, bytes.count)
+        let count = clinux_capability_read(path, &bytes, bytes.count)
         guard count >= 0 else { throw failure(-count) }
         return count == 0 ? nil : Data(bytes.prefix(Int(count)))
     }
 
     static func write(_ bytes: Data?, to path: String) throws(FixFailure) {
         let bytes = bytes.map { Array($0) } ?? []
-        let result = ccapability_write(path, bytes, bytes.count)
+        let result = clinux_capability_write(path, bytes, bytes.count)
         guard result == 0 else { throw failure(-result) }
     }
 
@@ -188,7 +188,7 @@ enum CapabilityAttribute {
     /// Why a folder's file system stores no capabilities; nil if it does, or if that cannot be tested.
     static func refusal(of folder: String) -> String? {
         let bytes = Array(FileCapability.tuning.bytes)
-        let result = ccapability_try(folder.isEmpty ? "/" : folder, bytes, bytes.count)
+        let result = clinux_capability_try(folder.isEmpty ? "/" : folder, bytes, bytes.count)
         // The file system does not support unnamed files, so only the change itself can show it.
         let isUntried = [-EOPNOTSUPP, -EISDIR].contains(result) && (try? read(folder)) != nil
         return result == 0 || isUntried ? nil : failure(-result).text

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BLETransport
+import Bearers
 import MeshProtocol
 import NodeCore
 
@@ -84,7 +84,7 @@ struct GapFinder {
     private static func inReach(_ gap: Gap, _ evidence: Contact.Evidence?) -> Double? {
         guard let heard = gap.heard else { return nil }
         guard evidence == .link else { return heard }
-        let isSlow = heard - gap.lost > RadioLimits.eagerAdvertising / .seconds(1)
+        let isSlow = heard - gap.lost > BearerLimits.eagerAdvertising / .seconds(1)
         let lag = isSlow ? FieldTestLimits.slowLinkLag : FieldTestLimits.linkLag
         return max(gap.start, heard - lag / .seconds(1))
     }

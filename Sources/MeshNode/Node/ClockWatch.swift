@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CClockWatch
+import CLinux
 // Every thread may use its objects, but its Swift interface does not declare this yet.
 @preconcurrency import Dispatch
 import Glibc
@@ -14,14 +14,14 @@ final class ClockWatch: Sendable {
 
     /// Starts watching. Nil where the system does not allow it.
     init?() {
-        let descriptor = cclock_watch_open()
+        let descriptor = clinux_clock_watch_open()
         guard descriptor >= 0 else { return nil }
         let (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         self.changes = changes
         source = DispatchSource.makeReadSource(fileDescriptor: descriptor)
         source.setEventHandler {
             // Without setting the timer again the descriptor would stay readable forever.
-            if cclock_watch_again(descriptor) == 0 { change.yield() } else { change.finish() }
+            if clinux_clock_watch_again(descriptor) == 0 { change.yield() } else { change.finish() }
         }
         source.setCancelHandler { close(descriptor) }
         source.activate()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BLETransport
+import Bearers
 import DemocracyDJ
 import MeshProtocol
 import NodeCore
@@ -133,7 +133,7 @@ extension Node {
     }
 
     private func dial(_ number: Int, _ peripheral: Peripheral, _ peer: Peer.ID) async {
-        let transport = BLETransport(peripheral: peripheral, expecting: peer)
+        let transport = BearerTransport(peripheral: peripheral, expecting: peer)
         do {
             try await transport.connect()
             dials[number] = nil
@@ -153,7 +153,7 @@ extension Node {
         }
     }
 
-    private func received(_ event: BLEManagerEvent) async {
+    private func received(_ event: BearerManagerEvent) async {
         switch event {
         case .discovered(let peripheral):
             guard let node = HeardNode(peripheral) else { break }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BLETransport
+import Bearers
 import CoverArt
 import DemocracyDJ
 import Logging
@@ -20,7 +20,7 @@ public actor Node: Service, LinkCarrying {
 
     package var carriers: [MeshCore.LinkID: LinkCarrier] = [:]
     var core: NodeCore
-    let manager: BLEManager
+    let manager: BearerManager
     let store: NodeStore
     private let search: (any SongSearch)?
     let pictures: NodeCovers
@@ -65,7 +65,7 @@ public actor Node: Service, LinkCarrying {
         self.pictures = pictures
         self.store = store.store
         search = part.search
-        manager = BLEManager(radio: radio, local: description.peer, service: description.service, logger: logger)
+        manager = BearerManager(radio: radio, local: description.peer, service: description.service, logger: logger)
         core = NodeCore(
             NodeCore.Configuration(
                 part, description, identity: identity, contents: contents, setAside: store.setAside,
@@ -231,7 +231,7 @@ public actor Node: Service, LinkCarrying {
     }
 
     /// Carries an open channel, which this node has dialled or a peer has opened.
-    func open(_ transport: BLETransport, dial: Int? = nil) async {
+    func open(_ transport: BearerTransport, dial: Int? = nil) async {
         let sendMTU = min(await transport.sendMTU, Limits.sduBytes)
         let refusal = await transport.refusal
         let bearer = await transport.bearer

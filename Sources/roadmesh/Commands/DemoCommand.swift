@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import BLETransport
+import Bearers
 import DemocracyDJ
 import FoundationEssentials
 import Glibc

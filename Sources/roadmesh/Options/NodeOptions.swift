@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import BLETransport
+import Bearers
 import CoverArt
 import DemocracyDJ
 import Dashboard
@@ -93,8 +94,8 @@ struct NodeOptions: ParsableArguments {
         }
 
         /// The manager that hears hosts, for a scan.
-        var manager: BLEManager {
-            BLEManager(radio: radio, local: description.peer, service: description.service, logger: logger)
+        var manager: BearerManager {
+            BearerManager(radio: radio, local: description.peer, service: description.service, logger: logger)
         }
 
         /// Creates the node, which continues where its last run ended.

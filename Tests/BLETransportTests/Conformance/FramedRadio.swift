@@ -3,6 +3,7 @@
 import MeshProtocol
 
 @testable import BLETransport
+@testable import Bearers
 
 /// A radio with channels that carry SDUs as streams or chunks instead of packets.
 final class FramedRadio: Radio {

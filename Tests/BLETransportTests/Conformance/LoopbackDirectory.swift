@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BLETransport
 import NIOConcurrencyHelpers
 
+@testable import Bearers
 @testable import LANRadio
 
 /// A network of one machine without avahi-daemon: all radios find what one registers, at one loopback address. With two

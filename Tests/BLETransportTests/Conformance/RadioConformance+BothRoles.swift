@@ -3,7 +3,7 @@
 import MeshProtocol
 import Testing
 
-@testable import BLETransport
+@testable import Bearers
 
 /// A radio can advertise like a host while it scans, dials and links like a guest. `RelayConformance` specifies the
 /// same for links that go up and down.

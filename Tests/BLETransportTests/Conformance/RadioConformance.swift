@@ -4,7 +4,7 @@ import NIOConcurrencyHelpers
 import MeshProtocol
 import Testing
 
-@testable import BLETransport
+@testable import Bearers
 
 /// Requirements of every bearer. The same tests run on virtual radios here, and on real adapters in the radio lab
 /// (`RadioPair`).

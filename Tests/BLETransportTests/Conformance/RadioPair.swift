@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import BLETransport
+@testable import Bearers
 @testable import BrokerRadio
 @testable import LANRadio
 

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import BLETransport
+@testable import Bearers
 
 /// Requirements of a relay's bearers: they dial and are dialled in one process. The tests run on virtual radios here,
 /// and on real adapters in the radio lab.

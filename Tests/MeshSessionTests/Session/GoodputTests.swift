@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BLETransport
+import Bearers
 import FoundationEssentials
 import MeshProtocol
 import MeshSession
@@ -19,8 +20,8 @@ struct GoodputTests {
         repeating: 0x7F, count: environment["ROADMESH_GOODPUT_BYTES"].flatMap { Int($0) } ?? Limits.messageBytes)
     static let messages = environment["ROADMESH_GOODPUT_MESSAGES"].flatMap { Int($0) } ?? 16
 
-    private func manager(_ name: String, _ identity: Identity) throws -> BLEManager {
-        BLEManager(radio: try BlueZRadio(adapter: "hci0"), local: Peer(id: identity.peerID, name: name))
+    private func manager(_ name: String, _ identity: Identity) throws -> BearerManager {
+        BearerManager(radio: try BlueZRadio(adapter: "hci0"), local: Peer(id: identity.peerID, name: name))
     }
 
     @Test("the host receives a megabyte", .enabled(if: goodputRole == "host"))

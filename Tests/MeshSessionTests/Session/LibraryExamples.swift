@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BLETransport
+import Bearers
 import MeshProtocol
 import MeshSession
 import TestSupport
@@ -24,7 +25,7 @@ struct LibraryExamples {
     private func greet(radio: any Radio, print: @escaping @Sendable (String) -> Void) async throws {
         let identity = Identity.make()
         let service = try ServiceType("road-greeting")
-        let manager = BLEManager(
+        let manager = BearerManager(
             radio: radio, local: Peer(id: identity.peerID, name: "Front desk"), service: service)
         let endpoint = MeshEndpoint(core: MeshCore(identity: identity, name: "Front desk", service: service))
 
@@ -50,7 +51,7 @@ struct LibraryExamples {
 
     private func join(air: VirtualAir, print: (String) -> Void) async throws {
         let service = try ServiceType("road-greeting")
-        let manager = BLEManager(
+        let manager = BearerManager(
             radio: try VirtualRadio(air: air, address: "ana"), local: Peer(id: "", name: "Ana"), service: service)
 
         try await manager.startBrowsing()

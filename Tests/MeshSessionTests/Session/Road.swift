@@ -4,23 +4,24 @@ import BLETransport
 import MeshProtocol
 import TestSupport
 
+@testable import Bearers
 @testable import MeshSession
 
 /// A host and the guests that dial it, as sessions over one air: a virtual one, or two adapters.
 struct Road {
     let air: VirtualAir
-    let host: BLEManager
-    let guest: BLEManager
-    let hostEvents: EventQueue<BLEManagerEvent>
+    let host: BearerManager
+    let guest: BearerManager
+    let hostEvents: EventQueue<BearerManagerEvent>
     let identity = Identity.make()
     /// The peripheral that a guest dials.
     let peripheral: Peripheral
 
     init() async throws {
         air = try VirtualAir(directory: newFolder())
-        host = BLEManager(
+        host = BearerManager(
             radio: try VirtualRadio(air: air, address: "car"), local: Peer(id: identity.peerID, name: "Dad's Car"))
-        guest = BLEManager(
+        guest = BearerManager(
             radio: try VirtualRadio(air: air, address: "ana"), local: Peer(id: Identity.make().peerID, name: "Ana"))
         hostEvents = EventQueue(host.events)
         let heard = EventQueue(guest.events)

@@ -78,7 +78,7 @@ def test_no_link_loses_more_than_one_event_in_two_to_any_other() -> None:
 
 
 def test_the_numbers_are_those_of_the_program() -> None:
-    limits = (Path(__file__).parents[3] / "Sources/BLETransport/RadioLimits.swift").read_text()
+    limits = (Path(__file__).parents[3] / "Sources/MeshProtocol/Limits.swift").read_text()
     assert f"LinkIntervals(brisk: {ALONE[0]}, calm: {ALONE[1]})" in limits
     pairs = re.search(r"fewIntervals = \[(.*?)\]\n", limits, re.DOTALL)
     assert pairs and [int(one) for one in re.findall(r"\d+", pairs[1])] == list(itertools.chain(*zip(BRISK, CALM)))

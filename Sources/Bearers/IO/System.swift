@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+
+/// The meaning of errors from system calls (errno(3)).
+package enum SystemError {
+    /// The system's text for an errno.
+    package static func text(_ code: Int32) -> String {
+        var buffer = [CChar](repeating: 0, count: 128)
+        guard strerror_r(code, &buffer, buffer.count) == 0 else { return "error \(code)" }
+        return buffer.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
+    }
+
+    /// The meaning of a failed call on a channel.
+    package static func channelError(_ code: Int32) -> RadioError {
+        switch code {
+        case EMSGSIZE: RadioError(.tooLarge, text(code))
+        // A wrong descriptor is a bug in this program, and would damage other files.
+        case EBADF, EFAULT: preconditionFailure("a channel's descriptor is broken: \(text(code))")
+        default: RadioError(.channelLost, text(code))
+        }
+    }
+}
+
+extension Poller.Interruption {
+    /// The same as a `RadioError`.
+    package var radioError: RadioError {
+        switch self {
+        case .cancelled: RadioError(.cancelled)
+        case .forgotten: RadioError(.closed)
+        case .failed(let code): RadioError(.failed, SystemError.text(code))
+        }
+    }
+}
+
+/// The running kernel.
+package enum KernelName {
+    /// The kernel's version as the distribution names it: `Linux 6.1.175`.
+    package static var running: String {
+        var names = utsname()
+        guard uname(&names) == 0 else { return "Linux" }
+        return "Linux \(text(names.release))"
+    }
+}
+
+/// Small system files that may be missing or unreadable.
+package enum SystemFile {
+    /// A file's text, or nil.
+    package static func text(_ path: String) -> String? {
+        FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// A file's first line, or nil.
+    package static func line(_ path: String) -> String? {
+        text(path)?.split(separator: "\n", omittingEmptySubsequences: false).first.map(String.init)
+    }
+
+    /// The target of a link, or nil.
+    package static func link(_ path: String) -> String? { try? FileManager.default.destinationOfSymbolicLink(atPath: path) }
+
+    /// The names in a folder. Empty if it cannot be read.
+    package static func names(in folder: String) -> [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    }
+}
