@@ -35,8 +35,8 @@ let package = Package(
         .library(name: "MeshProtocol", targets: ["MeshProtocol"]),
         .library(name: "Bearers", targets: ["Bearers"]),
         .library(name: "BLETransport", targets: ["BLETransport"]),
-        .library(name: "LANRadio", targets: ["LANRadio"]),
-        .library(name: "BrokerRadio", targets: ["BrokerRadio"]),
+        .library(name: "LANBearer", targets: ["LANBearer"]),
+        .library(name: "BrokerBearer", targets: ["BrokerBearer"]),
         .library(name: "MeshSession", targets: ["MeshSession"]),
         .library(name: "DemocracyDJ", targets: ["DemocracyDJ"]),
         .library(name: "DemocracyDJTesting", targets: ["DemocracyDJTesting"]),
@@ -95,13 +95,13 @@ let package = Package(
         // Wi-Fi and Ethernet as another radio. avahi-daemon discovers the other nodes.
         .target(name: "CAvahi", dependencies: ["CDBus", "CLibDBus"]),
         .target(
-            name: "LANRadio",
+            name: "LANBearer",
             dependencies: ["CAvahi", "Bearers", "MeshProtocol", locks, logging, networking, networkTypes],
             swiftSettings: strict),
         // An MQTT broker as another radio, for cars out of each other's radio range.
         .target(name: "CMosquitto"),
         .target(
-            name: "BrokerRadio", dependencies: ["CMosquitto", "Bearers", "MeshProtocol", locks, logging],
+            name: "BrokerBearer", dependencies: ["CMosquitto", "Bearers", "MeshProtocol", locks, logging],
             swiftSettings: strict),
         .target(name: "MeshSession", dependencies: ["MeshProtocol", logging], swiftSettings: strict),
         .target(
@@ -128,7 +128,8 @@ let package = Package(
         .target(
             name: "MeshNode",
             dependencies: [
-                "Bearers", "BLETransport", "BrokerRadio", "CLinux", "CoverArt", "LANRadio", "MeshSession", "DemocracyDJ",
+                "Bearers", "BLETransport", "BrokerBearer", "CLinux", "CoverArt", "LANBearer", "MeshSession",
+                "DemocracyDJ",
                 "NodeCore", "NodeStore", asyncAlgorithms,
                 lifecycle, locks, logging,
             ],
@@ -138,7 +139,8 @@ let package = Package(
         .target(
             name: "MusicLibrary",
             dependencies: [
-                "CTagLib", "CoverArt", "MeshNode", "NodeCore", "DemocracyDJ", "MeshProtocol", crypto, database, locks, logging,
+                "CTagLib", "CoverArt", "MeshNode", "NodeCore", "DemocracyDJ", "MeshProtocol", crypto, database, locks,
+                logging,
             ],
             swiftSettings: strict,
             // Foundation's copy of ICU. GRDB imports Foundation, so the program contains it anyway.
@@ -154,7 +156,8 @@ let package = Package(
         .target(
             name: "Dashboard",
             dependencies: [
-                "CQREncode", "CoverArt", "MeshNode", "NodeCore", "MeshSession", "DemocracyDJ", "MeshProtocol", crypto, hummingbird,
+                "CQREncode", "CoverArt", "MeshNode", "NodeCore", "MeshSession", "DemocracyDJ", "MeshProtocol", crypto,
+                hummingbird,
                 lifecycle,
                 locks, logging, networking, networkTypes,
             ],
@@ -165,7 +168,8 @@ let package = Package(
         .target(
             name: "HostIntegration",
             dependencies: [
-                "CMediaPlayer", "CSystemd", "MusicLibrary", "MusicPlayer", "MeshNode", "NodeCore", "DemocracyDJ", "MeshProtocol",
+                "CMediaPlayer", "CSystemd", "MusicLibrary", "MusicPlayer", "MeshNode", "NodeCore", "DemocracyDJ",
+                "MeshProtocol",
                 lifecycle,
                 locks, logging,
             ],
@@ -182,7 +186,8 @@ let package = Package(
         .target(
             name: "FieldTest",
             dependencies: [
-                "Bearers", "BLETransport", "BrokerRadio", "DemocracyDJ", "MeshNode", "NodeCore", "MeshProtocol", "MeshSimulator", "NodeStore",
+                "Bearers", "BLETransport", "BrokerBearer", "DemocracyDJ", "MeshNode", "NodeCore", "MeshProtocol",
+                "MeshSimulator", "NodeStore",
                 crypto, lifecycle, logging,
             ],
             swiftSettings: strict),
@@ -191,7 +196,8 @@ let package = Package(
         .target(
             name: "TerminalUI",
             dependencies: [
-                "CEditLine", "Bearers", "BLETransport", "MeshNode", "NodeCore", "MeshSession", "DemocracyDJ", "MeshProtocol", asyncAlgorithms,
+                "CEditLine", "Bearers", "BLETransport", "MeshNode", "NodeCore", "MeshSession", "DemocracyDJ",
+                "MeshProtocol", asyncAlgorithms,
                 lifecycle, locks, logging,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
@@ -199,7 +205,8 @@ let package = Package(
         .executableTarget(
             name: "roadmesh",
             dependencies: [
-                "Bearers", "BLETransport", "CLinux", "CoverArt", "Dashboard", "Diagnostics", "FieldTest", "HostIntegration",
+                "Bearers", "BLETransport", "CLinux", "CoverArt", "Dashboard", "Diagnostics", "FieldTest",
+                "HostIntegration",
                 "MeshNode", "NodeCore", "MusicLibrary",
                 "MusicPlayer", "NodeStore", "TerminalUI", lifecycle,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -224,7 +231,8 @@ let package = Package(
         .executableTarget(
             name: "broker-load",
             dependencies: [
-                "Bearers", "BLETransport", "BrokerRadio", "DemocracyDJ", "MeshNode", "NodeCore", "MeshProtocol", "NodeStore", logging,
+                "Bearers", "BLETransport", "BrokerBearer", "DemocracyDJ", "MeshNode", "NodeCore", "MeshProtocol",
+                "NodeStore", logging,
             ],
             swiftSettings: strict),
 
@@ -233,7 +241,7 @@ let package = Package(
 
         // Shared code of the tests of several modules.
         .target(
-            name: "TestSupport", dependencies: ["BrokerRadio", "DemocracyDJ", "MeshProtocol"], path: "Tests/Support",
+            name: "TestSupport", dependencies: ["BrokerBearer", "DemocracyDJ", "MeshProtocol"], path: "Tests/Support",
             swiftSettings: strict),
         // Checks the source text against architecture rules.
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),
@@ -242,7 +250,8 @@ let package = Package(
         .testTarget(
             name: "BLETransportTests",
             dependencies: [
-                "Bearers", "BLETransport", "BrokerRadio", "LANRadio", "MeshProtocol", "TestSupport", locks, logging, networkTypes,
+                "Bearers", "BLETransport", "BrokerBearer", "LANBearer", "MeshProtocol", "TestSupport", locks, logging,
+                networkTypes,
             ],
             swiftSettings: strict),
         .testTarget(
@@ -278,11 +287,15 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "HostIntegrationTests",
-            dependencies: ["HostIntegration", "Bearers", "BLETransport", "NodeStore", "TestSupport", locks, networking],
+            dependencies: [
+                "HostIntegration", "Bearers", "BLETransport", "NodeStore", "TestSupport", locks, networking,
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "DiagnosticsTests",
-            dependencies: ["Diagnostics", "Bearers", "BLETransport", "NodeStore", "MeshNode", "NodeCore", "MeshProtocol", locks],
+            dependencies: [
+                "Diagnostics", "Bearers", "BLETransport", "NodeStore", "MeshNode", "NodeCore", "MeshProtocol", locks,
+            ],
             swiftSettings: strict),
         // Runs the fuzz targets on inputs that were found before. For libFuzzer, Fuzz is a package of its own.
         .testTarget(
@@ -295,17 +308,21 @@ let package = Package(
         .testTarget(
             name: "FieldTestTests",
             dependencies: [
-                "FieldTest", "BrokerRadio", "MeshNode", "NodeCore", "NodeStore", "MeshSimulator", "TestSupport", logging,
+                "FieldTest", "BrokerBearer", "MeshNode", "NodeCore", "NodeStore", "MeshSimulator", "TestSupport",
+                logging,
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "TerminalUITests", dependencies: ["TerminalUI", "Bearers", "BLETransport", "MeshNode", "NodeCore"], swiftSettings: strict),
+            name: "TerminalUITests", dependencies: ["TerminalUI", "Bearers", "BLETransport", "MeshNode", "NodeCore"],
+            swiftSettings: strict),
         // The documents, and what the program itself has.
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "Bearers", "BLETransport", "BrokerRadio", "CoverArt", "Dashboard", "DemocracyDJ", "Diagnostics", "FieldTest",
-                "HostIntegration", "LANRadio", "MeshNode", "NodeCore", "MeshProtocol", "MeshSession", "MusicLibrary", "MusicPlayer",
+                "Bearers", "BLETransport", "BrokerBearer", "CoverArt", "Dashboard", "DemocracyDJ", "Diagnostics",
+                "FieldTest",
+                "HostIntegration", "LANBearer", "MeshNode", "NodeCore", "MeshProtocol", "MeshSession", "MusicLibrary",
+                "MusicPlayer",
                 "NodeStore", "TerminalUI", "TestSupport", "roadmesh",
             ],
             swiftSettings: strict),

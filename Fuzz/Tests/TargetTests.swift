@@ -2,7 +2,6 @@
 
 import Testing
 
-
 /// The targets themselves: a script reaches its steps, and a broken invariant is noticed.
 @Suite("The fuzzers' targets")
 struct TargetTests {

@@ -17,15 +17,15 @@ public enum BearerManagerEvent: Sendable {
     /// A peer has dialled this host or relay.
     case accepted(BearerTransport)
     /// The radio has failed or recovered.
-    case radio(RadioCondition)
+    case radio(BearerCondition)
 }
 
 /// Whether the radio works.
-public enum RadioCondition: Hashable, Sendable {
+public enum BearerCondition: Hashable, Sendable {
     /// The radio works, or works again.
     case working
     /// The radio does not work, for this reason. The event repeats when the reason changes.
-    case unavailable(RadioError)
+    case unavailable(BearerError)
     /// The radio works, after this automatic repair.
     case repaired(RadioRepair)
     /// The timing that the adapter uses unless a link sets its own.
@@ -40,7 +40,7 @@ public actor BearerManager {
     /// All events, for one listener. The stream ends with `stop`.
     public nonisolated let events: AsyncStream<BearerManagerEvent>
 
-    private let radio: any Radio
+    private let radio: any Bearer
     private let local: Peer
     private let service: ServiceType
     private let logger: Logger
@@ -79,7 +79,7 @@ public actor BearerManager {
 
     /// A manager of one radio. `local` is what it advertises.
     public init(
-        radio: any Radio, local: Peer, service: ServiceType = .democracyDJ,
+        radio: any Bearer, local: Peer, service: ServiceType = .democracyDJ,
         logger: Logger = Logger(label: "roadmesh.manager")
     ) {
         self.radio = radio
@@ -97,10 +97,10 @@ public actor BearerManager {
 
     // MARK: Requests of the node
 
-    /// Lets guests find this node and dial it. Throws a `RadioError` if the radio cannot.
+    /// Lets guests find this node and dial it. Throws a `BearerError` if the radio cannot.
     public func startHosting() async throws { try await start(.host) }
 
-    /// Lets guests outside the host's range find this node and dial it. Throws a `RadioError` if the radio cannot.
+    /// Lets guests outside the host's range find this node and dial it. Throws a `BearerError` if the radio cannot.
     public func startRelaying(_ notice: RelayNotice) async throws { try await start(.relay(notice)) }
 
     /// Replaces what this relay advertises, at once. With nil it stops advertising and refuses channels until the next
@@ -127,7 +127,7 @@ public actor BearerManager {
             if case .relay(let notice) = new { relay(notice) }
             return
         }
-        guard !isStopped else { throw RadioError(.closed) }
+        guard !isStopped else { throw BearerError(.closed) }
         begin(new)
         do {
             try await withCheckedThrowingContinuation { waiter in
@@ -140,7 +140,7 @@ public actor BearerManager {
         }
     }
 
-    /// Starts to scan for hosts. Throws a `RadioError` if the radio cannot.
+    /// Starts to scan for hosts. Throws a `BearerError` if the radio cannot.
     public func startBrowsing() async throws {
         try await open()
         try await radio.scan(for: service.uuid)
@@ -184,7 +184,7 @@ public actor BearerManager {
     }
 
     private func open() async throws {
-        guard !isStopped else { throw RadioError(.closed, "this manager was stopped; make a new one") }
+        guard !isStopped else { throw BearerError(.closed, "this manager was stopped; make a new one") }
         guard !isOpen else { return }
         try await radio.open()
         isOpen = true
@@ -195,7 +195,7 @@ public actor BearerManager {
 
     // MARK: Events of the radio
 
-    private func received(_ event: RadioEvent) async {
+    private func received(_ event: BearerEvent) async {
         switch event {
         case .heard(let scanResult):
             if let peripheral = await heard(scanResult) { await outlet.send(.discovered(peripheral)) }
@@ -248,7 +248,7 @@ public actor BearerManager {
         guard advertiser == nil else { return }
         advertiser = Task {
             for await _ in renewals { await self.advertiseAnew() }
-            self.answer(.failure(RadioError(.closed)))
+            self.answer(.failure(BearerError(.closed)))
         }
         pacer = Task { await self.paceAdvertising() }
     }
@@ -273,10 +273,10 @@ public actor BearerManager {
         guard !isStopped else { return }
         guard let offer else {
             isUnseen = false
-            answer(.failure(RadioError(.cancelled)))
+            answer(.failure(BearerError(.cancelled)))
             return await radio.stopAdvertising()
         }
-        do throws(RadioError) {
+        do throws(BearerError) {
             try await radio.advertise(advertisement(of: offer), pace: policy.currentPace)
             if isStopped { await radio.stopAdvertising() }
             answer(.success(()))

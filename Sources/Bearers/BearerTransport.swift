@@ -18,10 +18,10 @@ public actor BearerTransport: MeshTransport {
     public private(set) var refusal: RefusalReason?
 
     private let peripheral: Peripheral?
-    private var channel: (any RadioChannel)? { didSet { open.withLockedValue { [channel] in $0 = channel } } }
+    private var channel: (any BearerChannel)? { didSet { open.withLockedValue { [channel] in $0 = channel } } }
     /// The same channel, for senders that do not wait for this actor.
-    private let open: NIOLockedValueBox<(any RadioChannel)?>
-    private var dial: Task<any RadioChannel, any Error>?
+    private let open: NIOLockedValueBox<(any BearerChannel)?>
+    private var dial: Task<any BearerChannel, any Error>?
     private var isClosed = false
 
     /// A transport that dials a peripheral.
@@ -37,7 +37,7 @@ public actor BearerTransport: MeshTransport {
     }
 
     /// A transport for an accepted channel.
-    init(accepted channel: any RadioChannel, flags: AdvertisedFlags) {
+    init(accepted channel: any BearerChannel, flags: AdvertisedFlags) {
         self.channel = channel
         open = NIOLockedValueBox(channel)
         advertisedFlags = flags
@@ -68,7 +68,7 @@ public actor BearerTransport: MeshTransport {
             }
             self.channel = channel
         } catch {
-            if (error as? RadioError)?.code == .bondRequired { refusal = .bond }
+            if (error as? BearerError)?.code == .bondRequired { refusal = .bond }
             throw MeshTransportError.connectionFailed(reason: "\(error)")
         }
         // The caller closed this transport while the channel was opening, so it does not want the channel.
@@ -100,7 +100,7 @@ public actor BearerTransport: MeshTransport {
     }
 
     /// The bearer of the channel. Nil before `connect`.
-    public var bearer: Bearer? { channel?.endpoint.bearer }
+    public var bearer: BearerKind? { channel?.endpoint.bearer }
 
     /// Signal strength in dBm. Nil if the radio does not report it.
     public func signalStrength() async -> Int? { await channel?.signalStrength() }

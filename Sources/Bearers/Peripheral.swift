@@ -12,7 +12,7 @@ public struct Peripheral: Hashable, Sendable {
     /// Signal strength in dBm. Nil if the radio does not report it.
     public var rssi: Int? { scanResult.rssi }
     /// The bearer that heard it.
-    public var bearer: Bearer { scanResult.endpoint.bearer }
+    public var bearer: BearerKind { scanResult.endpoint.bearer }
     /// Whether this node can dial it: it has the same major version of the protocol, and requires nothing that this
     /// version does not know.
     public var isUnderstood: Bool { scanResult.advertisement.isUnderstood }
@@ -55,7 +55,7 @@ public struct Peripheral: Hashable, Sendable {
     }
 
     package let scanResult: ScanResult
-    package let radio: any Radio
+    package let radio: any Bearer
 
     /// Two are equal if their scan results are equal.
     public static func == (one: Peripheral, other: Peripheral) -> Bool { one.scanResult == other.scanResult }

@@ -66,7 +66,7 @@ extension Doctor {
         return [on, controller(adapter)]
     }
 
-    private func blocked(_ block: RadioError) -> Finding {
+    private func blocked(_ block: BearerError) -> Finding {
         let meaning = "The kernel keeps the radio off, and nothing else can switch it on."
         guard block.code == .blockedBySwitch else {
             return Finding(

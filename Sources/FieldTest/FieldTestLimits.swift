@@ -2,7 +2,6 @@
 
 import MeshProtocol
 
-
 /// Limits of recordings and reports, each with its reason.
 public enum FieldTestLimits {
     /// Time between two writes of a recording. A power cut loses no more than this, and a card with limited writes gets

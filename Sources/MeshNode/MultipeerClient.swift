@@ -18,7 +18,7 @@ public actor MultipeerClient {
         case used
     }
 
-    private let radio: any Radio
+    private let radio: any Bearer
     private let identity: Identity
     private let service: ServiceType
     private let logger: Logger
@@ -34,7 +34,7 @@ public actor MultipeerClient {
 
     /// Creates a client on a radio, with this key.
     public init(
-        radio: any Radio, identity: Identity = .make(), service: ServiceType = .democracyDJ,
+        radio: any Bearer, identity: Identity = .make(), service: ServiceType = .democracyDJ,
         logger: Logger = Logger(label: "roadmesh.client")
     ) {
         (self.radio, self.identity, self.service, self.logger) = (radio, identity, service, logger)
@@ -44,10 +44,10 @@ public actor MultipeerClient {
     /// All events, for one listener. A listener that stops reading holds up the peers; it does not fill the memory.
     public nonisolated func events() -> AsyncStream<MultipeerEvent> { AsyncStream { [pulled] in await pulled.next() } }
 
-    /// Advertises this node under a name and admits guests. Throws a `RadioError` where the radio cannot advertise.
+    /// Advertises this node under a name and admits guests. Throws a `BearerError` where the radio cannot advertise.
     public func startHosting(_ name: String) async throws { try await start(name).startHosting() }
 
-    /// Scans for hosts under a name. Throws a `RadioError` where the radio cannot scan.
+    /// Scans for hosts under a name. Throws a `BearerError` where the radio cannot scan.
     public func startBrowsing(_ name: String) async throws { try await start(name).startBrowsing() }
 
     /// Dials a discovered host and waits for a channel, also through a gap. `.peerConnected` reports that the host has

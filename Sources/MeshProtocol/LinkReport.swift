@@ -19,7 +19,7 @@ public struct LinkReport: Hashable, Sendable {
     /// What was requested of the link layer, and what it does. Nil on a bearer without a link layer.
     public var condition: LinkCondition?
     /// The bearer of the link. Nil if its owner does not report it.
-    public var bearer: Bearer?
+    public var bearer: BearerKind?
     /// Number of relays between the two nodes.
     public var relays = 0
     /// The relay next to the guest of the two, by its identifier or the head of it. Nil without a relay.

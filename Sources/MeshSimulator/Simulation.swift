@@ -2,7 +2,6 @@
 
 import MeshProtocol
 
-
 /// One run of a world.
 public struct Simulation: Sendable {
     /// The world's parameters and its faults.

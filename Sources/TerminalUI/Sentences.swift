@@ -140,7 +140,7 @@ struct Sentences {
     }
 
     /// The name of a bearer other than the air.
-    private func wherefrom(_ bearer: Bearer?) -> String? {
+    private func wherefrom(_ bearer: BearerKind?) -> String? {
         switch bearer {
         case .lan: say("in the network")
         case .broker: say("through the broker")

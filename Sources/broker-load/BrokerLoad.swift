@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BrokerRadio
+import BrokerBearer
 import DemocracyDJ
 import FoundationEssentials
 import Glibc
@@ -167,7 +167,7 @@ struct Party: Sendable {
 struct Member: Sendable {
     let node: Node
     let peer: Peer
-    let radio: BrokerRadio
+    let radio: BrokerBearer
     private let screen: Screen
 
     init(
@@ -177,7 +177,7 @@ struct Member: Sendable {
         let folder = try StateFolder(path: path)
         let kept = try Kept(folder, logger: logger)
         peer = Peer(id: folder.identity.peerID, name: name)
-        radio = BrokerRadio(broker, peer: peer, service: ServiceType.democracyDJ.uuid, logger: logger)
+        radio = BrokerBearer(broker, peer: peer, service: ServiceType.democracyDJ.uuid, logger: logger)
         node = Node(
             part, NodeDescription(role: role, peer: peer, radio: radio.name, service: .democracyDJ),
             identity: folder.identity, radio: radio, store: kept.store, contents: kept.contents, logger: logger)

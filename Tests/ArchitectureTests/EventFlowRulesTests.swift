@@ -33,7 +33,7 @@ struct EventFlowRulesTests {
 
     /// The radio's names, addresses, channels and descriptors, which correspond to an MCPeerID.
     private static let handles: Set<String> = [
-        "Peripheral", "Radio", "RadioEndpoint", "RadioChannel", "RadioEvent", "L2CAPChannel", "VirtualChannel",
+        "Peripheral", "Radio", "BearerEndpoint", "BearerChannel", "BearerEvent", "L2CAPChannel", "VirtualChannel",
         "PacketSocket",
         "AirSocket", "KnownDevice", "BlueZBus", "ScanResult", "bdaddr", "psm", "fileDescriptor", "objectPath",
     ]
@@ -41,7 +41,7 @@ struct EventFlowRulesTests {
     @Test("rule 1: no type or peer name of a radio leaves the module that uses radios")
     func radioStaysBelow() throws {
         let types = try radioTypes()
-        try #require(types.isSuperset(of: ["Peripheral", "RadioEndpoint", "L2CAPChannel", "PacketSocket"]))
+        try #require(types.isSuperset(of: ["Peripheral", "BearerEndpoint", "L2CAPChannel", "PacketSocket"]))
         for line in try lines(of: "DemocracyDJ") {
             #expect(words(line).isDisjoint(with: types.union(Self.handles)), "\(line.file): \(line.code)")
         }

@@ -35,13 +35,13 @@ private struct Story {
 
 @Suite("Recovery of an adapter that does not work")
 struct AdapterSupervisorTests {
-    static let off = RadioError(.radioOff, "hci0 is switched off")
-    static let blocked = RadioError(.blocked, "rfkill keeps hci0 off")
-    static let stopped = RadioError(.serviceNotRunning, "bluetoothd has stopped")
-    static let gone = RadioError(.noAdapter, "hci0 is gone")
-    static let silent = RadioError(.adapterSilent, "hci0 does not answer")
-    static let dead = RadioError(.adapterDead, "hci0 does not answer")
-    static let broken = RadioError(.failed, "Failed")
+    static let off = BearerError(.radioOff, "hci0 is switched off")
+    static let blocked = BearerError(.blocked, "rfkill keeps hci0 off")
+    static let stopped = BearerError(.serviceNotRunning, "bluetoothd has stopped")
+    static let gone = BearerError(.noAdapter, "hci0 is gone")
+    static let silent = BearerError(.adapterSilent, "hci0 does not answer")
+    static let dead = BearerError(.adapterDead, "hci0 does not answer")
+    static let broken = BearerError(.failed, "Failed")
 
     @Test("a restart of bluetoothd is reported once, the adapter registers again, and the recovery is reported once")
     func restart() {
@@ -135,7 +135,7 @@ struct AdapterSupervisorTests {
         #expect(story.until(60) == [])
     }
 
-    static let refused = RadioError(.advertisingRefused, "Linux 6.1.175")
+    static let refused = BearerError(.advertisingRefused, "Linux 6.1.175")
 
     @Test("an advertisement that the kernel refuses is reported once, tried once a minute, and causes no reset")
     func refusedByKernel() {
@@ -168,7 +168,7 @@ struct AdapterSupervisorTests {
 
     @Test("a refusal causes no reset, and the request is repeated once a minute")
     func refused() {
-        let refusal = RadioError(.unsupported, "no free slot")
+        let refusal = BearerError(.unsupported, "no free slot")
         var story = Story()
         _ = story.at(0, .poweredOff(Self.off))
         var actions = story.at(1, .poweredOn)

@@ -8,8 +8,8 @@ import Testing
 
 @Suite("Advertising by bluetoothd or by the kernel")
 struct AdvertisingRouteTests {
-    static let failed = RadioError(.failed, "Failed to register advertisement")
-    static let off = RadioError(.radioOff, "hci0 is switched off")
+    static let failed = BearerError(.failed, "Failed to register advertisement")
+    static let off = BearerError(.radioOff, "hci0 is switched off")
 
     @Test("after three failures of bluetoothd the kernel advertises, and is used from then on")
     func bypass() {
@@ -49,7 +49,7 @@ struct AdvertisingRouteTests {
     func container() {
         var route = AdvertisingRoute()
         for _ in 0..<RadioLimits.registerTries { _ = route.failed(Self.failed, mayAskKernel: true) }
-        #expect(route.failed(RadioError(.notPermitted), mayAskKernel: true) == .reportRefusal)
+        #expect(route.failed(BearerError(.notPermitted), mayAskKernel: true) == .reportRefusal)
     }
 
     @Test("a failure that succeeds at the second try, or has another cause, does not change the route")

@@ -4,7 +4,7 @@ import MeshProtocol
 import Testing
 
 @testable import Bearers
-@testable import LANRadio
+@testable import LANBearer
 
 @Suite("Requests to avahi-daemon, and its answers")
 struct AvahiMachineTests {
@@ -49,7 +49,7 @@ struct AvahiMachineTests {
         #expect(machine.handle(.browser("/b", error: "")) == [])
         #expect(machine.handle(.new(place)) == [.call(.resolve(1, place))])
         #expect(machine.handle(.found(service)) == [.tell(.found(service))])
-        let failure = RadioError(.serviceNotRunning, "avahi-daemon is not running")
+        let failure = BearerError(.serviceNotRunning, "avahi-daemon is not running")
         #expect(machine.handle(.owner(isThere: false)) == [.tell(.gone(place)), .tell(.failed(failure))])
         #expect(machine.handle(.owner(isThere: true)) == [.call(.askState)])
         #expect(
@@ -108,15 +108,15 @@ struct KnownServicesTests {
             port: 4_711, txt: ServiceRecord.strings(of: advertisement))
     }
 
-    private func heard(_ events: [RadioEvent]) -> [String] {
+    private func heard(_ events: [BearerEvent]) -> [String] {
         events.compactMap { if case .heard(let result) = $0 { result.endpoint.address } else { nil } }
     }
 
-    private func lost(_ events: [RadioEvent]) -> [String] {
+    private func lost(_ events: [BearerEvent]) -> [String] {
         events.compactMap { if case .lost(let endpoint) = $0 { endpoint.address } else { nil } }
     }
 
-    private func count(_ events: [RadioEvent]) -> Int { events.count }
+    private func count(_ events: [BearerEvent]) -> Int { events.count }
 
     @Test("a valid TXT record contains an advertisement, and other records are ignored")
     func records() {

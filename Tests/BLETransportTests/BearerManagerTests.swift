@@ -19,8 +19,8 @@ struct BearerManagerTests {
         attempts = EventQueue(radio.requests)
     }
 
-    private func next() async throws -> RadioCondition {
-        try await conditions.first { event -> RadioCondition? in if case .radio(let it) = event { it } else { nil } }
+    private func next() async throws -> BearerCondition {
+        try await conditions.first { event -> BearerCondition? in if case .radio(let it) = event { it } else { nil } }
     }
 
     private func tryAgain() async throws {
@@ -32,9 +32,9 @@ struct BearerManagerTests {
     func unseen() async throws {
         try await manager.startHosting()
         _ = try await attempts.first { _ in true }
-        await radio.set(RadioError(.unsupported, "no free slot"))
+        await radio.set(BearerError(.unsupported, "no free slot"))
         try await tryAgain()
-        #expect(try await next() == .unavailable(RadioError(.unsupported, "no free slot")))
+        #expect(try await next() == .unavailable(BearerError(.unsupported, "no free slot")))
         try await tryAgain()
         await radio.set(nil)
         try await tryAgain()
@@ -46,12 +46,12 @@ struct BearerManagerTests {
     func out() async throws {
         try await manager.startHosting()
         _ = try await attempts.first { _ in true }
-        await radio.set(RadioError(.failed, "Failed"))
-        radio.say(.failed(RadioError(.radioOff, "hci0 is switched off")))
-        #expect(try await next() == .unavailable(RadioError(.radioOff, "hci0 is switched off")))
+        await radio.set(BearerError(.failed, "Failed"))
+        radio.say(.failed(BearerError(.radioOff, "hci0 is switched off")))
+        #expect(try await next() == .unavailable(BearerError(.radioOff, "hci0 is switched off")))
         try await tryAgain()
-        radio.say(.failed(RadioError(.serviceNotRunning, "bluetoothd has stopped")))
-        #expect(try await next() == .unavailable(RadioError(.serviceNotRunning, "bluetoothd has stopped")))
+        radio.say(.failed(BearerError(.serviceNotRunning, "bluetoothd has stopped")))
+        #expect(try await next() == .unavailable(BearerError(.serviceNotRunning, "bluetoothd has stopped")))
         await radio.set(nil)
         radio.say(.recovered)
         #expect(try await next() == .working)
@@ -74,7 +74,7 @@ struct BearerManagerTests {
 
     private func scanResult(_ head: String) -> ScanResult {
         let peer = Peer(id: head + String(repeating: "0", count: 32 - head.count), name: "Car")
-        let endpoint = RadioEndpoint(address: "virtual:\(head)", psm: 0x80)
+        let endpoint = BearerEndpoint(address: "virtual:\(head)", psm: 0x80)
         return ScanResult(
             endpoint: endpoint, advertisement: Advertisement(service: ServiceType.democracyDJ.uuid, peer: peer),
             rssi: -50)

@@ -6,17 +6,17 @@ import Testing
 
 @testable import BLETransport
 @testable import Bearers
-@testable import LANRadio
+@testable import LANBearer
 
 @Suite("Choosing between two bearers for a peer")
 struct BearerAccountTests {
     private let advertisement = Advertisement(
         service: ServiceType.democracyDJ.uuid, peer: Peer(id: "c0ffee00112233445566778899aabbcc", name: "Dad's Car"))
-    private let onAir = RadioEndpoint(address: "00:11", psm: 0x80)
-    private let farAway = RadioEndpoint(address: "c0ffee0011223344", psm: 0x80, bearer: .broker)
-    private let inNetwork = RadioEndpoint(address: "c0ffee", psm: 0x80, bearer: .lan)
+    private let onAir = BearerEndpoint(address: "00:11", psm: 0x80)
+    private let farAway = BearerEndpoint(address: "c0ffee0011223344", psm: 0x80, bearer: .broker)
+    private let inNetwork = BearerEndpoint(address: "c0ffee", psm: 0x80, bearer: .lan)
 
-    private func result(_ endpoint: RadioEndpoint) -> ScanResult {
+    private func result(_ endpoint: BearerEndpoint) -> ScanResult {
         ScanResult(endpoint: endpoint, advertisement: advertisement, rssi: nil)
     }
 
@@ -29,11 +29,11 @@ struct BearerAccountTests {
         return account
     }
 
-    private func heard(_ event: RadioEvent?) -> RadioEndpoint? {
+    private func heard(_ event: BearerEvent?) -> BearerEndpoint? {
         if case .heard(let result) = event { result.endpoint } else { nil }
     }
 
-    private func better(_ event: RadioEvent?) -> RadioEndpoint? {
+    private func better(_ event: BearerEvent?) -> BearerEndpoint? {
         if case .better(let result) = event { result.endpoint } else { nil }
     }
 
@@ -66,7 +66,7 @@ struct BearerAccountTests {
         account.opened(inNetwork)
         account.closed(inNetwork, isLost: true, now: .seconds(1))
         #expect(account.attempts(for: onAir).map(\.delay) == [.zero, .zero], "after a loss nothing is waited for")
-        let other = RadioEndpoint(address: "22:33")
+        let other = BearerEndpoint(address: "22:33")
         #expect(account.attempts(for: other).map(\.endpoint) == [other])
     }
 
@@ -127,8 +127,8 @@ struct BearerAccountTests {
         account.isScanning = true
         account.advertised = advertisement
         #expect(account.told(.heard(result(inNetwork)), by: .network, now: .zero) == nil)
-        #expect(account.told(.failed(RadioError(.failed)), by: .network, now: .zero) == nil)
-        #expect(account.told(.failed(RadioError(.failed)), by: .air, now: .zero) != nil)
+        #expect(account.told(.failed(BearerError(.failed)), by: .network, now: .zero) == nil)
+        #expect(account.told(.failed(BearerError(.failed)), by: .air, now: .zero) != nil)
     }
 
     @Test("a bounded number of hosts is kept, and those with a link are never dropped")
@@ -139,7 +139,7 @@ struct BearerAccountTests {
             let peer = Peer(
                 id: Hex.text([UInt8(number & 255), UInt8(number >> 8)]) + "00ff00112233445566778899aabb", name: "")
             let other = Advertisement(service: advertisement.service, peer: peer)
-            let endpoint = RadioEndpoint(address: "\(number)")
+            let endpoint = BearerEndpoint(address: "\(number)")
             _ = account.told(
                 .heard(ScanResult(endpoint: endpoint, advertisement: other, rssi: nil)), by: .air, now: .zero)
         }
@@ -154,39 +154,39 @@ struct CombinedRadioTests {
     private struct Pair {
         let air: VirtualAir
         let network = LoopbackNetwork()
-        let host: CombinedRadio
-        let guest: CombinedRadio
-        let hostEvents: EventQueue<RadioEvent>
-        let guestEvents: EventQueue<RadioEvent>
-        let hostAir: VirtualRadio
-        let hostLAN: LANRadio
+        let host: CombinedBearer
+        let guest: CombinedBearer
+        let hostEvents: EventQueue<BearerEvent>
+        let guestEvents: EventQueue<BearerEvent>
+        let hostAir: VirtualBearer
+        let hostLAN: LANBearer
         let advertisement = Advertisement(
             service: ServiceType.democracyDJ.uuid,
             peer: Peer(id: "c0ffee00112233445566778899aabbcc", name: "Dad's Car"))
 
         init() async throws {
             air = try VirtualAir(directory: newFolder())
-            hostAir = try VirtualRadio(air: air, address: "host")
-            hostLAN = LANRadio(directory: network.directory())
-            host = CombinedRadio(air: hostAir, network: hostLAN)
-            guest = CombinedRadio(
-                air: try VirtualRadio(air: air, address: "guest"), network: LANRadio(directory: network.directory()))
+            hostAir = try VirtualBearer(air: air, address: "host")
+            hostLAN = LANBearer(directory: network.directory())
+            host = CombinedBearer(air: hostAir, network: hostLAN)
+            guest = CombinedBearer(
+                air: try VirtualBearer(air: air, address: "guest"), network: LANBearer(directory: network.directory()))
             (hostEvents, guestEvents) = (EventQueue(host.events), EventQueue(guest.events))
             try await host.open()
             try await guest.open()
         }
 
         /// Returns the endpoint at which a bearer finds the host.
-        func heard(on bearer: Bearer) async throws -> RadioEndpoint {
+        func heard(on bearer: BearerKind) async throws -> BearerEndpoint {
             try await guest.scan(for: advertisement.service)
-            return try await guestEvents.first { event -> RadioEndpoint? in
+            return try await guestEvents.first { event -> BearerEndpoint? in
                 guard case .heard(let result) = event, result.endpoint.bearer == bearer else { return nil }
                 return result.endpoint
             }
         }
 
         /// Returns the host's endpoint on the network, after it was found on the air.
-        func heardOnBoth() async throws -> RadioEndpoint {
+        func heardOnBoth() async throws -> BearerEndpoint {
             try await hostAir.advertise(advertisement, pace: .fast)
             _ = try await heard(on: .virtual)
             try await host.advertise(advertisement, pace: .fast)
@@ -195,7 +195,7 @@ struct CombinedRadioTests {
 
         /// Dials until the channel is on the air. A closed listener may accept for a short time if the process forks:
         /// the child has the socket until it executes another program. Such a channel ends soon.
-        func dialOnAir(_ endpoint: RadioEndpoint) async throws -> any RadioChannel {
+        func dialOnAir(_ endpoint: BearerEndpoint) async throws -> any BearerChannel {
             while true {
                 let channel = try await guest.dial(endpoint)
                 guard channel.endpoint.bearer == .lan else { return channel }
@@ -240,7 +240,7 @@ struct CombinedRadioTests {
         let first = try await pair.guest.dial(endpoint)
         await pair.guest.stopScanning()
         try await pair.hostLAN.advertise(pair.advertisement, pace: .fast)
-        let better = try await pair.guestEvents.first { event -> RadioEndpoint? in
+        let better = try await pair.guestEvents.first { event -> BearerEndpoint? in
             if case .better(let result) = event { result.endpoint } else { nil }
         }
         let second = try await pair.guest.dial(better)
@@ -263,7 +263,7 @@ struct CombinedRadioTests {
         await pair.hostLAN.stopAdvertising()
         let first = try await pair.dialOnAir(endpoint)
         #expect(first.endpoint.bearer == .virtual)
-        await #expect(throws: RadioError.self) { try await pair.guest.dial(endpoint) }
+        await #expect(throws: BearerError.self) { try await pair.guest.dial(endpoint) }
         let waiting = Task { try await pair.guest.dial(endpoint) }
         first.close()
         #expect(try await waiting.value.endpoint.bearer == .virtual)

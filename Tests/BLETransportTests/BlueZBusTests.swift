@@ -75,7 +75,7 @@ struct BlueZBusTests {
         daemon.pause()
         let service = try ServiceType("democracy-dj").uuid
         let advertisement = Advertisement(service: service, peer: Peer(id: Identity.make().peerID, name: "Dad's Car"))
-        let asking = Task { () -> RadioError? in
+        let asking = Task { () -> BearerError? in
             do throws(BusFailure) {
                 try await bus.register(advertisement, psm: 128, pace: .fast, as: "/a", on: "/org/bluez/hci0")
                 return nil

@@ -5,7 +5,7 @@ import Testing
 
 @testable import BLETransport
 @testable import Bearers
-@testable import BrokerRadio
+@testable import BrokerBearer
 
 /// Every client can publish at a broker: nothing there may be trusted, and nothing may grow without limit.
 @Suite("A node's state machine for a broker")

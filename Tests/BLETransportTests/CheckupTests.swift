@@ -199,14 +199,14 @@ struct ReceptionTestTests {
 
     init() throws { air = try VirtualAir(directory: newFolder()) }
 
-    private func radio(_ name: String, on air: VirtualAir? = nil) throws(RadioError) -> any Radio {
-        try VirtualRadio(air: air ?? self.air, address: name)
+    private func radio(_ name: String, on air: VirtualAir? = nil) throws(BearerError) -> any Bearer {
+        try VirtualBearer(air: air ?? self.air, address: name)
     }
 
     @Test("two radios on one air receive each other", .timeLimit(.minutes(1)))
     func heard() async throws {
         let outcome = await ReceptionTest.run(
-            from: { () throws(RadioError) in try radio("a") }, to: { () throws(RadioError) in try radio("b") })
+            from: { () throws(BearerError) in try radio("a") }, to: { () throws(BearerError) in try radio("b") })
         guard case .heard(let time, let every, _) = outcome else { Issue.record("\(outcome)"); return }
         #expect(time > .zero)
         let interval = try #require(every)
@@ -217,23 +217,23 @@ struct ReceptionTestTests {
     func silence() async throws {
         let elsewhere = try VirtualAir(directory: newFolder())
         let outcome = await ReceptionTest.run(
-            from: { () throws(RadioError) in try radio("a") },
-            to: { () throws(RadioError) in try radio("b", on: elsewhere) }, within: .milliseconds(200))
+            from: { () throws(BearerError) in try radio("a") },
+            to: { () throws(BearerError) in try radio("b", on: elsewhere) }, within: .milliseconds(200))
         #expect(outcome == .silence(.milliseconds(200)))
     }
 
     @Test("a single radio only advertises", .timeLimit(.minutes(1)))
     func alone() async throws {
-        #expect(await ReceptionTest.run(from: { () throws(RadioError) in try radio("a") }, to: nil) == .advertised)
+        #expect(await ReceptionTest.run(from: { () throws(BearerError) in try radio("a") }, to: nil) == .advertised)
     }
 
     @Test("a missing radio is reported, with which of the two it is", .timeLimit(.minutes(1)))
     func missing() async throws {
-        let none = { () throws(RadioError) -> any Radio in throw RadioError(.noAdapter, "it is gone") }
-        let failure = RadioError(.noAdapter, "it is gone")
+        let none = { () throws(BearerError) -> any Bearer in throw BearerError(.noAdapter, "it is gone") }
+        let failure = BearerError(.noAdapter, "it is gone")
         #expect(await ReceptionTest.run(from: none, to: nil) == .cannotAdvertise(failure))
         #expect(
-            await ReceptionTest.run(from: { () throws(RadioError) in try radio("a") }, to: none)
+            await ReceptionTest.run(from: { () throws(BearerError) in try radio("a") }, to: none)
                 == .cannotListen(failure)
         )
     }

@@ -108,7 +108,7 @@ struct GattChannelTests {
             let (closed, tell) = AsyncStream<Void>.makeStream()
             (self.written, self.notified, self.closed) = (written, notified, closed)
             channel = GattChannel(
-                incoming: incoming, outgoing: outgoing, endpoint: RadioEndpoint(address: "guest"), mtu: mtu, handle: 0,
+                incoming: incoming, outgoing: outgoing, endpoint: BearerEndpoint(address: "guest"), mtu: mtu, handle: 0,
                 link: ChannelLink(
                     idleBytesSent: 0, idleBytesReceived: 0, whenUsed: { _ in }, condition: { _, _ in nil },
                     heed: { _, _ in }, signalStrength: { _ in nil })
@@ -168,7 +168,7 @@ struct GattChannelTests {
     func sizes(mtu: Int, bytes: Int) async throws {
         let link = try Link(mtu: mtu)
         #expect(link.channel.sendMTU == bytes)
-        await #expect(throws: RadioError.self) {
+        await #expect(throws: BearerError.self) {
             try await link.channel.send(Array(repeating: 0, count: bytes + 1))
         }
     }

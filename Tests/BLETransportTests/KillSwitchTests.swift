@@ -26,7 +26,7 @@ struct KillSwitchTests {
         try FileManager.default.createSymbolicLink(atPath: "\(path)/device", withDestinationPath: device)
     }
 
-    private func block(of adapter: String?) -> RadioError.Code? { KillSwitch.block(of: adapter, in: folder)?.code }
+    private func block(of adapter: String?) -> BearerError.Code? { KillSwitch.block(of: adapter, in: folder)?.code }
 
     @Test("an adapter that a program has blocked is reported as blocked")
     func soft() throws {

@@ -18,7 +18,7 @@ struct KnownDeviceTests {
         var device = KnownDevice()
         device.merge(
             DeviceChange(
-                address: RadioEndpoint(address: "00:00:00:00:00:01"), rssi: -50,
+                address: BearerEndpoint(address: "00:00:00:00:00:01"), rssi: -50,
                 name: hasTail ? advertisement.localName : "Car", payload: advertisement.payload(psm: 0x80),
                 services: services))
         return device

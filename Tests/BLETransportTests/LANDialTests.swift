@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @testable import Bearers
-@testable import LANRadio
+@testable import LANBearer
 
 @Suite("Dials on a network", .timeLimit(.minutes(1)))
 struct LANDialTests {
@@ -29,8 +29,8 @@ struct LANDialTests {
     func pauses() async throws {
         let (times, sink) = AsyncStream<ContinuousClock.Instant>.makeStream()
         let network = LoopbackNetwork()
-        let host = LANRadio(directory: network.directory())
-        let guest = LANRadio(
+        let host = LANBearer(directory: network.directory())
+        let guest = LANBearer(
             directory: network.directory(), logger: Logger(label: "dials") { _ in Times(sink: sink) })
         let attempts = EventQueue(times)
         let events = EventQueue(guest.events)
@@ -41,7 +41,7 @@ struct LANDialTests {
             peer: Peer(id: "c0ffee00112233445566778899aabbcc", name: "Dad's Car"))
         try await host.advertise(advertisement, pace: .fast)
         try await guest.scan(for: advertisement.service)
-        let endpoint = try await events.first { event -> RadioEndpoint? in
+        let endpoint = try await events.first { event -> BearerEndpoint? in
             if case .heard(let result) = event { result.endpoint } else { nil }
         }
         await host.close()
@@ -51,7 +51,7 @@ struct LANDialTests {
         let last = try await attempts.first { $0 }
         #expect(last - first >= LANLimits.dialPause * 3)
         dial.cancel()
-        await #expect(throws: RadioError.self) { try await dial.value }
+        await #expect(throws: BearerError.self) { try await dial.value }
         await guest.close()
     }
 }

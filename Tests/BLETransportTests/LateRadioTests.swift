@@ -14,25 +14,25 @@ struct LateRadioTests {
     /// An adapter that works as soon as a test says so, and the checks that wait for it.
     private final class Slot: Sendable {
         let adapter = MoodyRadio()
-        private let missing: NIOLockedValueBox<RadioError?>
+        private let missing: NIOLockedValueBox<BearerError?>
         let look: AsyncStream<Void>.Continuation
         let looks: AsyncStream<Void>
 
-        init(_ missing: RadioError?) {
+        init(_ missing: BearerError?) {
             self.missing = NIOLockedValueBox(missing)
             (looks, look) = AsyncStream.makeStream()
         }
 
-        func becomes(_ error: RadioError?) {
+        func becomes(_ error: BearerError?) {
             missing.withLockedValue { $0 = error }
             look.yield()
         }
 
-        func radio(standIn: (any Radio)? = nil) -> LateRadio {
-            LateRadio(
+        func radio(standIn: (any Bearer)? = nil) -> LateBearer {
+            LateBearer(
                 name: "lan", flags: AdvertisedFlags(), standIn: standIn,
                 pause: { [looks] in for await _ in looks { return } }
-            ) { () throws(RadioError) in
+            ) { () throws(BearerError) in
                 if let error = self.missing.withLockedValue({ $0 }) { throw error }
                 return self.adapter
             }
@@ -41,7 +41,7 @@ struct LateRadioTests {
 
     @Test("opens without an adapter, says what is missing, and advertises when it appears")
     func appears() async throws {
-        let slot = Slot(RadioError(.noAdapter))
+        let slot = Slot(BearerError(.noAdapter))
         let radio = slot.radio()
         var events = radio.events.makeAsyncIterator()
         try await radio.open()
@@ -49,7 +49,7 @@ struct LateRadioTests {
         #expect(error.code == .noAdapter)
         try await radio.advertise(advertisement, pace: .fast)
         // The adapter is present but off, which is another error.
-        slot.becomes(RadioError(.radioOff))
+        slot.becomes(BearerError(.radioOff))
         guard case .failed(let other)? = await events.next() else { return #expect(Bool(false), "nothing was said") }
         #expect(other.code == .radioOff)
         slot.becomes(nil)
@@ -64,7 +64,7 @@ struct LateRadioTests {
 
     @Test("a stand-in works until then without a notice, and both are used later")
     func standIn() async throws {
-        let slot = Slot(RadioError(.noAdapter))
+        let slot = Slot(BearerError(.noAdapter))
         let standIn = MoodyRadio()
         let radio = slot.radio(standIn: standIn)
         var events = radio.events.makeAsyncIterator()
@@ -83,7 +83,7 @@ struct LateRadioTests {
 
     @Test("a fault that does not pass ends the start")
     func lasting() async {
-        let radio = Slot(RadioError(.notPermitted)).radio()
-        await #expect(throws: RadioError(.notPermitted)) { try await radio.open() }
+        let radio = Slot(BearerError(.notPermitted)).radio()
+        await #expect(throws: BearerError(.notPermitted)) { try await radio.open() }
     }
 }

@@ -4,7 +4,7 @@ import NIOConcurrencyHelpers
 import TestSupport
 import Testing
 
-@testable import BrokerRadio
+@testable import BrokerBearer
 
 @Suite("A broker connection that several threads use")
 struct MQTTConnectionTests {

@@ -8,8 +8,8 @@ import Testing
 @Suite("Two radios as one")
 struct PairedRadioTests {
     private var account = PairedAccount()
-    private let off = RadioError(.radioOff, "off")
-    private let gone = RadioError(.noAdapter, "gone")
+    private let off = BearerError(.radioOff, "off")
+    private let gone = BearerError(.noAdapter, "gone")
 
     private static func timing(_ advertising: Double, _ connection: Double, isSetByNode: Bool = true) -> AdapterTiming {
         AdapterTiming(
@@ -17,11 +17,11 @@ struct PairedRadioTests {
             supervisionTimeout: 720)
     }
 
-    private static func failure(_ event: RadioEvent?) -> RadioError? {
+    private static func failure(_ event: BearerEvent?) -> BearerError? {
         if case .failed(let error) = event { error } else { nil }
     }
 
-    private static func timing(_ event: RadioEvent?) -> AdapterTiming? {
+    private static func timing(_ event: BearerEvent?) -> AdapterTiming? {
         if case .timing(let timing) = event { timing } else { nil }
     }
 
@@ -52,8 +52,8 @@ struct PairedRadioTests {
         var other = own
         other.idPrefix[0] ^= 1
         account.advertised = own
-        func heard(_ advertisement: Advertisement) -> RadioEvent {
-            .heard(ScanResult(endpoint: RadioEndpoint(address: "x"), advertisement: advertisement, rssi: nil))
+        func heard(_ advertisement: Advertisement) -> BearerEvent {
+            .heard(ScanResult(endpoint: BearerEndpoint(address: "x"), advertisement: advertisement, rssi: nil))
         }
         #expect(account.told(heard(own), by: .dialling) == nil)
         #expect(account.told(heard(other), by: .dialling) != nil)

@@ -364,7 +364,7 @@ struct PairingTests {
             .paired(nil),
         ]
         for count in 0...way.count {
-            for end in [Pairing.Event.stopped, .radioFailed(RadioError(.radioOff, "off"))] {
+            for end in [Pairing.Event.stopped, .radioFailed(BearerError(.radioOff, "off"))] {
                 var box = Box()
                 for event in way.prefix(count) { box.happens(event, after: .seconds(1)) }
                 let before = box.now

@@ -67,11 +67,11 @@ struct RelayingTests {
 
     @Test("a relay that cannot advertise is notified: by an error at first, later like a host")
     func cannot() async throws {
-        let full = RadioError(.unsupported, "no free slot")
+        let full = BearerError(.unsupported, "no free slot")
         await radio.set(full)
-        await #expect { try await manager.startRelaying(notice(1)) } throws: { ($0 as? RadioError) == full }
+        await #expect { try await manager.startRelaying(notice(1)) } throws: { ($0 as? BearerError) == full }
         await manager.relay(notice(1))
-        let condition = try await events.first { event -> RadioCondition? in
+        let condition = try await events.first { event -> BearerCondition? in
             if case .radio(let condition) = event { condition } else { nil }
         }
         #expect(condition == .unavailable(full))
@@ -110,7 +110,7 @@ struct RelayingTests {
             Advertisement(service: Self.service, relay: other, to: Self.host, hops: 2, hasRoom: false),
         ]
         for (number, advertisement) in advertised.enumerated() {
-            let endpoint = RadioEndpoint(address: "\(number)", psm: 0x80)
+            let endpoint = BearerEndpoint(address: "\(number)", psm: 0x80)
             radio.say(.heard(ScanResult(endpoint: endpoint, advertisement: advertisement, rssi: -60)))
         }
         let host = try await discovered()
@@ -129,17 +129,17 @@ struct RelayingTests {
 }
 
 /// A channel on which no SDU is ever sent.
-private final class SilentChannel: RadioChannel {
-    let endpoint = RadioEndpoint(address: "somebody")
+private final class SilentChannel: BearerChannel {
+    let endpoint = BearerEndpoint(address: "somebody")
     let sendMTU = Limits.sduBytes
     let closings: AsyncStream<Void>
     private let closing: AsyncStream<Void>.Continuation
 
     init() { (closings, closing) = AsyncStream.makeStream() }
 
-    func send(_ sdu: [UInt8]) async throws(RadioError) {}
+    func send(_ sdu: [UInt8]) async throws(BearerError) {}
 
-    func receive() async throws(RadioError) -> [UInt8]? { nil }
+    func receive() async throws(BearerError) -> [UInt8]? { nil }
 
     func signalStrength() async -> Int? { nil }
 

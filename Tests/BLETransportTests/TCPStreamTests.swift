@@ -5,7 +5,7 @@ import NIOPosix
 import Testing
 
 @testable import Bearers
-@testable import LANRadio
+@testable import LANBearer
 
 @Suite("Connections on a network", .timeLimit(.minutes(1)))
 struct TCPStreamTests {
@@ -22,7 +22,7 @@ struct TCPStreamTests {
                 return channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandlers(Asked(asked), inlet)
                     Task {
-                        let stream = TCPStream(channel, inlet, endpoint: RadioEndpoint(address: "guest", bearer: .lan))
+                        let stream = TCPStream(channel, inlet, endpoint: BearerEndpoint(address: "guest", bearer: .lan))
                         sink.yield(try? await stream.receive())
                     }
                 }.flatMap { asked.futureResult }

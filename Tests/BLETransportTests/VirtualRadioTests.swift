@@ -12,7 +12,7 @@ import Testing
 struct VirtualRadioTests {
     private func virtualPair() async throws -> (pair: RadioPair, air: VirtualAir)? {
         let pair = try await RadioPair()
-        guard let radio = pair.host as? VirtualRadio else { return nil }
+        guard let radio = pair.host as? VirtualBearer else { return nil }
         return (pair, radio.air)
     }
 
@@ -22,8 +22,8 @@ struct VirtualRadioTests {
         let (guest, host) = try await pair.link()
         let start = ContinuousClock.now
         try air.cut("guest")
-        await #expect { try await guest.receive() } throws: { ($0 as? RadioError)?.code == .channelLost }
-        await #expect { try await host.receive() } throws: { ($0 as? RadioError)?.code == .channelLost }
+        await #expect { try await guest.receive() } throws: { ($0 as? BearerError)?.code == .channelLost }
+        await #expect { try await host.receive() } throws: { ($0 as? BearerError)?.code == .channelLost }
         #expect(ContinuousClock.now - start >= Limits.supervisionTimeout)
         await pair.close()
     }
@@ -58,7 +58,7 @@ struct VirtualRadioTests {
         await pair.guest.stopScanning()
         await pair.host.stopAdvertising()
         try await pair.guest.scan(for: RadioPair.service)
-        let lost = try await pair.guestEvents.first { event -> RadioEndpoint? in
+        let lost = try await pair.guestEvents.first { event -> BearerEndpoint? in
             if case .lost(let endpoint) = event { endpoint } else { nil }
         }
         #expect(lost == scanResult.endpoint)
@@ -72,7 +72,7 @@ struct VirtualRadioTests {
         try await pair.guest.scan(for: RadioPair.service)
         _ = try await pair.guestEvents.first { event -> Bool? in if case .heard = event { true } else { nil } }
         await pair.host.stopAdvertising()
-        let lost = try await pair.guestEvents.first { event -> RadioEndpoint? in
+        let lost = try await pair.guestEvents.first { event -> BearerEndpoint? in
             if case .lost(let endpoint) = event { endpoint } else { nil }
         }
         #expect(lost == scanResult.endpoint)
@@ -85,7 +85,7 @@ struct VirtualRadioTests {
         let (guest, host) = try await pair.link()
         try FileManager.default.removeItem(atPath: air.directory)
         for events in [pair.hostEvents, pair.guestEvents] {
-            #expect(try await failure(in: events) == RadioError(.airUnusable, air.directory))
+            #expect(try await failure(in: events) == BearerError(.airUnusable, air.directory))
             try await recovery(in: events)
         }
         _ = try await pair.sight()
@@ -105,7 +105,7 @@ struct VirtualRadioTests {
             try #require(rename(path + "~", path) == 0)
         }
         try lead(to: folder)
-        let radio = try VirtualRadio(air: VirtualAir(directory: path), address: "host")
+        let radio = try VirtualBearer(air: VirtualAir(directory: path), address: "host")
         let events = EventQueue(radio.events)
         try await radio.open()
         try lead(to: "/dev/null")
@@ -117,25 +117,25 @@ struct VirtualRadioTests {
         await radio.close()
     }
 
-    private func failure(in events: EventQueue<RadioEvent>) async throws -> RadioError? {
-        try await events.first { event -> RadioError? in if case .failed(let error) = event { error } else { nil } }
+    private func failure(in events: EventQueue<BearerEvent>) async throws -> BearerError? {
+        try await events.first { event -> BearerError? in if case .failed(let error) = event { error } else { nil } }
     }
 
-    private func recovery(in events: EventQueue<RadioEvent>) async throws {
+    private func recovery(in events: EventQueue<BearerEvent>) async throws {
         _ = try await events.first { event -> Bool? in if case .recovered = event { true } else { nil } }
     }
 
     @Test("an invalid address is refused", arguments: ["", "a b", "a/b", "../x", "everyone", "é"])
     func addresses(address: String) throws {
         let air = try VirtualAir(directory: newFolder())
-        #expect(throws: RadioError.self) { try VirtualRadio(air: air, address: address) }
+        #expect(throws: BearerError.self) { try VirtualBearer(air: air, address: address) }
     }
 
     @Test("a folder whose path is too long for a socket is refused, with what to do")
     func longPath() {
         let path = "/tmp/" + String(repeating: "x", count: 200)
         #expect { try VirtualAir(directory: path) } throws: {
-            ($0 as? RadioError)?.cause.contains("--air") == true
+            ($0 as? BearerError)?.cause.contains("--air") == true
         }
     }
 

@@ -50,8 +50,8 @@ struct WindowedChannelTests {
 }
 
 /// One end of a link that may have no room for the next value.
-private final class NarrowChannel: RadioChannel {
-    let endpoint = RadioEndpoint(address: "narrow")
+private final class NarrowChannel: BearerChannel {
+    let endpoint = BearerEndpoint(address: "narrow")
     let sendMTU = 244
     let hasRoom = NIOLockedValueBox(true)
     /// Values that are sent after `close` still arrive, as with bluetoothd.
@@ -73,15 +73,15 @@ private final class NarrowChannel: RadioChannel {
         return (NarrowChannel(one, own: toOne, to: toOther), NarrowChannel(other, own: toOther, to: toOne))
     }
 
-    func send(_ sdu: [UInt8]) async throws(RadioError) { outgoing.yield(sdu) }
+    func send(_ sdu: [UInt8]) async throws(BearerError) { outgoing.yield(sdu) }
 
-    func sendAtOnce(_ sdu: [UInt8]) throws(RadioError) -> Bool {
+    func sendAtOnce(_ sdu: [UInt8]) throws(BearerError) -> Bool {
         guard hasRoom.withLockedValue({ $0 }) else { return false }
         outgoing.yield(sdu)
         return true
     }
 
-    func receive() async throws(RadioError) -> [UInt8]? {
+    func receive() async throws(BearerError) -> [UInt8]? {
         for await sdu in incoming { return sdu }
         return nil
     }

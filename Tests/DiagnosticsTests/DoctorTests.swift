@@ -68,7 +68,7 @@ struct DoctorTests {
             $0.radio?.kernel = .hasNone; $0.radio?.service = .hasNoBus("no such file")
         },
         Fault(.notListed, .broken, 77) {
-            $0.radio?.kernel = .silent(RadioError(.notPermitted, "not permitted"))
+            $0.radio?.kernel = .silent(BearerError(.notPermitted, "not permitted"))
         },
         Fault(.noAdapter, .broken, 69) { $0.radio?.kernel = .adapters([]) },
         Fault(.noAdapter, .broken, 69) {
@@ -76,7 +76,7 @@ struct DoctorTests {
         },
         Fault(.blocked, .broken, 69) {
             $0.radio?.kernel = .adapters([])
-            $0.radio?.block = RadioError(.blocked, "rfkill keeps Bluetooth off")
+            $0.radio?.block = BearerError(.blocked, "rfkill keeps Bluetooth off")
         },
         Fault(.noSuchAdapter, .broken, 69) { $0.wanted = ["hci7"] },
         Fault(
@@ -86,7 +86,7 @@ struct DoctorTests {
             }),
         Fault(.blockedBySwitch, .broken, 69) {
             adapter {
-                $0.isUp = false; $0.block = RadioError(.blockedBySwitch, "a switch")
+                $0.isUp = false; $0.block = BearerError(.blockedBySwitch, "a switch")
             }(&$0)
             $0.wanted = ["hci0"]
         },
@@ -282,9 +282,9 @@ struct DoctorTests {
         (.found(within: DialTime(milliseconds: 61)), .heard, .good),
         (.found(within: DialTime(milliseconds: 400)), .heard, .good),
         (.found(within: DialTime(milliseconds: 1_900)), .heardSeldom, .worthKnowing),
-        (.cannotAdvertise(RadioError(.failed, "x")), .cannotAdvertise, .broken),
-        (.cannotListen(RadioError(.failed, "x")), .cannotListen, .broken),
-        (.cannotAdvertise(RadioError(.advertisingRefused, "Linux 6.1.175")), .advertisingRefused, .broken),
+        (.cannotAdvertise(BearerError(.failed, "x")), .cannotAdvertise, .broken),
+        (.cannotListen(BearerError(.failed, "x")), .cannotListen, .broken),
+        (.cannotAdvertise(BearerError(.advertisingRefused, "Linux 6.1.175")), .advertisingRefused, .broken),
         (.serviceEnded, .serviceDied, .broken),
     ]
 
@@ -294,7 +294,7 @@ struct DoctorTests {
     func refusal() throws {
         let doctor = Self.healthy()
         let refused = ReceptionTest(
-            from: "hci0", to: nil, outcome: .cannotAdvertise(RadioError(.advertisingRefused, "Linux 6.1.175")))
+            from: "hci0", to: nil, outcome: .cannotAdvertise(BearerError(.advertisingRefused, "Linux 6.1.175")))
         for finding in [doctor.finding(refused), try #require(doctor.kernelFinding(Self.bypassed))] {
             #expect(finding.message == "Linux 6.1.175 refuses what bluetoothd advertises on hci0.")
             #expect(finding.meaning.contains("Update Linux or BlueZ"))

@@ -21,7 +21,7 @@ struct EventTests {
     static let path = "docs/using.md"
     private static let reasons = Set(RejectionReason.allCases.map(\.rawValue))
     private static let states = Set(NodeSamples.wishStates.map(\.name))
-    private static let bearers = Set(Bearer.allCases.map(\.rawValue))
+    private static let bearers = Set(BearerKind.allCases.map(\.rawValue))
     private static let roles = Set(NodeDescription.Role.allCases.map(\.rawValue))
 
     /// Encoded once, since there are some hundred.

@@ -102,7 +102,8 @@ struct LimitTable: Sendable {
 
     /// All tables, in the page's order.
     static let all = [
-        wire, democracyDJ, node, session, store, bearers, radio, lan, broker, dashboard, artwork, library, player, mediaKeys,
+        wire, democracyDJ, node, session, store, bearers, radio, lan, broker, dashboard, artwork, library, player,
+        mediaKeys,
         terminal, fieldTest, fix,
     ]
 

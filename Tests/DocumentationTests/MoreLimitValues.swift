@@ -2,13 +2,13 @@
 
 @testable import BLETransport
 @testable import Bearers
-@testable import BrokerRadio
+@testable import BrokerBearer
 @testable import CoverArt
 @testable import Dashboard
 @testable import Diagnostics
 @testable import FieldTest
 @testable import HostIntegration
-@testable import LANRadio
+@testable import LANBearer
 @testable import MusicLibrary
 @testable import MusicPlayer
 @testable import TerminalUI
@@ -116,7 +116,7 @@ extension LimitTable {
         ])
 
     static let lan = LimitTable(
-        "LANLimits", "Sources/LANRadio/LANLimits.swift",
+        "LANLimits", "Sources/LANBearer/LANLimits.swift",
         [
             .init("silence", LANLimits.silence),
             .init("connect", LANLimits.connect),
@@ -142,7 +142,7 @@ extension LimitTable {
         ])
 
     static let broker = LimitTable(
-        "BrokerLimits", "Sources/BrokerRadio/BrokerLimits.swift",
+        "BrokerLimits", "Sources/BrokerBearer/BrokerLimits.swift",
         [
             .init("connect", BrokerLimits.connect),
             .init("leastPatience", BrokerLimits.leastPatience),

@@ -156,7 +156,7 @@ enum NodeSamples {
         ]
 
     private static let links: [NodeEvent] =
-        Bearer.allCases.flatMap { bearer -> [NodeEvent] in
+        BearerKind.allCases.flatMap { bearer -> [NodeEvent] in
             var report = LinkReport()
             report.bearer = bearer
             return [.peerDiscovered(HeardNode(ana, rssi: -40, bearer: bearer)), .link(ana, report)]

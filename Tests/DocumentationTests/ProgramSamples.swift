@@ -21,7 +21,7 @@ enum ProgramSamples {
     static let outcomes: [PairingOutcome] = [
         .bonded(van), .alreadyBonded(van), .nobody(wanted: nil), .several([van, van]), .refusedHere(van),
         .refusedThere(van), .unansweredHere(van), .unansweredThere(van), .leftThere(van), .lost(van),
-        .failed(van, cause: "Page Timeout."), .radio(RadioError(.radioOff, "off")), .weakHere(van, .unasked),
+        .failed(van, cause: "Page Timeout."), .radio(BearerError(.radioOff, "off")), .weakHere(van, .unasked),
         .weakThere(van), .misspoke(van), .stopped,
     ]
 

@@ -43,7 +43,7 @@ enum ViewSamples {
         var guest = NodeView.Guest(id: "a1", name: "Ana", isWeb: false, isMe: true, isDriver: false)
         let bare = guest
         (guest.rssi, guest.roundTrip, guest.hops, guest.via, guest.carries) = (-40, 12, 0, ana, 2)
-        return Bearer.allCases.map { bearer in
+        return BearerKind.allCases.map { bearer in
             guest.bearer = bearer
             return guest
         } + [bare]

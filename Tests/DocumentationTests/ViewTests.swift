@@ -28,7 +28,7 @@ struct ViewTests {
                 "view.connection": Set(NodeView.Connection.allCases.map(\.rawValue)),
                 "view.radio": ["virtual", "bluez"],
                 "wish.kind": kinds, "wish.state": states, "other wish.kind": kinds, "other wish.state": states,
-                "guest.bearer": Set(Bearer.allCases.map(\.rawValue)),
+                "guest.bearer": Set(BearerKind.allCases.map(\.rawValue)),
                 "undo.kind": Set(NodeView.Undo.Kind.allCases.map(\.rawValue)),
                 "notice.kind": Set(NodeView.ShownNotice.Kind.allCases.map(\.rawValue)),
             ]) + found.complaints(about: ["found": try ViewSamples.found.map { try JSON($0) }])

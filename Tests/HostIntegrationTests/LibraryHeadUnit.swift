@@ -24,7 +24,7 @@ struct LibraryHeadUnit {
         let song = Song(id: "s1", title: "Open Road", artist: "The Milestones", duration: 214)
         let running = Task {
             try await run(
-                .list([song]), in: folder, radio: try VirtualRadio(air: VirtualAir(directory: folder), address: "car"),
+                .list([song]), in: folder, radio: try VirtualBearer(air: VirtualAir(directory: folder), address: "car"),
                 began: { nodes.yield($0) }, print: { playing.yield($0) })
         }
         let node = try await EventQueue(begun).first { $0 }
@@ -34,7 +34,7 @@ struct LibraryHeadUnit {
     }
 
     private func run(
-        _ songs: MusicSource, in path: String, radio: any Radio, began: (Node) -> Void,
+        _ songs: MusicSource, in path: String, radio: any Bearer, began: (Node) -> Void,
         print: @escaping @Sendable (String) -> Void
     ) async throws {
         let logger = Logger(label: "my-head-unit")
@@ -62,7 +62,7 @@ struct LibraryHeadUnit {
     private func surroundings() throws {
         let folder = try StateFolder(path: "/var/lib/my-head-unit")
         let songs = MusicSource.folder("/media/music", mpv: try MPVPlayer.find())
-        let radio = try BlueZRadio()
+        let radio = try BlueZBearer()
         _ = (folder, songs, radio)
     }
 }

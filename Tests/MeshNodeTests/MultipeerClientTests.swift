@@ -20,7 +20,7 @@ private struct Party {
     init(listens: Bool = true, logger: Logger = Logger(label: "roadmesh.client")) async throws {
         air = try VirtualAir(directory: newFolder())
         host = MultipeerClient(
-            radio: try VirtualRadio(air: air, address: "car"), identity: identity, logger: logger)
+            radio: try VirtualBearer(air: air, address: "car"), identity: identity, logger: logger)
         heard = EventQueue(listens ? host.events() : AsyncStream { nil })
         try await host.startHosting("Dad's Car")
     }
@@ -45,7 +45,7 @@ private struct Party {
 
     /// A guest that has heard the host.
     func guest(_ identity: Identity = .make(), name: String = "Santiago") async throws -> Guest {
-        let radio = try VirtualRadio(air: air, address: "g\(UInt32.random(in: 0 ... .max))")
+        let radio = try VirtualBearer(air: air, address: "g\(UInt32.random(in: 0 ... .max))")
         let client = MultipeerClient(radio: radio, identity: identity)
         let guest = Guest(
             peer: Peer(id: identity.peerID, name: name), client: client, events: EventQueue(client.events()))
@@ -77,12 +77,12 @@ private struct Party {
     }
 
     /// A radio that dials like a guest and then sends anything.
-    func stranger(_ address: String) async throws -> any RadioChannel {
-        let radio = try VirtualRadio(air: air, address: address)
+    func stranger(_ address: String) async throws -> any BearerChannel {
+        let radio = try VirtualBearer(air: air, address: address)
         let events = EventQueue(radio.events)
         try await radio.open()
         try await radio.scan(for: ServiceType.democracyDJ.uuid)
-        let endpoint = try await events.first { event -> RadioEndpoint? in
+        let endpoint = try await events.first { event -> BearerEndpoint? in
             if case .heard(let sighting) = event { sighting.endpoint } else { nil }
         }
         return try await radio.dial(endpoint)

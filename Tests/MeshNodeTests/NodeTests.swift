@@ -68,7 +68,7 @@ struct TestNode {
         let opened = try StateFolder(opening: folder)
         let kept = try Kept(opened, idleTime: nil, logger: logger)
         // A new address each time, as phones have them: an identity does not depend on it.
-        let radio = try VirtualRadio(air: air, address: "a\(UInt32.random(in: 0 ... .max))")
+        let radio = try VirtualBearer(air: air, address: "a\(UInt32.random(in: 0 ... .max))")
         let peer = Peer(id: opened.identity.peerID, name: name)
         let description = NodeDescription(role: role, peer: peer, radio: radio.name, service: .democracyDJ)
         let node = Node(

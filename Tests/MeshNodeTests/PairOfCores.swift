@@ -145,7 +145,7 @@ struct PairOfCores {
     }
 
     /// Links to these peers end without a reason. They went over this bearer.
-    mutating func end(_ links: [(id: MeshCore.LinkID, peer: Peer)], over bearer: Bearer, at side: Side) {
+    mutating func end(_ links: [(id: MeshCore.LinkID, peer: Peer)], over bearer: BearerKind, at side: Side) {
         for link in links {
             cores[side.rawValue].links.opened(link.id, over: bearer)
             cores[side.rawValue].apply([.tell(link.id, .ended(link.peer, .linkLost))])

@@ -32,8 +32,8 @@ struct QuietLossTests {
         #expect(isHeld && loss.deadline == nil && due == nil)
     }
 
-    @Test("the loss of a Bluetooth link is reported at once", arguments: [Bearer.l2cap, .virtual, nil])
-    func air(bearer: Bearer?) {
+    @Test("the loss of a Bluetooth link is reported at once", arguments: [BearerKind.l2cap, .virtual, nil])
+    func air(bearer: BearerKind?) {
         var loss = QuietLoss()
         loss.ended(over: .lan)
         loss.ended(over: bearer)

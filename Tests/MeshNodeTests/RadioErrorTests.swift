@@ -27,9 +27,9 @@ struct RadioErrorTests {
             (.airForbidden, .airUnusable(cause: "x y z"), .notPermitted, "--air"),
             (.failed, .radioFailed(cause: "x y z"), .unavailable, "does not work"),
             (.closed, .radioFailed(cause: "x y z"), .unavailable, "does not work"),
-        ] as [(RadioError.Code, NetworkError, SetupProblem.ExitCode, String)])
-    func failures(code: RadioError.Code, error: NetworkError, exitCode: SetupProblem.ExitCode, words: String) {
-        let radioError = RadioError(code, "x y z")
+        ] as [(BearerError.Code, NetworkError, SetupProblem.ExitCode, String)])
+    func failures(code: BearerError.Code, error: NetworkError, exitCode: SetupProblem.ExitCode, words: String) {
+        let radioError = BearerError(code, "x y z")
         #expect(NetworkError(radioError) == error)
         #expect(NetworkError(radio: radioError) == error)
         #expect(error.isOutage)
@@ -42,20 +42,20 @@ struct RadioErrorTests {
     @Test("a failure without a text is shown by its code, and an unknown error by its own text")
     func words() {
         struct Odd: Error, CustomStringConvertible { var description: String { "odd" } }
-        #expect(NetworkError(radio: RadioError(.failed)) == .radioFailed(cause: "failed"))
+        #expect(NetworkError(radio: BearerError(.failed)) == .radioFailed(cause: "failed"))
         #expect(NetworkError(radio: Odd()) == .radioFailed(cause: "odd"))
     }
 
     /// Errors of a complete radio.
-    static let codesOfRadios: [RadioError.Code] = [
+    static let codesOfRadios: [BearerError.Code] = [
         .noAdapter, .radioOff, .blocked, .blockedBySwitch, .adapterSilent, .adapterDead, .serviceNotRunning,
         .notPermitted, .unsupported, .advertisingRefused, .airUnusable, .failed,
     ]
 
     @Test("each kind of failure has a different meaning for people", arguments: codesOfRadios)
-    func kinds(code: RadioError.Code) {
+    func kinds(code: BearerError.Code) {
         let same = Self.codesOfRadios.filter {
-            NetworkError(RadioError($0, "x")) == NetworkError(RadioError(code, "x"))
+            NetworkError(BearerError($0, "x")) == NetworkError(BearerError(code, "x"))
         }
         #expect(same == [code])
     }

@@ -149,8 +149,8 @@ struct HandshakeAttackTests {
 
     @Test(
         "Endless calls at a broker or on the network do not use up the handshakes of the air",
-        arguments: [Bearer.broker, .lan])
-    func callsElsewhere(bearer: Bearer) {
+        arguments: [BearerKind.broker, .lan])
+    func callsElsewhere(bearer: BearerKind) {
         let guests = (1...Limits.guests).map { "Guest \($0)" }
         var road = Road(guests: guests)
         for (number, name) in guests.enumerated() {

@@ -243,7 +243,7 @@ struct ProofTests {
 
     @Test("Guessers on the network, at a broker and on the page leave guesses to peers on the air, at any pace")
     func entrances() {
-        for bearer in [Bearer.broker, .lan] {
+        for bearer in [BearerKind.broker, .lan] {
             var road = Self.road(guests: ["Ana", "Ben", "Eve"])
             road.nodes["Eve"]?.core.secret = JoiningSecret(pin: "000000")
             for _ in 0..<400 {

@@ -84,7 +84,7 @@ struct Road {
     @discardableResult
     mutating func dial(
         _ guest: String = "Ana", _ host: String = "Car", expecting: Peer.ID? = nil, refusal: RefusalReason? = nil,
-        over bearer: Bearer? = nil
+        over bearer: BearerKind? = nil
     ) -> MeshCore.LinkID {
         let id = newLink(guest, host)
         let expected = expecting ?? Identity.head(of: self.id(host))
@@ -231,7 +231,7 @@ extension Road {
 
     /// A channel to the host. A test controls its other end.
     @discardableResult
-    mutating func strangerLink(over bearer: Bearer? = nil) -> MeshCore.LinkID {
+    mutating func strangerLink(over bearer: BearerKind? = nil) -> MeshCore.LinkID {
         let id = newLink("nobody", "Car")
         let entropy = entropy()
         act("Car", on: id) { [now, sendMTU] in

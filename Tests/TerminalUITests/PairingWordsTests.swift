@@ -25,7 +25,7 @@ struct PairingWordsTests {
     static let failures: [PairingOutcome] = [
         .nobody(wanted: nil), .nobody(wanted: "the bus"), .several([van, van]), .refusedHere(van), .refusedThere(van),
         .unansweredHere(van), .unansweredThere(van), .leftThere(van), .lost(van), .failed(van, cause: "Page Timeout."),
-        .radio(RadioError(.radioOff, "off")), .weakHere(van, .shortKey(bytes: 7)), .weakHere(van, .unasked),
+        .radio(BearerError(.radioOff, "off")), .weakHere(van, .shortKey(bytes: 7)), .weakHere(van, .unasked),
         .weakHere(van, .notSecureConnections), .weakThere(van), .misspoke(van), .stopped,
     ]
 
@@ -52,6 +52,6 @@ struct PairingWordsTests {
 
     @Test("a radio that this user may not use is reported as not permitted")
     func notPermitted() {
-        #expect(PairingOutcome.radio(RadioError(.notPermitted, "no")).exitCode == .notPermitted)
+        #expect(PairingOutcome.radio(BearerError(.notPermitted, "no")).exitCode == .notPermitted)
     }
 }

@@ -7,7 +7,7 @@ from lab import Box, Lab
 from shim import PSM, Probe
 
 # Without GATT over enhanced channels. A dial over a link that is up may lose its answer to one of those channels
-# (docs/bluez.md, "An accepted channel that takes another one's answer"). The shim does not handle that; `BlueZRadio`
+# (docs/bluez.md, "An accepted channel that takes another one's answer"). The shim does not handle that; `BlueZBearer`
 # does.
 WITHOUT_EATT = "[GATT]\nChannels=1\n"
 

@@ -14,7 +14,7 @@ public struct Adapter: Hashable, Sendable {
     public let hasLowEnergy: Bool
 
     let index: UInt16
-    let address: RadioEndpoint
+    let address: BearerEndpoint
 
     /// Its object path in bluetoothd.
     var path: String { "/org/bluez/\(name)" }
@@ -23,29 +23,29 @@ public struct Adapter: Hashable, Sendable {
     private static let capacity = 16
 
     /// The machine's adapters. Throws `noAdapter` if the kernel has no Bluetooth.
-    public static func all() throws(RadioError) -> [Adapter] {
+    public static func all() throws(BearerError) -> [Adapter] {
         var devices = [cbluez_hci_device](repeating: cbluez_hci_device(), count: capacity)
         let count = cbluez_hci_devices(&devices, devices.count)
         switch count {
         case 0...: return devices.prefix(Int(count)).map(Adapter.init).sorted { $0.index < $1.index }
-        case -EAFNOSUPPORT: throw RadioError(.noAdapter, "this system's kernel has no Bluetooth")
-        case -EPERM, -EACCES: throw RadioError(.notPermitted, "the system does not let this user list adapters")
-        default: throw RadioError(.failed, SystemError.text(-count))
+        case -EAFNOSUPPORT: throw BearerError(.noAdapter, "this system's kernel has no Bluetooth")
+        case -EPERM, -EACCES: throw BearerError(.notPermitted, "the system does not let this user list adapters")
+        default: throw BearerError(.failed, SystemError.text(-count))
         }
     }
 
     /// The adapter with this name, or with nil the first adapter that is up.
-    static func find(_ name: String?) throws(RadioError) -> Adapter {
+    static func find(_ name: String?) throws(BearerError) -> Adapter {
         let adapters = try all()
         let names = adapters.map(\.name).joined(separator: ", ")
         let chosen =
             if let name { adapters.first { $0.name == name } } else { adapters.first(where: \.isUp) ?? adapters.first }
         guard let adapter = chosen else {
             guard let name, !names.isEmpty else { throw whyNone }
-            throw RadioError(.noAdapter, "there is no adapter \(name); this machine has \(names)")
+            throw BearerError(.noAdapter, "there is no adapter \(name); this machine has \(names)")
         }
         guard adapter.hasLowEnergy else {
-            throw RadioError(.unsupported, "\(adapter.name) does not speak Bluetooth Low Energy")
+            throw BearerError(.unsupported, "\(adapter.name) does not speak Bluetooth Low Energy")
         }
         return adapter
     }
@@ -65,6 +65,6 @@ public struct Adapter: Hashable, Sendable {
         isUp = device.is_up
         hasLowEnergy = device.has_le
         index = device.index
-        address = RadioEndpoint(device.address)
+        address = BearerEndpoint(device.address)
     }
 }

@@ -26,7 +26,7 @@ actor BlueZBus {
     private var isClosed = false
 
     /// Opens a connection to the system bus. Its first event is `ready`.
-    init(poller: Poller) throws(RadioError) {
+    init(poller: Poller) throws(BearerError) {
         var opened: OpaquePointer?
         var (status, cause): (Int32, String) = (0, "")
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(CBLUEZ_ERROR_TEXT)) { buffer in
@@ -36,7 +36,7 @@ actor BlueZBus {
         }
         guard status == 0, let opened else {
             let isDenied = status == -EACCES || status == -EPERM
-            throw RadioError(
+            throw BearerError(
                 isDenied ? .notPermitted : .serviceNotRunning,
                 cause.isEmpty ? SystemError.text(-status) : cause)
         }
@@ -44,7 +44,7 @@ actor BlueZBus {
         let duplicate = fcntl(cbluez_bus_descriptor(opened), F_DUPFD_CLOEXEC, 0)
         guard duplicate >= 0 else {
             cbluez_bus_close(opened)
-            throw RadioError(.failed, SystemError.text(errno))
+            throw BearerError(.failed, SystemError.text(errno))
         }
         socket = PacketSocket(duplicate, poller: poller)
         (events, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(RadioLimits.busEvents))

@@ -50,7 +50,7 @@ public struct AdapterProperties: Hashable, Sendable {
 
 /// Changed properties of a device.
 struct DeviceChange: Sendable {
-    var address: RadioEndpoint?
+    var address: BearerEndpoint?
     var rssi: Int?
     var isOutOfRange = false
     var name: String?
@@ -69,9 +69,9 @@ struct BusFailure: Error, Sendable {
     var name: String
     var text: String
 
-    /// The same as a `RadioError`.
-    var radioError: RadioError {
-        RadioError(code, name == Self.notPermitted ? Self.advertisingFull : text.isEmpty ? name : text)
+    /// The same as a `BearerError`.
+    var radioError: BearerError {
+        BearerError(code, name == Self.notPermitted ? Self.advertisingFull : text.isEmpty ? name : text)
     }
 
     /// The message bus, or our connection to it, is gone.
@@ -84,7 +84,7 @@ struct BusFailure: Error, Sendable {
     private static let advertisingFull =
         "bluetoothd has no free advertisement; \"sudo systemctl restart bluetooth\" frees those of programs that were killed"
 
-    private var code: RadioError.Code {
+    private var code: BearerError.Code {
         switch name {
         case "org.bluez.Error.NotReady": .radioOff
         case "org.freedesktop.DBus.Error.AccessDenied", "org.bluez.Error.NotAuthorized": .notPermitted
@@ -139,7 +139,7 @@ extension AdapterProperties {
 
 extension DeviceChange {
     fileprivate init(_ event: cbluez_bus_event) {
-        if event.has(CBLUEZ_FIELD_ADDRESS) { address = RadioEndpoint(event.address) }
+        if event.has(CBLUEZ_FIELD_ADDRESS) { address = BearerEndpoint(event.address) }
         if event.has(CBLUEZ_FIELD_RSSI) { rssi = Int(event.rssi) }
         isOutOfRange = event.has(CBLUEZ_FIELD_RSSI_GONE)
         if event.has(CBLUEZ_FIELD_NAME) { name = text(event.name) }
@@ -176,7 +176,7 @@ func text<Characters>(_ characters: Characters) -> String {
     }
 }
 
-extension RadioEndpoint {
+extension BearerEndpoint {
     /// An endpoint from the kernel's address.
     init(_ address: cbluez_address, psm: UInt8 = 0) {
         var address = address

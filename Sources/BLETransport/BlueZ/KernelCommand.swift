@@ -48,12 +48,12 @@ final class AdvertisingNumber: Sendable {
 
     /// A free number. Without a folder the free numbers are unknown, so it is the second highest: a single node has the
     /// highest.
-    init(on adapter: Adapter, folder: String) throws(RadioError) {
+    init(on adapter: Adapter, folder: String) throws(BearerError) {
         let control = cbluez_hci_open_control()
-        guard control >= 0 else { throw BlueZRadio.socketError(-control) }
+        guard control >= 0 else { throw BlueZBearer.socketError(-control) }
         defer { Glibc.close(control) }
         let highest = cbluez_hci_advertising_instances(control, adapter.index)
-        guard highest > 0 else { throw BlueZRadio.socketError(highest == 0 ? EOPNOTSUPP : -highest) }
+        guard highest > 0 else { throw BlueZBearer.socketError(highest == 0 ? EOPNOTSUPP : -highest) }
         var (chosen, locked): (UInt8, Int32) = (UInt8(max(1, highest - 1)), -1)
         if !folder.isEmpty {
             let digits = SettingsRecord.digits(of: adapter.address.address)
@@ -74,10 +74,10 @@ final class AdvertisingNumber: Sendable {
 }
 
 /// Advertising without bluetoothd.
-extension BlueZRadio {
+extension BlueZBearer {
     /// Asks the kernel to advertise. The kernel stops unless it is asked again in time, so a crashed program goes off
     /// the air.
-    func advertiseByKernel(_ advertisement: Advertisement) async throws(RadioError) {
+    func advertiseByKernel(_ advertisement: Advertisement) async throws(BearerError) {
         let number: AdvertisingNumber
         if let advertisingNumber {
             number = advertisingNumber

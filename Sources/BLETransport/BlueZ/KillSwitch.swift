@@ -26,16 +26,16 @@ struct KillSwitch: Hashable, Sendable {
     }
 
     /// Why `adapter` stays off, or with nil why there may be none. Nil if no switch is the cause.
-    static func block(of adapter: String?, in folder: String = folder) -> RadioError? {
+    static func block(of adapter: String?, in folder: String = folder) -> BearerError? {
         let switches = all(in: folder)
         let own = switches.filter { $0.name == adapter }
         // The laptop's switches are for the built-in adapter. An adapter with its own switch is not affected by them.
         let others = own.isEmpty ? switches.filter { !$0.isOfAdapter } : own
         let subject = adapter ?? "Bluetooth"
         if others.contains(where: \.isHardBlocked) {
-            return RadioError(.blockedBySwitch, "a switch of this machine keeps \(subject) off")
+            return BearerError(.blockedBySwitch, "a switch of this machine keeps \(subject) off")
         }
-        return others.contains(where: \.isSoftBlocked) ? RadioError(.blocked, "rfkill keeps \(subject) off") : nil
+        return others.contains(where: \.isSoftBlocked) ? BearerError(.blocked, "rfkill keeps \(subject) off") : nil
     }
 
     private var isOfAdapter: Bool { name.hasPrefix("hci") }
@@ -52,12 +52,12 @@ struct KillSwitch: Hashable, Sendable {
 
 extension Adapter {
     /// Why this adapter, which is not up, is off.
-    public var whyOff: RadioError {
-        KillSwitch.block(of: name) ?? RadioError(.radioOff, "\(name) is switched off")
+    public var whyOff: BearerError {
+        KillSwitch.block(of: name) ?? BearerError(.radioOff, "\(name) is switched off")
     }
 
     /// Why this machine has no adapter.
-    public static var whyNone: RadioError {
-        KillSwitch.block(of: nil) ?? RadioError(.noAdapter, "this machine has no Bluetooth adapter")
+    public static var whyNone: BearerError {
+        KillSwitch.block(of: nil) ?? BearerError(.noAdapter, "this machine has no Bluetooth adapter")
     }
 }

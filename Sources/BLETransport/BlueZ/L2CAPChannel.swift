@@ -7,8 +7,8 @@ import Glibc
 import MeshProtocol
 
 /// An LE L2CAP credit-based channel: one read or write is one SDU (Core specification, Vol 3, Part A, 10.1).
-final class L2CAPChannel: RadioChannel {
-    let endpoint: RadioEndpoint
+final class L2CAPChannel: BearerChannel {
+    let endpoint: BearerEndpoint
     let sendMTU: Int
 
     private let socket: PacketSocket
@@ -23,7 +23,7 @@ final class L2CAPChannel: RadioChannel {
 
     /// Takes ownership of a connected channel's descriptor. `whenClosed` is called once, when the channel closes.
     init(
-        _ descriptor: Int32, endpoint: RadioEndpoint, poller: Poller, link: ChannelLink,
+        _ descriptor: Int32, endpoint: BearerEndpoint, poller: Poller, link: ChannelLink,
         whenClosed: @escaping @Sendable (UInt16) -> Void
     ) {
         var info = cbluez_link_info()
@@ -49,15 +49,15 @@ final class L2CAPChannel: RadioChannel {
     /// Records that the peer at the other end must not be admitted.
     func refuse(_ reason: RefusalReason) { refused.withLockedValue { $0 = reason } }
 
-    func send(_ sdu: [UInt8]) async throws(RadioError) {
-        guard sdu.count <= sendMTU else { throw RadioError(.tooLarge, "\(sdu.count) bytes") }
+    func send(_ sdu: [UInt8]) async throws(BearerError) {
+        guard sdu.count <= sendMTU else { throw BearerError(.tooLarge, "\(sdu.count) bytes") }
         let sent = try await socket.perform(.writable) { cbluez_l2cap_send($0, sdu, sdu.count) }
         guard sent >= 0 else { throw SystemError.channelError(Int32(-sent)) }
         if sent > link.idleBytesSent { tellUse() }
     }
 
-    func sendAtOnce(_ sdu: [UInt8]) throws(RadioError) -> Bool {
-        guard sdu.count <= sendMTU else { throw RadioError(.tooLarge, "\(sdu.count) bytes") }
+    func sendAtOnce(_ sdu: [UInt8]) throws(BearerError) -> Bool {
+        guard sdu.count <= sendMTU else { throw BearerError(.tooLarge, "\(sdu.count) bytes") }
         let sent = try socket.attempt { cbluez_l2cap_send($0, sdu, sdu.count) }
         if sent == -Int(EAGAIN) || sent == -Int(EINTR) { return false }
         guard sent >= 0 else { throw SystemError.channelError(Int32(-sent)) }
@@ -65,7 +65,7 @@ final class L2CAPChannel: RadioChannel {
         return true
     }
 
-    func receive() async throws(RadioError) -> [UInt8]? {
+    func receive() async throws(BearerError) -> [UInt8]? {
         var sdu: [UInt8] = []
         let receive: (Int32) -> Int = { descriptor in
             var count = 0

@@ -14,7 +14,7 @@ public struct AdapterFacts: Hashable, Sendable {
     /// Whether it supports Low Energy.
     public var hasLowEnergy = true
     /// The switch that keeps it off, from rfkill.
-    public var block: RadioError?
+    public var block: BearerError?
     /// Its driver in the kernel, such as `btusb`.
     public var driver: String?
     /// USB vendor and product in hexadecimal: `0a12:0001`.

@@ -13,7 +13,7 @@ public struct RadioFacts: Hashable, Sendable {
         /// The kernel has no Bluetooth.
         case hasNone
         /// The kernel refuses the request, or another error occurred.
-        case silent(RadioError)
+        case silent(BearerError)
     }
 
     /// What bluetoothd answers.
@@ -33,7 +33,7 @@ public struct RadioFacts: Hashable, Sendable {
     /// What the kernel reports.
     public var kernel: Kernel
     /// On a machine without an adapter, the rfkill switch that may be the cause.
-    public var block: RadioError?
+    public var block: BearerError?
     /// What bluetoothd answers.
     public var service: Service
     /// The running bluetoothd, if this process can see it.
@@ -79,7 +79,7 @@ extension RadioPermissions {
 /// Collects the facts about this device's Bluetooth, and changes nothing.
 public enum RadioCheckup {
     /// Collects all facts. It takes as long as the slowest answer, and at most `RadioLimits.checkup` for each part.
-    public static func collect() async throws(RadioError) -> RadioFacts {
+    public static func collect() async throws(BearerError) -> RadioFacts {
         let poller = try Poller()
         defer { poller.close() }
         async let daemon = DaemonFacts.running()

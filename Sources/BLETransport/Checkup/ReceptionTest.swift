@@ -23,13 +23,13 @@ public struct ReceptionTest: Sendable {
         /// bluetoothd ended during the test, so no other result counts.
         case serviceEnded
         /// The first radio cannot advertise.
-        case cannotAdvertise(RadioError)
+        case cannotAdvertise(BearerError)
         /// The second radio cannot listen.
-        case cannotListen(RadioError)
+        case cannotListen(BearerError)
     }
 
     /// Makes a radio for a test.
-    public typealias RadioMaker = () throws(RadioError) -> any Radio
+    public typealias RadioMaker = () throws(BearerError) -> any Bearer
 
     /// The adapter that advertised.
     public var from: String
@@ -59,11 +59,11 @@ public struct ReceptionTest: Sendable {
         _ from: String, _ to: String?, _ settings: AdapterSettingsPolicy, _ logger: Logger
     ) async -> Self {
         func maker(_ name: String) -> RadioMaker {
-            { () throws(RadioError) in try BlueZRadio(adapter: name, settings: settings, logger: logger) }
+            { () throws(BearerError) in try BlueZBearer(adapter: name, settings: settings, logger: logger) }
         }
-        let advertiser: BlueZRadio
-        do throws(RadioError) {
-            advertiser = try BlueZRadio(adapter: from, settings: settings, logger: logger)
+        let advertiser: BlueZBearer
+        do throws(BearerError) {
+            advertiser = try BlueZBearer(adapter: from, settings: settings, logger: logger)
         } catch {
             return Self(from: from, to: to, outcome: .cannotAdvertise(error))
         }
@@ -84,10 +84,10 @@ public struct ReceptionTest: Sendable {
     ) async -> Outcome {
         let advertisement = Advertisement(
             service: service, peer: Peer(id: Identity.make().peerID, name: "roadmesh doctor"))
-        return await using(advertiser, Outcome.cannotAdvertise) { from throws(RadioError) in
+        return await using(advertiser, Outcome.cannotAdvertise) { from throws(BearerError) in
             try await from.advertise(advertisement, pace: .fast)
             guard let listener else { return .advertised }
-            return await using(listener, Outcome.cannotListen) { to throws(RadioError) in
+            return await using(listener, Outcome.cannotListen) { to throws(BearerError) in
                 try await hear(advertisement, on: to, within: limit)
             }
         }
@@ -101,13 +101,13 @@ public struct ReceptionTest: Sendable {
 
     /// Opens a radio for `body`, and closes it afterwards.
     private static func using(
-        _ make: RadioMaker, _ failed: (RadioError) -> Outcome,
-        _ body: (any Radio) async throws(RadioError) -> Outcome
+        _ make: RadioMaker, _ failed: (BearerError) -> Outcome,
+        _ body: (any Bearer) async throws(BearerError) -> Outcome
     ) async -> Outcome {
-        do throws(RadioError) {
+        do throws(BearerError) {
             let radio = try make()
             let outcome: Outcome
-            do throws(RadioError) {
+            do throws(BearerError) {
                 try await radio.open()
                 outcome = try await body(radio)
             } catch {
@@ -130,8 +130,8 @@ public struct ReceptionTest: Sendable {
     /// Waits until an advertisement is heard, then restarts the scan again and again. A scan reports an advertiser
     /// once, at its next advertisement. So the time between two reports is one interval, if a scan starts faster than
     /// that.
-    private static func hear(_ advertisement: Advertisement, on radio: any Radio, within limit: Duration)
-        async throws(RadioError) -> Outcome
+    private static func hear(_ advertisement: Advertisement, on radio: any Bearer, within limit: Duration)
+        async throws(BearerError) -> Outcome
     {
         let (hearings, sink) = AsyncStream.makeStream(of: Hearing.self, bufferingPolicy: .bufferingNewest(1))
         let pump = Task {

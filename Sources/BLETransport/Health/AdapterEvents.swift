@@ -12,9 +12,9 @@ extension AdapterSupervisor {
         case adapterRemoved
         /// The adapter is on, or off for this cause.
         case poweredOn
-        case poweredOff(RadioError)
+        case poweredOff(BearerError)
         /// The adapter is still off, for this cause (`Action.lookAtSwitches`).
-        case stillOff(RadioError)
+        case stillOff(BearerError)
         /// Another adapter exists and is on.
         case otherAdapterOn
         /// The adapter advertises, for the first time or again, or no longer has to.
@@ -23,7 +23,7 @@ extension AdapterSupervisor {
         /// The adapter advertises again after it had stopped silently.
         case advertisingBack
         /// Advertising again has failed.
-        case advertisingFailed(RadioError)
+        case advertisingFailed(BearerError)
         /// A scan is wanted from now on.
         case scanWanted
         /// The scan has started, or is paused because it is not wanted or a dial needs the air.
@@ -40,7 +40,7 @@ extension AdapterSupervisor {
         case controllerSilent
         /// The step with this number has succeeded or failed.
         case done(Int)
-        case failed(Int, RadioError)
+        case failed(Int, BearerError)
         /// Time has passed: see `deadline`.
         case tick
     }
@@ -62,7 +62,7 @@ extension AdapterSupervisor {
         /// Forget what was registered: it is gone with what has failed.
         case forget
         /// Report that the radio does not work, and why.
-        case tell(RadioError)
+        case tell(BearerError)
         /// Report that the radio works again.
         case tellRecovered
         /// Report a repair of a fault that was never reported.

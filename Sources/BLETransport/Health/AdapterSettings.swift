@@ -79,7 +79,7 @@ extension AdapterSettings {
     }
 
     /// Makes the next dials of one device use these settings, whatever the kernel has stored for it.
-    func load(for peer: RadioEndpoint, on index: UInt16) {
+    func load(for peer: BearerEndpoint, on index: UInt16) {
         var (address, defaults) = (peer.kernelAddress, forKernel)
         _ = Self.withControl { cbluez_hci_load_parameters($0, index, &address, &defaults) }
     }

@@ -20,9 +20,9 @@ struct AdapterSupervisor: Sendable {
     /// rfkill has switched it off while it was on, so it must be on again afterwards.
     private var wasBlocked = false
     /// The last reported failure, until recovery.
-    private var trouble: RadioError?
+    private var trouble: BearerError?
     /// The reported refusal of the kernel to advertise. All else works.
-    private var refusal: RadioError?
+    private var refusal: BearerError?
     private var repair: RadioRepair?
 
     private var step: (step: Step, number: Int)?
@@ -57,14 +57,14 @@ struct AdapterSupervisor: Sendable {
     }
 
     /// Why the radio does not work. Nil if it works.
-    var failure: RadioError? { trouble }
+    var failure: BearerError? { trouble }
 
     /// Decides the actions for an event.
     mutating func handle(_ event: Event, now: MeshInstant) -> [Action] {
         switch event {
         case .serviceVanished:
             (isServiceThere, isOn) = (false, false)
-            return fail(RadioError(.serviceNotRunning, "bluetoothd has stopped"))
+            return fail(BearerError(.serviceNotRunning, "bluetoothd has stopped"))
         case .serviceAppeared:
             isServiceThere = true
             // The adapter follows, unless it has gone in the time between.
@@ -76,7 +76,7 @@ struct AdapterSupervisor: Sendable {
             (isOn, isOffByUs, wasBlocked) = (false, false, false)
             (restores, resets, lookAt) = (0, 0, nil)
             defer { nextStep = (.move, now + RadioLimits.adapterGrace) }
-            return fail(RadioError(.noAdapter, "\(name) is gone"))
+            return fail(BearerError(.noAdapter, "\(name) is gone"))
         case .poweredOn: return poweredOn(now)
         case .poweredOff(let why): return poweredOff(why, now)
         case .stillOff(let why): return stillOff(why, now)
@@ -117,7 +117,7 @@ struct AdapterSupervisor: Sendable {
         return start(.restore)
     }
 
-    private mutating func poweredOff(_ why: RadioError, _ now: MeshInstant) -> [Action] {
+    private mutating func poweredOff(_ why: BearerError, _ now: MeshInstant) -> [Action] {
         let wasOn = isOn
         isOn = false
         if let step, step.step == .powerCycle || step.step == .powerOn { return [] }
@@ -133,7 +133,7 @@ struct AdapterSupervisor: Sendable {
         return fail(why)
     }
 
-    private mutating func stillOff(_ why: RadioError, _ now: MeshInstant) -> [Action] {
+    private mutating func stillOff(_ why: BearerError, _ now: MeshInstant) -> [Action] {
         guard !isOn, !isOffByUs, step == nil, trouble?.code != .noAdapter, isServiceThere else { return [] }
         lookAt = now + RadioLimits.switchLook
         if why.isBlock {
@@ -164,14 +164,14 @@ struct AdapterSupervisor: Sendable {
             resets += 1
             defer { nextStep = (mayMove ? .move : .powerCycle, now + RadioLimits.repairPause(resets)) }
             isOffByUs = mayMove
-            return fail(RadioError(.adapterDead, "\(name) does not answer"))
+            return fail(BearerError(.adapterDead, "\(name) does not answer"))
         }
-        return fail(RadioError(.adapterSilent, "\(name) does not answer")) + start(.powerCycle)
+        return fail(BearerError(.adapterSilent, "\(name) does not answer")) + start(.powerCycle)
     }
 
     // MARK: Steps
 
-    private mutating func fail(_ error: RadioError) -> [Action] {
+    private mutating func fail(_ error: BearerError) -> [Action] {
         (step, refusal) = (nil, nil)
         if nextStep?.step != .move { nextStep = nil }
         guard trouble?.code != error.code else { return [.forget] }
@@ -180,7 +180,7 @@ struct AdapterSupervisor: Sendable {
     }
 
     /// A reset would not help, and would cost the existing links.
-    private mutating func refused(_ error: RadioError, _ now: MeshInstant) -> [Action] {
+    private mutating func refused(_ error: BearerError, _ now: MeshInstant) -> [Action] {
         advertiseAt = now + RadioLimits.refusedRenewal
         guard trouble == nil, refusal == nil else { return [] }
         refusal = error
@@ -217,7 +217,7 @@ struct AdapterSupervisor: Sendable {
         }
     }
 
-    private mutating func failed(_ number: Int, _ error: RadioError, _ now: MeshInstant) -> [Action] {
+    private mutating func failed(_ number: Int, _ error: BearerError, _ now: MeshInstant) -> [Action] {
         guard let step, step.number == number else { return [] }
         self.step = nil
         switch step.step {
@@ -239,13 +239,13 @@ struct AdapterSupervisor: Sendable {
             }
             // A person or rfkill has switched it off permanently.
             guard isOffByUs, resets >= RadioLimits.resetsBeforeMove else { return [] }
-            return fail(RadioError(.adapterDead, "\(name) does not answer"))
+            return fail(BearerError(.adapterDead, "\(name) does not answer"))
         case .move:
             // No other adapter exists, or this node may not use it. The old one may come back.
             resets += 1
             nextStep = (isOffByUs ? .powerOn : .move, now + RadioLimits.repairPause(resets))
             guard trouble?.code == .serviceNotRunning else { return [] }
-            return fail(RadioError(.noAdapter, "\(name) is gone"))
+            return fail(BearerError(.noAdapter, "\(name) is gone"))
         }
     }
 
@@ -329,7 +329,7 @@ struct AdapterSupervisor: Sendable {
     }
 }
 
-extension RadioError {
+extension BearerError {
     /// rfkill or a hardware switch keeps the adapter off.
     var isBlock: Bool { code == .blocked || code == .blockedBySwitch }
 

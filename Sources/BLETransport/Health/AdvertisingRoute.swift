@@ -54,7 +54,7 @@ struct AdvertisingRoute: Sendable {
     }
 
     /// The last request has failed.
-    mutating func failed(_ error: RadioError, mayAskKernel: Bool) -> Step {
+    mutating func failed(_ error: BearerError, mayAskKernel: Bool) -> Step {
         switch state {
         case .trial where error.code == .notPermitted: return refuse()
         case .trial: return restart(.report)

@@ -22,20 +22,20 @@ public actor Bonds {
     private let poller: Poller
 
     /// The bonds of an adapter, or with nil of the first that is up. Throws without an adapter.
-    public init(adapter: String?) throws(RadioError) {
+    public init(adapter: String?) throws(BearerError) {
         self.adapter = try Adapter.find(adapter)
         poller = try Poller()
     }
 
     /// All bonds, by name.
-    public func list() async throws(RadioError) -> [Bond] {
+    public func list() async throws(BearerError) -> [Bond] {
         try await withBus { bus throws(BusFailure) in
             await self.devices(on: bus).map(\.bond).sorted { ($0.name, $0.id) < ($1.name, $1.id) }
         }
     }
 
     /// Removes a bond and ends its link. A missing bond is not an error.
-    public func forget(_ bond: Bond) async throws(RadioError) {
+    public func forget(_ bond: Bond) async throws(BearerError) {
         let adapter = adapter.path
         try await withBus { bus throws(BusFailure) in
             for device in await self.devices(on: bus) where device.bond.id == bond.id {
@@ -51,7 +51,7 @@ public actor Bonds {
 
     private func withBus<Result: Sendable>(
         _ body: (BlueZBus) async throws(BusFailure) -> Result
-    ) async throws(RadioError) -> Result {
+    ) async throws(BearerError) -> Result {
         let bus = try BlueZBus(poller: poller)
         await bus.start()
         let result: Swift.Result<Result, BusFailure>

@@ -33,7 +33,7 @@ public struct Pairing: Sendable {
         /// Bluetooth could not pair the two. The cause is the system's text.
         case pairingFailed(cause: String)
         /// The radio has stopped working.
-        case radioFailed(RadioError)
+        case radioFailed(BearerError)
         /// The person has stopped it.
         case stopped
         /// Time has passed: see `deadline`.

@@ -79,7 +79,7 @@ public enum PairingOutcome: Hashable, Sendable {
     /// The other side has violated the protocol.
     case misspoke(PairingDevice)
     /// The radio has stopped working.
-    case radio(RadioError)
+    case radio(BearerError)
     /// The person here has stopped it.
     case stopped
 }

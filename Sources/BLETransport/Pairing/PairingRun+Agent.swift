@@ -4,7 +4,7 @@ import Bearers
 
 /// bluetoothd's part: the agent that it asks, the pairing, and the bonds that it keeps.
 extension PairingRun {
-    func openAgent() async throws(RadioError) {
+    func openAgent() async throws(BearerError) {
         let bus = try BlueZBus(poller: radio.poller)
         self.bus = bus
         Task { for await event in bus.events { await self.received(event) } }
@@ -49,9 +49,9 @@ extension PairingRun {
             guard question == request else { return }
             question = nil
             happened.yield(.withdrawn)
-        case .agentReleased: happened.yield(.radioFailed(RadioError(.failed, "bluetoothd has dropped the agent")))
+        case .agentReleased: happened.yield(.radioFailed(BearerError(.failed, "bluetoothd has dropped the agent")))
         case .serviceVanished, .closed:
-            happened.yield(.radioFailed(RadioError(.serviceNotRunning, "bluetoothd has stopped")))
+            happened.yield(.radioFailed(BearerError(.serviceNotRunning, "bluetoothd has stopped")))
         case .ready, .serviceAppeared, .adapter, .adapterRemoved, .objectsListed, .advertisementReleased, .gattQuestion:
             break
         }

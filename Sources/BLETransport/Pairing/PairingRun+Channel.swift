@@ -5,7 +5,7 @@ import MeshProtocol
 
 /// Finds the other device, and opens the channel to it.
 extension PairingRun {
-    func received(_ event: RadioEvent) {
+    func received(_ event: BearerEvent) {
         switch event {
         case .heard(let scanResult):
             let device = device(

@@ -15,7 +15,7 @@ public actor PairingRun {
     /// Service that devices advertise and scan for to bond (`docs/protocol.md`, "Pairing").
     static let service = ServiceType.pairing.uuid
 
-    let radio: BlueZRadio
+    let radio: BlueZBearer
     /// A bond belongs to this adapter. The radio gets its name, so it does not switch to another.
     let adapter: Adapter
     let logger: Logger
@@ -30,7 +30,7 @@ public actor PairingRun {
     private var alarm: Task<Void, Never>?
 
     // The other device (`PairingRun+Channel.swift`).
-    var endpoints: [String: RadioEndpoint] = [:]
+    var endpoints: [String: BearerEndpoint] = [:]
     var caller: L2CAPChannel?
     var channel: L2CAPChannel?
     var talking: Task<Void, Never>?
@@ -49,10 +49,10 @@ public actor PairingRun {
     /// nil if only one is expected. Throws without an adapter.
     public init(
         adapter: String?, name: String, wanted: String?, logger: Logger = Logger(label: "roadmesh.pairing")
-    ) throws(RadioError) {
+    ) throws(BearerError) {
         let adapter = try Adapter.find(adapter)
         self.adapter = adapter
-        radio = try BlueZRadio(adapter: adapter.name, logger: logger)
+        radio = try BlueZBearer(adapter: adapter.name, logger: logger)
         radioName = radio.name
         self.name = name
         self.wanted = wanted
@@ -72,9 +72,9 @@ public actor PairingRun {
 
     /// Runs to the end. Throws if the radio or bluetoothd cannot start. Afterwards nothing advertises, no agent is
     /// registered, and there is either a full bond or none.
-    public func run() async throws(RadioError) -> PairingOutcome {
+    public func run() async throws(BearerError) -> PairingOutcome {
         defer { sink.finish() }
-        do throws(RadioError) {
+        do throws(BearerError) {
             try await begin()
         } catch {
             await end()
@@ -86,7 +86,7 @@ public actor PairingRun {
         return outcome
     }
 
-    private func begin() async throws(RadioError) {
+    private func begin() async throws(BearerError) {
         try await openAgent()
         try await radio.open()
         Task { for await event in radio.events { self.received(event) } }
@@ -155,7 +155,7 @@ public actor PairingRun {
         }
     }
 
-    private func look() async throws(RadioError) {
+    private func look() async throws(BearerError) {
         let peer = Peer(id: token, name: name)
         try await radio.advertise(Advertisement(service: Self.service, peer: peer), pace: .fast)
         try await radio.scan(for: Self.service)

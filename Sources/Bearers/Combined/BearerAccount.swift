@@ -7,7 +7,7 @@ import MeshProtocol
 /// A peer that is heard on several radios is one peer, and is reported from the best of them. The network is the best:
 /// an answer takes a millisecond there, and the air stays free for others. A broker comes last: it is far away, and its
 /// bytes cost money. The radio that answers a dial decides where a link goes. While a worse radio carries the link, the
-/// better one is reported again (`RadioEvent.better`).
+/// better one is reported again (`BearerEvent.better`).
 struct BearerAccount: Sendable {
     /// One of the radios, the best first.
     enum Side: Int, Hashable, Sendable, CaseIterable, Comparable {
@@ -21,14 +21,14 @@ struct BearerAccount: Sendable {
     /// An attempt to dial: the side, the endpoint, and the delay before it.
     struct Attempt: Hashable, Sendable {
         var side: Side
-        var endpoint: RadioEndpoint
+        var endpoint: BearerEndpoint
         var delay: Duration
     }
 
     private struct Known: Sendable {
         var heard: [Side: ScanResult] = [:]
         /// The endpoint of its last scan result, on each side.
-        var last: [Side: RadioEndpoint] = [:]
+        var last: [Side: BearerEndpoint] = [:]
         /// Open links that this node has dialled, on each side.
         var links: [Side: Int] = [:]
         /// A link in the network was lost, and no link has opened there since.
@@ -70,7 +70,7 @@ struct BearerAccount: Sendable {
     // MARK: Scan results
 
     /// The event to report after one of the radios has reported `event`.
-    mutating func told(_ event: RadioEvent, by side: Side, now: MeshInstant) -> RadioEvent? {
+    mutating func told(_ event: BearerEvent, by side: Side, now: MeshInstant) -> BearerEvent? {
         switch event {
         case .heard(let result): heard(result, side, now: now)
         case .lost(let endpoint): lost(endpoint, side)
@@ -80,7 +80,7 @@ struct BearerAccount: Sendable {
         }
     }
 
-    private mutating func heard(_ result: ScanResult, _ side: Side, now: MeshInstant) -> RadioEvent? {
+    private mutating func heard(_ result: ScanResult, _ side: Side, now: MeshInstant) -> BearerEvent? {
         let head = result.advertisement.idPrefix
         guard head != advertised?.idPrefix else { return nil }
         if peers[head] == nil, peers.count >= BearerLimits.scanResults { forgetOldest() }
@@ -98,7 +98,7 @@ struct BearerAccount: Sendable {
         return .heard(result)
     }
 
-    private mutating func lost(_ endpoint: RadioEndpoint, _ side: Side) -> RadioEvent? {
+    private mutating func lost(_ endpoint: BearerEndpoint, _ side: Side) -> BearerEvent? {
         guard let head = head(of: endpoint), peers[head]?.heard[side]?.endpoint == endpoint else { return nil }
         peers[head]?.heard[side] = nil
         guard let best = peers[head]?.best, let other = peers[head]?.heard[best] else { return .lost(endpoint) }
@@ -106,7 +106,7 @@ struct BearerAccount: Sendable {
         return best > side && isScanning ? .heard(other) : nil
     }
 
-    private func head(of endpoint: RadioEndpoint) -> [UInt8]? {
+    private func head(of endpoint: BearerEndpoint) -> [UInt8]? {
         peers.first { $0.value.last.values.contains(endpoint) }?.key
     }
 
@@ -120,7 +120,7 @@ struct BearerAccount: Sendable {
 
     /// The attempts to dial the peer of this endpoint: on every side where it is heard, the best first. While a link on
     /// a worse side is up, only the better side is dialled.
-    func attempts(for endpoint: RadioEndpoint) -> [Attempt] {
+    func attempts(for endpoint: BearerEndpoint) -> [Attempt] {
         let own = Side(endpoint)
         guard let head = head(of: endpoint), let known = peers[head] else {
             return [Attempt(side: own, endpoint: endpoint, delay: .zero)]
@@ -133,17 +133,17 @@ struct BearerAccount: Sendable {
     }
 
     /// Whether cancelling a dial loses nothing, because a link is up.
-    func isLinked(_ endpoint: RadioEndpoint) -> Bool {
+    func isLinked(_ endpoint: BearerEndpoint) -> Bool {
         head(of: endpoint).map { peers[$0]?.links.isEmpty == false } ?? false
     }
 
     /// Whether two endpoints belong to one peer.
-    func isSame(_ one: RadioEndpoint, _ other: RadioEndpoint) -> Bool {
+    func isSame(_ one: BearerEndpoint, _ other: BearerEndpoint) -> Bool {
         one == other || head(of: one).map { $0 == head(of: other) } ?? false
     }
 
     /// A dial to this endpoint has opened a link.
-    mutating func opened(_ endpoint: RadioEndpoint) {
+    mutating func opened(_ endpoint: BearerEndpoint) {
         guard let head = head(of: endpoint) else { return }
         let side = Side(endpoint)
         peers[head]?.links[side, default: 0] += 1
@@ -151,7 +151,7 @@ struct BearerAccount: Sendable {
     }
 
     /// The link has closed. `isLost` means that this node did not close it.
-    mutating func closed(_ endpoint: RadioEndpoint, isLost: Bool, now: MeshInstant) {
+    mutating func closed(_ endpoint: BearerEndpoint, isLost: Bool, now: MeshInstant) {
         guard let head = head(of: endpoint), let count = peers[head]?.links[Side(endpoint)] else { return }
         peers[head]?.links[Side(endpoint)] = count > 1 ? count - 1 : nil
         guard isLost, Side(endpoint) != .broker else { return }
@@ -162,7 +162,7 @@ struct BearerAccount: Sendable {
 
 extension BearerAccount.Side {
     /// The side of an endpoint.
-    init(_ endpoint: RadioEndpoint) {
+    init(_ endpoint: BearerEndpoint) {
         switch endpoint.bearer {
         case .lan: self = .network
         case .broker: self = .broker

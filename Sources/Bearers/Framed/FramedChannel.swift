@@ -38,32 +38,32 @@ package enum PieceOutcome: Hashable, Sendable {
 ///
 /// It sends one SDU after another, since every channel has a single writer. A piece that cannot be sent ends the
 /// channel, because the other side cannot use the rest without it.
-package final class FramedChannel<Framing: PieceFraming>: RadioChannel {
+package final class FramedChannel<Framing: PieceFraming>: BearerChannel {
     package let sendMTU = Limits.sduBytes
 
     private struct Outgoing: Sendable {
         var framing: Framing
         /// Sends the rest of an SDU that `sendAtOnce` has accepted.
-        var leaving: Task<Result<Void, RadioError>, Never>?
+        var leaving: Task<Result<Void, BearerError>, Never>?
         /// The end is sent once.
         var isClosed = false
     }
 
-    private let below: any RadioChannel
+    private let below: any BearerChannel
     private let room: Int
     private let outgoing: NIOLockedValueBox<Outgoing>
     private let incoming: NIOLockedValueBox<Framing>
     private let origin = ContinuousClock.now
 
     /// Takes ownership of a channel. Pieces have at most `room` bytes, and at most the channel's `sendMTU`.
-    package init(_ below: any RadioChannel, framing: Framing, room: Int = .max) {
+    package init(_ below: any BearerChannel, framing: Framing, room: Int = .max) {
         self.below = below
         self.room = min(room, below.sendMTU)
         outgoing = NIOLockedValueBox(Outgoing(framing: framing))
         incoming = NIOLockedValueBox(framing)
     }
 
-    package var endpoint: RadioEndpoint { below.endpoint }
+    package var endpoint: BearerEndpoint { below.endpoint }
     package var refusal: RefusalReason? { below.refusal }
     private var now: MeshInstant { ContinuousClock.now - origin }
 
@@ -71,7 +71,7 @@ package final class FramedChannel<Framing: PieceFraming>: RadioChannel {
 
     // MARK: Sending
 
-    package func send(_ sdu: [UInt8]) async throws(RadioError) {
+    package func send(_ sdu: [UInt8]) async throws(BearerError) {
         try check(sdu)
         if let leaving = outgoing.withLockedValue({ $0.leaving }) {
             try await leaving.value.get()
@@ -80,7 +80,7 @@ package final class FramedChannel<Framing: PieceFraming>: RadioChannel {
         try await send(pieces: outgoing.withLockedValue { $0.framing.pieces(of: sdu, room: room) }[...])
     }
 
-    package func sendAtOnce(_ sdu: [UInt8]) throws(RadioError) -> Bool {
+    package func sendAtOnce(_ sdu: [UInt8]) throws(BearerError) -> Bool {
         try check(sdu)
         var (framing, isLeaving) = outgoing.withLockedValue { ($0.framing, $0.leaving != nil) }
         guard !isLeaving else { return false }
@@ -90,8 +90,8 @@ package final class FramedChannel<Framing: PieceFraming>: RadioChannel {
         while let piece = pieces.first, try below.sendAtOnce(piece) { pieces = pieces.dropFirst() }
         guard !pieces.isEmpty else { return true }
         let rest = pieces
-        let leaving = Task { () -> Result<Void, RadioError> in
-            do throws(RadioError) {
+        let leaving = Task { () -> Result<Void, BearerError> in
+            do throws(BearerError) {
                 try await self.send(pieces: rest)
                 return .success(())
             } catch {
@@ -102,14 +102,14 @@ package final class FramedChannel<Framing: PieceFraming>: RadioChannel {
         return true
     }
 
-    private func check(_ sdu: [UInt8]) throws(RadioError) {
-        guard (1...sendMTU).contains(sdu.count) else { throw RadioError(.tooLarge, "\(sdu.count) bytes") }
+    private func check(_ sdu: [UInt8]) throws(BearerError) {
+        guard (1...sendMTU).contains(sdu.count) else { throw BearerError(.tooLarge, "\(sdu.count) bytes") }
         // The channel closed before its MTU was known.
-        guard room >= ChunkWriter.leastPacketBytes else { throw RadioError(.channelLost) }
+        guard room >= ChunkWriter.leastPacketBytes else { throw BearerError(.channelLost) }
     }
 
-    private func send(pieces: ArraySlice<[UInt8]>) async throws(RadioError) {
-        do throws(RadioError) {
+    private func send(pieces: ArraySlice<[UInt8]>) async throws(BearerError) {
+        do throws(BearerError) {
             for piece in pieces { try await below.send(piece) }
         } catch {
             close()
@@ -119,7 +119,7 @@ package final class FramedChannel<Framing: PieceFraming>: RadioChannel {
 
     // MARK: Receiving
 
-    package func receive() async throws(RadioError) -> [UInt8]? {
+    package func receive() async throws(BearerError) -> [UInt8]? {
         var outcome = incoming.withLockedValue { $0.next() }
         var alarm: Task<Void, Never>?
         defer { alarm?.cancel() }
@@ -131,7 +131,7 @@ package final class FramedChannel<Framing: PieceFraming>: RadioChannel {
                 return nil
             case .broken(let cause):
                 close()
-                throw RadioError(.channelLost, cause)
+                throw BearerError(.channelLost, cause)
             case .incomplete: break
             }
             if alarm == nil, let deadline = incoming.withLockedValue({ $0.deadline }) { alarm = close(at: deadline) }

@@ -7,7 +7,7 @@ import NIOConcurrencyHelpers
 ///
 /// It reads all the time, since acknowledgements arrive between chunks. Chunks that no caller has requested wait here,
 /// up to the window.
-package final class WindowedChannel: RadioChannel {
+package final class WindowedChannel: BearerChannel {
     private struct State: Sendable {
         var window = ChunkWindow()
         var arrived: [[UInt8]] = []
@@ -16,16 +16,16 @@ package final class WindowedChannel: RadioChannel {
         /// A task is trying to send `owed` again.
         var isOwing = false
         /// The end of the channel below, with an error or without.
-        var end: RadioError??
+        var end: BearerError??
     }
 
-    private let below: any RadioChannel
+    private let below: any BearerChannel
     private let state: NIOLockedValueBox<State>
     private let arrival = Doorbell()
     private let room = Doorbell()
 
     /// Takes ownership of a channel. Its packets must be chunks.
-    package init(_ below: any RadioChannel) {
+    package init(_ below: any BearerChannel) {
         self.below = below
         let state = NIOLockedValueBox(State())
         self.state = state
@@ -41,9 +41,9 @@ package final class WindowedChannel: RadioChannel {
     deinit { close() }
 
     private static func read(
-        _ below: any RadioChannel, _ state: NIOLockedValueBox<State>, _ bells: [Doorbell]
-    ) async -> RadioError? {
-        do throws(RadioError) {
+        _ below: any BearerChannel, _ state: NIOLockedValueBox<State>, _ bells: [Doorbell]
+    ) async -> BearerError? {
+        do throws(BearerError) {
             while let value = try await below.receive() {
                 let arrival = state.withLockedValue { state in
                     let arrival = state.window.arrived(value)
@@ -53,7 +53,7 @@ package final class WindowedChannel: RadioChannel {
                 guard arrival != .broken else {
                     _ = try? below.sendAtOnce(ChunkWriter().end)
                     below.close()
-                    return RadioError(.channelLost, "chunks beyond the window")
+                    return BearerError(.channelLost, "chunks beyond the window")
                 }
                 for bell in bells { bell.ring() }
             }
@@ -65,13 +65,13 @@ package final class WindowedChannel: RadioChannel {
 
     // MARK: Sending
 
-    package func send(_ value: [UInt8]) async throws(RadioError) {
+    package func send(_ value: [UInt8]) async throws(BearerError) {
         while try !takeRoom(for: value) { try await room.wait() }
         try await below.send(value)
         sendOwed()
     }
 
-    package func sendAtOnce(_ value: [UInt8]) throws(RadioError) -> Bool {
+    package func sendAtOnce(_ value: [UInt8]) throws(BearerError) -> Bool {
         guard try takeRoom(for: value) else { return false }
         // Count the chunk before it is sent: the acknowledgement could otherwise arrive before the count.
         if try below.sendAtOnce(value) { return true }
@@ -80,15 +80,15 @@ package final class WindowedChannel: RadioChannel {
     }
 
     /// Whether a chunk may be sent. If so, it is counted. The end needs no room.
-    private func takeRoom(for value: [UInt8]) throws(RadioError) -> Bool {
-        guard value.count <= sendMTU else { throw RadioError(.tooLarge, "\(value.count) bytes") }
+    private func takeRoom(for value: [UInt8]) throws(BearerError) -> Bool {
+        guard value.count <= sendMTU else { throw BearerError(.tooLarge, "\(value.count) bytes") }
         guard value.count > 1 else { return true }
         let (hasRoom, end) = state.withLockedValue { state in
             guard state.end == nil, state.window.hasRoom else { return (false, state.end) }
             state.window.sent()
             return (true, state.end)
         }
-        if case .some(let error) = end { throw error ?? RadioError(.channelLost) }
+        if case .some(let error) = end { throw error ?? BearerError(.channelLost) }
         return hasRoom
     }
 
@@ -122,9 +122,9 @@ package final class WindowedChannel: RadioChannel {
 
     // MARK: Receiving
 
-    package func receive() async throws(RadioError) -> [UInt8]? {
+    package func receive() async throws(BearerError) -> [UInt8]? {
         while true {
-            let (value, end) = state.withLockedValue { state -> ([UInt8]?, RadioError??) in
+            let (value, end) = state.withLockedValue { state -> ([UInt8]?, BearerError??) in
                 guard !state.arrived.isEmpty else { return (nil, state.end) }
                 let value = state.arrived.removeFirst()
                 if let acknowledgement = state.window.taken(value) { state.owed = acknowledgement }
@@ -144,7 +144,7 @@ package final class WindowedChannel: RadioChannel {
 
     // MARK: The channel below
 
-    package var endpoint: RadioEndpoint { below.endpoint }
+    package var endpoint: BearerEndpoint { below.endpoint }
     package var sendMTU: Int { below.sendMTU }
     package var refusal: RefusalReason? { below.refusal }
     package func signalStrength() async -> Int? { await below.signalStrength() }
@@ -153,9 +153,9 @@ package final class WindowedChannel: RadioChannel {
     package func close() { below.close() }
 }
 
-extension RadioChannel {
+extension BearerChannel {
     /// Reads this channel as the SDUs of its chunks.
-    package var carryingChunks: any RadioChannel { FramedChannel(WindowedChannel(self), framing: ChunkPieces()) }
+    package var carryingChunks: any BearerChannel { FramedChannel(WindowedChannel(self), framing: ChunkPieces()) }
 }
 
 /// Wakes one waiting task. If no task waits, the next wait returns at once.
@@ -179,7 +179,7 @@ package final class Doorbell: Sendable {
         waiter?.resume(returning: true)
     }
 
-    package func wait() async throws(RadioError) {
+    package func wait() async throws(BearerError) {
         let hasRung = await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
                 let answer: Bool? = state.withLockedValue { state in
@@ -200,6 +200,6 @@ package final class Doorbell: Sendable {
             }
             waiter?.resume(returning: false)
         }
-        if !hasRung { throw RadioError(.cancelled) }
+        if !hasRung { throw BearerError(.cancelled) }
     }
 }

@@ -21,7 +21,7 @@ package final class PacketSocket: Sendable {
 
     /// Runs a system call, and repeats it each time the socket is ready, until it returns something other than "try
     /// again". The call returns its result, or a negative errno.
-    package func perform(_ interest: Poller.Interest, _ call: (Int32) -> Int) async throws(RadioError) -> Int {
+    package func perform(_ interest: Poller.Interest, _ call: (Int32) -> Int) async throws(BearerError) -> Int {
         while true {
             switch try attempt(call) {
             case -Int(EAGAIN): try await wait(for: interest)
@@ -32,7 +32,7 @@ package final class PacketSocket: Sendable {
     }
 
     /// Suspends until the socket is ready or broken. The next call on it shows which.
-    package func wait(for interest: Poller.Interest) async throws(RadioError) {
+    package func wait(for interest: Poller.Interest) async throws(BearerError) {
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
                 // Registered under the lock: until then the descriptor cannot be closed, and its number cannot be
@@ -54,13 +54,13 @@ package final class PacketSocket: Sendable {
     }
 
     /// Runs a system call once.
-    package func attempt(_ call: (Int32) -> Int) throws(RadioError) -> Int {
-        guard let result = descriptor.withLockedValue({ $0.map(call) }) else { throw RadioError(.closed) }
+    package func attempt(_ call: (Int32) -> Int) throws(BearerError) -> Int {
+        guard let result = descriptor.withLockedValue({ $0.map(call) }) else { throw BearerError(.closed) }
         return result
     }
 
     /// Reads one packet. `result` is its length, even if that exceeds `capacity`, or a negative errno.
-    package func receive(atMost capacity: Int) async throws(RadioError) -> (result: Int, bytes: [UInt8]) {
+    package func receive(atMost capacity: Int) async throws(BearerError) -> (result: Int, bytes: [UInt8]) {
         var bytes: [UInt8] = []
         let result = try await perform(.readable) { descriptor in
             var count = 0

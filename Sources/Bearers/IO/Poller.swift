@@ -91,10 +91,10 @@ package final class Poller: Sendable {
     private let state = NIOLockedValueBox(State())
 
     /// Starts the thread. Fails only if the process has no descriptors left.
-    package init() throws(RadioError) {
+    package init() throws(BearerError) {
         epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
         wake = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
-        guard epoll >= 0, wake >= 0 else { throw RadioError(.failed, SystemError.text(errno)) }
+        guard epoll >= 0, wake >= 0 else { throw BearerError(.failed, SystemError.text(errno)) }
         var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(u64: Self.token(wake, 0)))
         epoll_ctl(epoll, EPOLL_CTL_ADD, wake, &event)
         // The thread keeps the poller alive. `close` ends the thread, which then closes the descriptors.

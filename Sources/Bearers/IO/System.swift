@@ -13,23 +13,23 @@ package enum SystemError {
     }
 
     /// The meaning of a failed call on a channel.
-    package static func channelError(_ code: Int32) -> RadioError {
+    package static func channelError(_ code: Int32) -> BearerError {
         switch code {
-        case EMSGSIZE: RadioError(.tooLarge, text(code))
+        case EMSGSIZE: BearerError(.tooLarge, text(code))
         // A wrong descriptor is a bug in this program, and would damage other files.
         case EBADF, EFAULT: preconditionFailure("a channel's descriptor is broken: \(text(code))")
-        default: RadioError(.channelLost, text(code))
+        default: BearerError(.channelLost, text(code))
         }
     }
 }
 
 extension Poller.Interruption {
-    /// The same as a `RadioError`.
-    package var radioError: RadioError {
+    /// The same as a `BearerError`.
+    package var radioError: BearerError {
         switch self {
-        case .cancelled: RadioError(.cancelled)
-        case .forgotten: RadioError(.closed)
-        case .failed(let code): RadioError(.failed, SystemError.text(code))
+        case .cancelled: BearerError(.cancelled)
+        case .forgotten: BearerError(.closed)
+        case .failed(let code): BearerError(.failed, SystemError.text(code))
         }
     }
 }
@@ -57,7 +57,9 @@ package enum SystemFile {
     }
 
     /// The target of a link, or nil.
-    package static func link(_ path: String) -> String? { try? FileManager.default.destinationOfSymbolicLink(atPath: path) }
+    package static func link(_ path: String) -> String? {
+        try? FileManager.default.destinationOfSymbolicLink(atPath: path)
+    }
 
     /// The names in a folder. Empty if it cannot be read.
     package static func names(in folder: String) -> [String] {

@@ -20,9 +20,9 @@ public struct VirtualAir: Hashable, Sendable {
     static let addressBytes = 32
 
     /// Opens the air of a folder, and creates the folder if needed.
-    public init(directory: String) throws(RadioError) {
+    public init(directory: String) throws(BearerError) {
         guard directory.utf8.count + Self.addressBytes + 5 <= AirSocket.pathBytes else {
-            throw RadioError(
+            throw BearerError(
                 .failed,
                 "the path \(directory) is too long for the virtual radio; name a shorter folder with --air")
         }
@@ -31,15 +31,15 @@ public struct VirtualAir: Hashable, Sendable {
     }
 
     /// Creates the folder if needed, and checks that it can be used.
-    func makeFolder() throws(RadioError) {
+    func makeFolder() throws(BearerError) {
         do {
             try FileManager.default.createDirectory(
                 atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
-            throw RadioError(.airUnusable, "cannot make the folder \(directory)")
+            throw BearerError(.airUnusable, "cannot make the folder \(directory)")
         }
         guard isUsable else {
-            throw RadioError(.airForbidden, "cannot use the folder \(directory): \(SystemError.text(errno))")
+            throw BearerError(.airForbidden, "cannot use the folder \(directory): \(SystemError.text(errno))")
         }
     }
 
@@ -53,15 +53,15 @@ public struct VirtualAir: Hashable, Sendable {
     }
 
     /// The error for a socket that could not be created in the folder.
-    func failure(_ code: Int, _ what: String) -> RadioError {
-        RadioError(
+    func failure(_ code: Int, _ what: String) -> BearerError {
+        BearerError(
             Int32(code) == EACCES ? .airForbidden : .airUnusable, "\(what): \(SystemError.text(Int32(code)))")
     }
 
     /// Puts a radio into a dead zone, or with nil all radios.
-    public func cut(_ address: String? = nil) throws(RadioError) {
+    public func cut(_ address: String? = nil) throws(BearerError) {
         let descriptor = open(cutPath(address), O_CREAT | O_WRONLY | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw RadioError(.failed, SystemError.text(errno)) }
+        guard descriptor >= 0 else { throw BearerError(.failed, SystemError.text(errno)) }
         close(descriptor)
     }
 
@@ -76,7 +76,7 @@ public struct VirtualAir: Hashable, Sendable {
     }
 
     /// Moves two radios out of each other's range.
-    public func cut(_ address: String, from other: String) throws(RadioError) { try cut(Self.pair(address, other)) }
+    public func cut(_ address: String, from other: String) throws(BearerError) { try cut(Self.pair(address, other)) }
 
     /// Moves two radios back into each other's range.
     public func heal(_ address: String, and other: String) { heal(Self.pair(address, other)) }
@@ -158,7 +158,7 @@ struct VirtualBeacon {
             let advertisement = Advertisement(service: service, payload: payload, localName: localName)
         else { return nil }
         return ScanResult(
-            endpoint: RadioEndpoint(address: sender, psm: psm, bearer: .virtual), advertisement: advertisement,
+            endpoint: BearerEndpoint(address: sender, psm: psm, bearer: .virtual), advertisement: advertisement,
             rssi: nil)
     }
 }

@@ -5,23 +5,23 @@ import Glibc
 import MeshProtocol
 
 /// A channel between two virtual radios. While one of them is in a dead zone nothing passes, and sent data wait.
-final class VirtualChannel: RadioChannel {
-    let endpoint: RadioEndpoint
+final class VirtualChannel: BearerChannel {
+    let endpoint: BearerEndpoint
     let sendMTU = Limits.sduBytes
 
     private let socket: PacketSocket
     private let gate = Gate()
 
-    init(socket: PacketSocket, endpoint: RadioEndpoint) {
+    init(socket: PacketSocket, endpoint: BearerEndpoint) {
         self.socket = socket
         self.endpoint = endpoint
     }
 
-    func send(_ sdu: [UInt8]) async throws(RadioError) {
-        guard sdu.count <= sendMTU else { throw RadioError(.tooLarge, "\(sdu.count) bytes") }
+    func send(_ sdu: [UInt8]) async throws(BearerError) {
+        guard sdu.count <= sendMTU else { throw BearerError(.tooLarge, "\(sdu.count) bytes") }
         try await gate.pass()
         let result: Int
-        do throws(RadioError) {
+        do throws(BearerError) {
             result = try await socket.perform(.writable) { descriptor in
                 let sent = Glibc.send(descriptor, sdu, sdu.count, Int32(MSG_NOSIGNAL))
                 return sent < 0 ? -Int(errno) : sent
@@ -32,11 +32,11 @@ final class VirtualChannel: RadioChannel {
         guard result >= 0 else { throw SystemError.channelError(Int32(-result)) }
     }
 
-    func sendAtOnce(_ sdu: [UInt8]) throws(RadioError) -> Bool {
-        guard sdu.count <= sendMTU else { throw RadioError(.tooLarge, "\(sdu.count) bytes") }
+    func sendAtOnce(_ sdu: [UInt8]) throws(BearerError) -> Bool {
+        guard sdu.count <= sendMTU else { throw BearerError(.tooLarge, "\(sdu.count) bytes") }
         guard try gate.isOpen() else { return false }
         let result: Int
-        do throws(RadioError) {
+        do throws(BearerError) {
             result = try socket.attempt { descriptor in
                 let sent = Glibc.send(descriptor, sdu, sdu.count, Int32(MSG_NOSIGNAL))
                 return sent < 0 ? -Int(errno) : sent
@@ -49,8 +49,8 @@ final class VirtualChannel: RadioChannel {
         return true
     }
 
-    func receive() async throws(RadioError) -> [UInt8]? {
-        do throws(RadioError) {
+    func receive() async throws(BearerError) -> [UInt8]? {
+        do throws(BearerError) {
             let (result, sdu) = try await socket.receive(atMost: Limits.sduBytes)
             // The gate comes after the socket: data that arrive in a dead zone are held back.
             try await gate.pass()
@@ -66,7 +66,7 @@ final class VirtualChannel: RadioChannel {
     func signalStrength() async -> Int? { nil }
 
     func close() {
-        gate.end(with: RadioError(.closed))
+        gate.end(with: BearerError(.closed))
         socket.close()
     }
 
@@ -77,7 +77,7 @@ final class VirtualChannel: RadioChannel {
 
     /// The supervision timeout has passed in a dead zone.
     func lose() {
-        gate.end(with: RadioError(.channelLost, SystemError.text(ETIMEDOUT)))
+        gate.end(with: BearerError(.channelLost, SystemError.text(ETIMEDOUT)))
         socket.close()
     }
 
@@ -85,13 +85,13 @@ final class VirtualChannel: RadioChannel {
     private final class Gate: Sendable {
         private struct State {
             var isShut = false
-            var end: RadioError?
+            var end: BearerError?
             var waiting: [CheckedContinuation<Void, Never>] = []
         }
 
         private let state = NIOLockedValueBox(State())
 
-        func pass() async throws(RadioError) {
+        func pass() async throws(BearerError) {
             while true {
                 await withCheckedContinuation { waiter in
                     let passes = state.withLockedValue { state in
@@ -108,14 +108,14 @@ final class VirtualChannel: RadioChannel {
         }
 
         /// Whether data may pass at once.
-        func isOpen() throws(RadioError) -> Bool {
+        func isOpen() throws(BearerError) -> Bool {
             let (isShut, end) = state.withLockedValue { ($0.isShut, $0.end) }
             if let end { throw end }
             return !isShut
         }
 
         /// The reason for the channel's end, if it is more specific than the socket's error.
-        func reason(for error: RadioError) -> RadioError {
+        func reason(for error: BearerError) -> BearerError {
             state.withLockedValue { $0.end } ?? error
         }
 
@@ -123,7 +123,7 @@ final class VirtualChannel: RadioChannel {
             release { $0.isShut = isShut }
         }
 
-        func end(with reason: RadioError) {
+        func end(with reason: BearerError) {
             release { $0.end = $0.end ?? reason }
         }
 

@@ -2,7 +2,6 @@
 
 import MeshProtocol
 
-
 /// What hosts and guests say to one another.
 public enum MeshMessage: Hashable, Sendable {
     /// A guest's wish.

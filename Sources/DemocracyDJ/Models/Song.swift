@@ -2,7 +2,6 @@
 
 import MeshProtocol
 
-
 /// A piece of music that the host can play.
 public struct Song: Hashable, Sendable, Codable, Identifiable {
     /// The library's name for it: stable, at most `DJLimits.songIDBytes` bytes.

@@ -2,7 +2,6 @@
 
 import MeshProtocol
 
-
 /// A problem that people are told of: one row of the table in `NetworkError.problem`. A new one is a case and its row
 /// there, and a line where it is raised.
 public struct Problem: Sendable {

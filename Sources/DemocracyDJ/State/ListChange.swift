@@ -2,7 +2,6 @@
 
 import MeshProtocol
 
-
 /// How one list becomes another: what is taken out, and what is put in where. What only moves is not told again.
 struct ListChange<Element: Hashable & Sendable>: Hashable, Sendable {
     /// The source of an inserted element.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BrokerRadio
+import BrokerBearer
 import Logging
 import MeshProtocol
 import NodeCore

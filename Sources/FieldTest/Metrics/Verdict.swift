@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-
 /// The meaning of a drive's metrics, in plain words (`docs/fieldtest.md`, "Reading a report").
 public struct Verdict: Hashable, Sendable {
     /// Grades, from the best to the worst.

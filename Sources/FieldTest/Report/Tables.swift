@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-
 /// The tables of a report.
 enum Tables {
     /// Rows of a drive's metrics: a name, and its value in words.

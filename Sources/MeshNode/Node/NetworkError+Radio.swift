@@ -6,7 +6,7 @@ import MeshProtocol
 
 extension NetworkError {
     /// The error that people see for a radio's failure.
-    public init(_ failure: RadioError) {
+    public init(_ failure: BearerError) {
         switch failure.code {
         case .noAdapter: self = .noAdapter
         case .radioOff: self = .radioOff
@@ -24,10 +24,10 @@ extension NetworkError {
         }
     }
 
-    /// The error that people see for a failed radio operation. If `error` is not a `RadioError`, its description is the
+    /// The error that people see for a failed radio operation. If `error` is not a `BearerError`, its description is the
     /// cause.
     public init(radio error: any Error) {
-        self = (error as? RadioError).map(Self.init) ?? .radioFailed(cause: "\(error)")
+        self = (error as? BearerError).map(Self.init) ?? .radioFailed(cause: "\(error)")
     }
 }
 

@@ -102,7 +102,7 @@ extension Node {
 
     // MARK: The radio
 
-    /// Starts to host or to scan. Throws a `RadioError` where the radio cannot.
+    /// Starts to host or to scan. Throws a `BearerError` where the radio cannot.
     func startRadio() async throws {
         if core.isHost { try await manager.startHosting() } else { try await manager.startBrowsing() }
     }

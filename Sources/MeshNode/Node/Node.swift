@@ -56,7 +56,7 @@ public actor Node: Service, LinkCarrying {
 
     /// Creates a node that continues where an earlier run with this store ended. `pictures` provides its covers.
     public init(
-        _ part: NodeCore.Part, _ description: NodeDescription, identity: Identity, radio: any Radio,
+        _ part: NodeCore.Part, _ description: NodeDescription, identity: Identity, radio: any Bearer,
         store: NodeStore.Opened, contents: StoredNode, covers pictures: NodeCovers = NodeCovers(), logger: Logger
     ) {
         let clock = NodeClock()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BrokerRadio
+import BrokerBearer
 
 /// The broker that a node uses in addition to its radio.
 public struct BrokerChoice: Hashable, Sendable {

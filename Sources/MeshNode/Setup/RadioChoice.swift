@@ -2,8 +2,8 @@
 
 import BLETransport
 import Bearers
-import BrokerRadio
-import LANRadio
+import BrokerBearer
+import LANBearer
 import Logging
 import MeshProtocol
 
@@ -27,7 +27,7 @@ public enum RadioChoice: String, Sendable, CaseIterable {
     /// The radio, and a remark if `auto` has chosen a fallback.
     public struct Chosen: Sendable {
         /// The chosen radio.
-        public var radio: any Radio
+        public var radio: any Bearer
         /// A sentence for the person if `auto` has fallen back; nil otherwise.
         public var remark: String?
     }
@@ -56,13 +56,13 @@ public enum RadioChoice: String, Sendable, CaseIterable {
                 .usage,
                 "\(place) has no bonds, so --require-bond and \(option) exclude each other; leave one out.")
         }
-        let network = hasNetwork ? LANRadio(demands: demands, logger: logger) : nil
+        let network = hasNetwork ? LANBearer(demands: demands, logger: logger) : nil
         let far = broker.map {
-            BrokerRadio(
+            BrokerBearer(
                 $0.address, files: $0.files, peer: peer, service: service.uuid, demands: demands, logger: logger)
         }
         if network != nil || far != nil {
-            chosen.radio = CombinedRadio(air: chosen.radio, network: network, broker: far, logger: logger)
+            chosen.radio = CombinedBearer(air: chosen.radio, network: network, broker: far, logger: logger)
         }
         guard demands.contains(.bond), self == .virtual || chosen.remark != nil else { return chosen }
         throw SetupProblem(
@@ -77,24 +77,24 @@ public enum RadioChoice: String, Sendable, CaseIterable {
         _ settings: AdapterSettingsPolicy, others: [String], _ logger: Logger
     ) throws(SetupProblem) -> Chosen {
         let adapters = try Self.adapters(adapter)
-        let bluez = { @Sendable () throws(RadioError) -> any Radio in
-            try Self.radio(adapter, adapters) { (name: String?) throws(RadioError) in
-                try BlueZRadio(adapter: name, demands: demands, settings: settings, logger: logger)
+        let bluez = { @Sendable () throws(BearerError) -> any Bearer in
+            try Self.radio(adapter, adapters) { (name: String?) throws(BearerError) in
+                try BlueZBearer(adapter: name, demands: demands, settings: settings, logger: logger)
             }
         }
-        let virtual = { () throws(RadioError) -> any Radio in
-            try Self.radio(adapter, adapters) { (address: String?) throws(RadioError) in
-                try VirtualRadio(
+        let virtual = { () throws(BearerError) -> any Bearer in
+            try Self.radio(adapter, adapters) { (address: String?) throws(BearerError) in
+                try VirtualBearer(
                     air: VirtualAir(directory: air), address: address ?? String(peer.id.prefix(16)), demands: demands,
                     logger: logger)
             }
         }
-        let late = { (name: String, standIn: (any Radio)?, first: (any Radio)?) in
-            LateRadio(
+        let late = { (name: String, standIn: (any Bearer)?, first: (any Bearer)?) in
+            LateBearer(
                 name: name, flags: AdvertisedFlags(critical: demands), standIn: standIn, first: first, logger: logger,
                 make: bluez)
         }
-        do throws(RadioError) {
+        do throws(BearerError) {
             switch self {
             case .virtual: return Chosen(radio: try virtual(), remark: nil)
             case .auto:
@@ -108,7 +108,7 @@ public enum RadioChoice: String, Sendable, CaseIterable {
             case .bluez:
                 // Without a network or a broker, a node without an adapter ends at once.
                 guard !others.isEmpty else { return Chosen(radio: try bluez(), remark: nil) }
-                do throws(RadioError) {
+                do throws(BearerError) {
                     let made = try bluez()
                     return Chosen(radio: late(made.name, nil, made), remark: nil)
                 } catch {
@@ -123,10 +123,10 @@ public enum RadioChoice: String, Sendable, CaseIterable {
 
     /// Creates one radio on the named adapter, or one on two adapters.
     private static func radio(
-        _ adapter: String?, _ adapters: [String], _ make: (String?) throws(RadioError) -> any Radio
-    ) throws(RadioError) -> any Radio {
+        _ adapter: String?, _ adapters: [String], _ make: (String?) throws(BearerError) -> any Bearer
+    ) throws(BearerError) -> any Bearer {
         guard adapters.count == 2 else { return try make(adapter) }
-        return PairedRadio(dialling: try make(adapters[0]), dialled: try make(adapters[1]))
+        return PairedBearer(dialling: try make(adapters[0]), dialled: try make(adapters[1]))
     }
 
     /// The adapters in the option's value: none, one, or two that form one radio. The first of two dials, and the
@@ -157,7 +157,7 @@ public enum RadioChoice: String, Sendable, CaseIterable {
     }
 
     private static func whyNoAdapter() -> String? {
-        do throws(RadioError) {
+        do throws(BearerError) {
             let adapters = try Adapter.all()
             if adapters.contains(where: { $0.isUp && $0.hasLowEnergy }) { return nil }
             guard let adapter = adapters.first(where: \.hasLowEnergy) else {
@@ -191,7 +191,7 @@ public enum RadioChoice: String, Sendable, CaseIterable {
 
 extension SetupProblem {
     /// The problem that the person who starts a node sees for a radio's error.
-    public init(_ error: RadioError) {
+    public init(_ error: BearerError) {
         let cause = error.cause
         switch error.code {
         case .noAdapter:

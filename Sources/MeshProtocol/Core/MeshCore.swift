@@ -297,7 +297,7 @@ public struct MeshCore: Sendable {
     /// host's last `states` that it has, the newest first, so that the host sends only later changes.
     public mutating func opened(
         _ id: LinkID, as role: LinkRole, sendMTU: Int, expected: Peer.ID? = nil, refusal: RefusalReason? = nil,
-        advertised: AdvertisedFlags? = nil, in place: CircuitPlace? = nil, over bearer: Bearer? = nil,
+        advertised: AdvertisedFlags? = nil, in place: CircuitPlace? = nil, over bearer: BearerKind? = nil,
         showing states: [StateName] = [], entropy: Entropy, now: MeshInstant
     ) -> [Action] {
         self.now = now

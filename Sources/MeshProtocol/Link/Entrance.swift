@@ -13,7 +13,7 @@ public enum Entrance: Hashable, Sendable, CaseIterable {
     case page
 
     /// The entrance of a bearer. `air` if the bearer is unknown.
-    public init(_ bearer: Bearer?) {
+    public init(_ bearer: BearerKind?) {
         self =
             switch bearer {
             case nil, .l2cap, .virtual: .air

@@ -2,7 +2,6 @@
 
 import MeshProtocol
 
-
 // All events of a window are known when it begins, if the window is shorter than the time in which any node can reach
 // another. So each node can decide its first event of the window at once, on any thread. Its decision is performed when
 // the event's time comes.

@@ -2,7 +2,6 @@
 
 import MeshProtocol
 
-
 /// One run of a field.
 public struct FieldRun: Sendable {
     /// The field's parameters.

@@ -2,7 +2,6 @@
 
 import MeshProtocol
 
-
 /// The parameters of a field: the number of nodes, their positions, and the share of relays.
 public struct FieldScenario: Hashable, Sendable {
     /// Determines all random decisions.

@@ -2,7 +2,6 @@
 
 import MeshProtocol
 
-
 /// Frames of an attacker that breaks the rules. They are written by hand, since the protocol's own code refuses to
 /// write them (`docs/protocol.md`, "Frames").
 enum HostileFrames {

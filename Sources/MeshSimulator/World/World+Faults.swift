@@ -2,7 +2,6 @@
 
 import MeshProtocol
 
-
 /// The faults.
 extension World {
     mutating func fault() {

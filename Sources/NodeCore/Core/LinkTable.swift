@@ -12,7 +12,7 @@ struct LinkTable: Sendable {
     }
 
     private struct Entry: Sendable {
-        let bearer: Bearer?
+        let bearer: BearerKind?
         /// How long the link layer tolerates silence, if it has reported that.
         var supervision: Duration?
         /// The state that was sent with the answer, until the link is up.
@@ -31,7 +31,7 @@ struct LinkTable: Sendable {
 
     var count: Int { entries.count }
 
-    mutating func opened(_ id: MeshCore.LinkID, vouched: Peer? = nil, over bearer: Bearer? = nil) {
+    mutating func opened(_ id: MeshCore.LinkID, vouched: Peer? = nil, over bearer: BearerKind? = nil) {
         entries[id] = Entry(bearer: bearer, vouched: vouched)
         traffic[id] = Traffic()
     }
@@ -42,7 +42,7 @@ struct LinkTable: Sendable {
         heldUntil[id] = nil
     }
 
-    func bearer(of id: MeshCore.LinkID) -> Bearer? { entries[id]?.bearer }
+    func bearer(of id: MeshCore.LinkID) -> BearerKind? { entries[id]?.bearer }
 
     /// Whether a link goes over a network or a broker, so its loss says nothing about the radio.
     func isBesideRadio(_ id: MeshCore.LinkID) -> Bool { bearer(of: id)?.isBesideRadio == true }

@@ -94,7 +94,7 @@ public struct NodeCore: Sendable {
         /// Why this node refuses the peer of this link; nil if it may be admitted.
         public var refusal: RefusalReason?
         /// The bearer of the channel; nil if unknown.
-        public var bearer: Bearer?
+        public var bearer: BearerKind?
         /// The circuit of the link; nil for a direct channel.
         public var place: CircuitPlace?
         /// Random bytes for the link.
@@ -103,7 +103,7 @@ public struct NodeCore: Sendable {
         /// Creates a direct channel.
         public init(
             _ role: LinkRole, sendMTU: Int, dial: Int? = nil, expected: Peer.ID? = nil,
-            advertised: AdvertisedFlags? = nil, refusal: RefusalReason? = nil, bearer: Bearer? = nil,
+            advertised: AdvertisedFlags? = nil, refusal: RefusalReason? = nil, bearer: BearerKind? = nil,
             entropy: MeshCore.Entropy
         ) {
             self.expected = expected

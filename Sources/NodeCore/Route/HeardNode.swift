@@ -22,12 +22,12 @@ public struct HeardNode: Hashable, Sendable {
     /// Whether the host asks for a PIN.
     public var asksForPIN: Bool
     /// The bearer on which it was heard, if known.
-    public var bearer: Bearer?
+    public var bearer: BearerKind?
 
     /// A host that was heard itself.
     public init(
         _ host: Peer, rssi: Int? = nil, isUnderstood: Bool = true, asksForPIN: Bool = false,
-        placesForRelays: Bool = false, bearer: Bearer? = nil
+        placesForRelays: Bool = false, bearer: BearerKind? = nil
     ) {
         self.init(
             host, relay: nil, hops: 0, rssi: rssi, hasRoom: true, placesForRelays: placesForRelays,
@@ -37,7 +37,7 @@ public struct HeardNode: Hashable, Sendable {
     /// A host that was heard through a relay. `relay` is the relay's identifier or its head. It is nil if a report leaves it out.
     public init(
         _ host: Peer, relay: Peer.ID?, hops: Int, rssi: Int? = nil, hasRoom: Bool = true, placesForRelays: Bool = false,
-        isUnderstood: Bool = true, asksForPIN: Bool = false, bearer: Bearer? = nil
+        isUnderstood: Bool = true, asksForPIN: Bool = false, bearer: BearerKind? = nil
     ) {
         self.host = host
         self.relay = relay.map { Identity.head(of: $0) }

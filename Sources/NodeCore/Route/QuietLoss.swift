@@ -12,7 +12,7 @@ struct QuietLoss: Sendable {
     var deadline: MeshInstant? { held?.until }
 
     /// The link to the host over this bearer has ended.
-    mutating func ended(over bearer: Bearer?) { wasBeside = bearer == .lan || bearer == .broker }
+    mutating func ended(over bearer: BearerKind?) { wasBeside = bearer == .lan || bearer == .broker }
 
     /// Whether the report of a loss is delayed.
     mutating func holds(_ host: Peer, now: MeshInstant) -> Bool {

@@ -208,7 +208,7 @@ struct Route: Sendable {
 
     /// A link to the host has ended.
     mutating func linkEnded(
-        _ id: MeshCore.LinkID, in place: CircuitPlace?, over bearer: Bearer?, _ end: LinkEnd, _ around: Surroundings
+        _ id: MeshCore.LinkID, in place: CircuitPlace?, over bearer: BearerKind?, _ end: LinkEnd, _ around: Surroundings
     ) -> [Action] {
         if !around.isLinked { quietLoss.ended(over: bearer) }
         return decided(ended(id, in: place, end, around), around)

@@ -72,7 +72,7 @@ package struct NodeView: Encodable, Hashable, Sendable {
         /// In milliseconds.
         @OrNull package var roundTrip: Double?
         /// The bearer of its link; nil behind a relay, and where this node does not know.
-        @OrNull package var bearer: Bearer?
+        @OrNull package var bearer: BearerKind?
         package var isWeb: Bool
         package var isMe: Bool
         /// Whether the guest is a co-host.

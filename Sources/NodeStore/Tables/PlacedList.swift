@@ -2,7 +2,6 @@
 
 import MeshProtocol
 
-
 /// A list with a row and a place for each element, ordered by place. Places are far apart, so that an element inserted
 /// between two others adds one row and changes no other.
 struct PlacedList<Element: Hashable & Sendable>: Sendable {

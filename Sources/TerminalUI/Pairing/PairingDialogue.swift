@@ -37,7 +37,7 @@ package struct PairingDialogue {
         return code?.rawValue
     }
 
-    private func holdTalk() async throws(RadioError) -> PairingOutcome {
+    private func holdTalk() async throws(BearerError) -> PairingOutcome {
         let showing = Task { [run, reporter, name] in
             for await update in run.updates {
                 if update == .looking {

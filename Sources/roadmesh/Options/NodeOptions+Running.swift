@@ -35,7 +35,7 @@ extension NodeOptions {
 extension SetupProblem {
     /// Translates an error of a starting node into a problem.
     static func from(_ error: any Error) -> any Error {
-        (error as? RadioError).map { SetupProblem($0) } ?? error
+        (error as? BearerError).map { SetupProblem($0) } ?? error
     }
 }
 

@@ -78,7 +78,7 @@ struct NodeOptions: ParsableArguments {
     struct Node {
         var description: NodeDescription
         var identity: Identity
-        var radio: any Radio
+        var radio: any Bearer
         var logger: Logger
         /// The state that outlives this run, locked while the node runs. A scan stores no state.
         var kept: Kept?

@@ -3,7 +3,7 @@
 import NIOConcurrencyHelpers
 
 @testable import Bearers
-@testable import LANRadio
+@testable import LANBearer
 
 /// A network of one machine without avahi-daemon: all radios find what one registers, at one loopback address. With two
 /// addresses, a busy machine would accept both connections and close one again.
@@ -72,7 +72,7 @@ final class LoopbackNetwork: Sendable {
             (events, sink) = AsyncStream.makeStream()
         }
 
-        func open() async throws(RadioError) {}
+        func open() async throws(BearerError) {}
         func publish(_ record: ServiceRecord?) async { network.publish(record, by: number) }
         func browse() async { network.browse(sink, by: number) }
         func close() async {

@@ -51,7 +51,7 @@ extension RadioConformance {
         #expect(relay.advertisement == pair.relayed)
         await pair.host.stopScanning()
         waiting.cancel()
-        await #expect(throws: RadioError.self) { try await waiting.value }
+        await #expect(throws: BearerError.self) { try await waiting.value }
         let dialled = try await pair.host.dial(relay.endpoint)
         try await echo(dialled, try await RadioPair.accepted(dialled, by: pair.guestEvents))
         await pair.close()
@@ -68,7 +68,7 @@ extension RadioConformance {
         await pair.close()
     }
 
-    private func echo(_ one: any RadioChannel, _ other: any RadioChannel) async throws {
+    private func echo(_ one: any BearerChannel, _ other: any BearerChannel) async throws {
         try await one.send([1, 2])
         #expect(try await other.receive() == [1, 2])
         try await other.send([3])

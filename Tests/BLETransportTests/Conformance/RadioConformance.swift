@@ -53,7 +53,7 @@ struct RadioConformance {
         await pair.close()
     }
 
-    private func exchangeAtOnce(_ guest: any RadioChannel, _ host: any RadioChannel) async throws {
+    private func exchangeAtOnce(_ guest: any BearerChannel, _ host: any BearerChannel) async throws {
         let most = 2_000
         var sent = 0
         func sdu(_ number: Int) -> [UInt8] {
@@ -67,9 +67,9 @@ struct RadioConformance {
         #expect(try await host.receive() == [1])
         while try !guest.sendAtOnce([2]) { await Task.yield() }
         #expect(try await host.receive() == [2])
-        #expect(throws: RadioError.self) { try guest.sendAtOnce(Array(repeating: 0, count: guest.sendMTU + 1)) }
+        #expect(throws: BearerError.self) { try guest.sendAtOnce(Array(repeating: 0, count: guest.sendMTU + 1)) }
         guest.close()
-        #expect(throws: RadioError.self) { try guest.sendAtOnce([3]) }
+        #expect(throws: BearerError.self) { try guest.sendAtOnce([3]) }
     }
 
     @Test("the largest SDU arrives, and a larger one is refused without harm", arguments: Carrying.all)
@@ -80,7 +80,7 @@ struct RadioConformance {
         let largest = (0..<guest.sendMTU).map { UInt8(truncatingIfNeeded: $0) }
         try await guest.send(largest)
         #expect(try await host.receive() == largest)
-        await #expect { try await guest.send(largest + [0]) } throws: { ($0 as? RadioError)?.code == .tooLarge }
+        await #expect { try await guest.send(largest + [0]) } throws: { ($0 as? BearerError)?.code == .tooLarge }
         try await guest.send([1])
         #expect(try await host.receive() == [1])
         await pair.close()
@@ -117,8 +117,8 @@ struct RadioConformance {
     func severalChannels(by carrying: Carrying) async throws {
         let pair = try await RadioPair(carrying)
         let scanResult = try await pair.sight()
-        var guests: [any RadioChannel] = []
-        var hosts: [any RadioChannel] = []
+        var guests: [any BearerChannel] = []
+        var hosts: [any BearerChannel] = []
         for _ in 0..<3 {
             let channel = try await pair.guest.dial(scanResult.endpoint)
             guests.append(channel)
@@ -141,8 +141,8 @@ struct RadioConformance {
         } catch {
             #expect(error.code == .channelLost)
         }
-        await #expect(throws: RadioError.self) { try await host.send([2]) }
-        await #expect(throws: RadioError.self) { _ = try await host.receive() }
+        await #expect(throws: BearerError.self) { try await host.send([2]) }
+        await #expect(throws: BearerError.self) { _ = try await host.receive() }
         await pair.close()
     }
 
@@ -152,7 +152,7 @@ struct RadioConformance {
         let (guest, host) = try await pair.link()
         let reader = Task { try await guest.receive() }
         guest.close()
-        await #expect { try await reader.value } throws: { ($0 as? RadioError)?.code == .closed }
+        await #expect { try await reader.value } throws: { ($0 as? BearerError)?.code == .closed }
         // A channel without references closes too, and the other side would see that instead.
         withExtendedLifetime(host) {}
         await pair.close()
@@ -167,7 +167,7 @@ struct RadioConformance {
         await pair.host.stopAdvertising()
         let dial = Task { try await pair.guest.dial(scanResult.endpoint) }
         dial.cancel()
-        await #expect { try await dial.value } throws: { ($0 as? RadioError)?.code == .cancelled }
+        await #expect { try await dial.value } throws: { ($0 as? BearerError)?.code == .cancelled }
         let (guest, host) = try await pair.link()
         try await guest.send([1])
         #expect(try await host.receive() == [1])
@@ -207,7 +207,7 @@ struct RadioConformance {
         await pair.guest.close()
         await pair.guestEvents.end()
         #expect(await reader.value == nil)
-        await #expect(throws: RadioError.self) { try await guest.send([1]) }
+        await #expect(throws: BearerError.self) { try await guest.send([1]) }
         await pair.host.close()
     }
 }

@@ -7,8 +7,8 @@ import Testing
 
 @testable import BLETransport
 @testable import Bearers
-@testable import BrokerRadio
-@testable import LANRadio
+@testable import BrokerBearer
+@testable import LANBearer
 
 /// How the SDUs are carried between two radios.
 enum Carrying: String, CaseIterable, Sendable {
@@ -37,10 +37,10 @@ enum Carrying: String, CaseIterable, Sendable {
 
 /// Two radios on one air: virtual radios, or with ROADMESH_RADIOS=hci0,hci1 two real adapters of this machine.
 struct RadioPair {
-    let host: any Radio
-    let guest: any Radio
-    let hostEvents: EventQueue<RadioEvent>
-    let guestEvents: EventQueue<RadioEvent>
+    let host: any Bearer
+    let guest: any Bearer
+    let hostEvents: EventQueue<BearerEvent>
+    let guestEvents: EventQueue<BearerEvent>
     let advertisement: Advertisement
     /// The guest's advertisement if it is a relay to the host.
     let relayed: Advertisement
@@ -49,8 +49,8 @@ struct RadioPair {
     private static let car = Peer(id: "c0ffee00112233445566778899aabbcc", name: "Dad's Car")
     private static let ana = Peer(id: "f00df00d112233445566778899aabbcc", name: "Ana")
 
-    private static func far(_ address: BrokerAddress, _ peer: Peer) -> BrokerRadio {
-        BrokerRadio(address, peer: peer, service: service)
+    private static func far(_ address: BrokerAddress, _ peer: Peer) -> BrokerBearer {
+        BrokerBearer(address, peer: peer, service: service)
     }
 
     /// The real adapters, if they are named.
@@ -64,15 +64,15 @@ struct RadioPair {
 
     init(_ carrying: Carrying = .packets) async throws {
         if Self.usesAvahi {
-            (host, guest) = (LANRadio(), LANRadio())
+            (host, guest) = (LANBearer(), LANBearer())
         } else if let names = Self.names {
-            host = try BlueZRadio(adapter: names[0])
-            let adapter = try BlueZRadio(adapter: names[1])
+            host = try BlueZBearer(adapter: names[0])
+            let adapter = try BlueZBearer(adapter: names[1])
             guest = carrying == .stream ? StreamDialler(adapter, host: host) : adapter
         } else if carrying == .lan {
             let network = LoopbackNetwork()
             (host, guest) = (
-                LANRadio(directory: network.directory()), LANRadio(directory: network.directory())
+                LANBearer(directory: network.directory()), LANBearer(directory: network.directory())
             )
         } else if carrying == .broker {
             let address = try LocalBroker.shared.address()
@@ -80,21 +80,21 @@ struct RadioPair {
         } else if carrying == .airAndBroker {
             let air = try VirtualAir(directory: newFolder())
             let address = try LocalBroker.shared.address()
-            host = CombinedRadio(
-                air: try VirtualRadio(air: air, address: "host"), broker: Self.far(address, Self.car))
-            guest = CombinedRadio(
-                air: try VirtualRadio(air: air, address: "guest"), broker: Self.far(address, Self.ana))
+            host = CombinedBearer(
+                air: try VirtualBearer(air: air, address: "host"), broker: Self.far(address, Self.car))
+            guest = CombinedBearer(
+                air: try VirtualBearer(air: air, address: "guest"), broker: Self.far(address, Self.ana))
         } else if carrying == .both {
             let air = try VirtualAir(directory: newFolder())
             let network = LoopbackNetwork()
-            host = CombinedRadio(
-                air: try VirtualRadio(air: air, address: "host"), network: LANRadio(directory: network.directory()))
-            guest = CombinedRadio(
-                air: try VirtualRadio(air: air, address: "guest"), network: LANRadio(directory: network.directory()))
+            host = CombinedBearer(
+                air: try VirtualBearer(air: air, address: "host"), network: LANBearer(directory: network.directory()))
+            guest = CombinedBearer(
+                air: try VirtualBearer(air: air, address: "guest"), network: LANBearer(directory: network.directory()))
         } else {
             let air = try VirtualAir(directory: newFolder())
             let (one, other) = (
-                try VirtualRadio(air: air, address: "host"), try VirtualRadio(air: air, address: "guest")
+                try VirtualBearer(air: air, address: "host"), try VirtualBearer(air: air, address: "guest")
             )
             host = carrying == .packets ? one : FramedRadio(one, carrying)
             guest = carrying == .packets ? other : FramedRadio(other, carrying)
@@ -135,7 +135,7 @@ struct RadioPair {
     }
 
     /// Returns the next scan result with a name; for a linked radio, one on a better bearer.
-    func heard(by events: EventQueue<RadioEvent>) async throws -> ScanResult {
+    func heard(by events: EventQueue<BearerEvent>) async throws -> ScanResult {
         let heads = [advertisement.idPrefix, relayed.idPrefix]
         return try await events.first { event -> ScanResult? in
             let heard: ScanResult? =
@@ -151,16 +151,16 @@ struct RadioPair {
     }
 
     /// Returns the host's end of a channel that the guest has opened.
-    func accepted(_ guestEnd: any RadioChannel) async throws -> any RadioChannel {
+    func accepted(_ guestEnd: any BearerChannel) async throws -> any BearerChannel {
         try await Self.accepted(guestEnd, by: hostEvents)
     }
 
     /// Returns the other end of a channel, on the same bearer. If a peer was dialled on two bearers, the other channel
     /// may have opened too, and is then closed.
     static func accepted(
-        _ dialled: any RadioChannel, by events: EventQueue<RadioEvent>
-    ) async throws -> any RadioChannel {
-        try await events.first { event -> (any RadioChannel)? in
+        _ dialled: any BearerChannel, by events: EventQueue<BearerEvent>
+    ) async throws -> any BearerChannel {
+        try await events.first { event -> (any BearerChannel)? in
             guard case .accepted(let channel) = event, channel.endpoint.bearer == dialled.endpoint.bearer else {
                 return nil
             }
@@ -169,7 +169,7 @@ struct RadioPair {
     }
 
     /// Opens a channel between the two. Returns the guest's end and the host's.
-    func link() async throws -> (guest: any RadioChannel, host: any RadioChannel) {
+    func link() async throws -> (guest: any BearerChannel, host: any BearerChannel) {
         let scanResult = try await sight()
         let guestEnd = try await guest.dial(scanResult.endpoint)
         return (guestEnd, try await accepted(guestEnd))

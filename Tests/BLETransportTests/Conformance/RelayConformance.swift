@@ -28,7 +28,7 @@ struct RelayConformance {
         let downwards = try await chain.dialDown()
         for advised in Limits.fewIntervals.prefix(2) {
             // A virtual channel has no link layer, and two adapters do not share their time.
-            guard await downwards.relay.linkCondition() != nil, !(chain.relay is PairedRadio) else { break }
+            guard await downwards.relay.linkCondition() != nil, !(chain.relay is PairedBearer) else { break }
             await upwards.relay.heed(AirNote(intervals: advised))
             #expect(await upwards.relay.linkCondition()?.note?.intervals == nil)
             let advice = try #require(await downwards.relay.linkCondition()?.note?.intervals)
@@ -88,17 +88,17 @@ struct RelayConformance {
 /// Each test uses its own host: bluetoothd keeps links up, and a channel over an existing link is not a new dial.
 private struct Chain {
     let hosts: [Host]
-    let relay: any Radio
-    let guest: any Radio
+    let relay: any Bearer
+    let guest: any Bearer
 
     struct Host {
-        let radio: any Radio
-        let events: EventQueue<RadioEvent>
+        let radio: any Bearer
+        let events: EventQueue<BearerEvent>
         let peer: Peer
     }
 
-    private let relayEvents: EventQueue<RadioEvent>
-    private let guestEvents: EventQueue<RadioEvent>
+    private let relayEvents: EventQueue<BearerEvent>
+    private let guestEvents: EventQueue<BearerEvent>
 
     private static let service = ServiceType.democracyDJ.uuid
     private static let guestPeer = Peer(id: "9e57ee00112233445566778899aabbcc", name: "Ana")
@@ -108,8 +108,8 @@ private struct Chain {
         let real = ProcessInfo.processInfo.environment["ROADMESH_RELAY_RADIOS"]?.split(separator: ",").map(String.init)
         let names = real ?? (0...5).map { "radio\($0)" }
         let air = try VirtualAir(directory: newFolder())
-        func radio(_ name: String) throws -> any Radio {
-            real == nil ? try VirtualRadio(air: air, address: name) : try BlueZRadio(adapter: name)
+        func radio(_ name: String) throws -> any Bearer {
+            real == nil ? try VirtualBearer(air: air, address: name) : try BlueZBearer(adapter: name)
         }
         hosts = try (0...2).map { number in
             let host = try radio(names[number])
@@ -118,32 +118,32 @@ private struct Chain {
         }
         guest = try radio(names[3])
         let one = try radio(names[4])
-        relay = names.count > 5 ? PairedRadio(dialling: one, dialled: try radio(names[5])) : one
+        relay = names.count > 5 ? PairedBearer(dialling: one, dialled: try radio(names[5])) : one
         relayEvents = EventQueue(relay.events)
         guestEvents = EventQueue(guest.events)
         for one in radios { try await one.open() }
     }
 
-    private var radios: [any Radio] { hosts.map(\.radio) + [relay, guest] }
+    private var radios: [any Bearer] { hosts.map(\.radio) + [relay, guest] }
 
     func close() async { for one in radios { await one.close() } }
 
     /// Opens a channel from the relay to a host.
-    func dialUp(to host: Host) async throws -> (relay: any RadioChannel, host: any RadioChannel) {
+    func dialUp(to host: Host) async throws -> (relay: any BearerChannel, host: any BearerChannel) {
         try await host.radio.advertise(Advertisement(service: Self.service, peer: host.peer), pace: .fast)
         let relayEnd = try await relay.dial(try await Self.find(host.peer, by: relay, relayEvents))
         return (relayEnd, try await Self.accepted(host.events))
     }
 
     /// Opens a channel from the guest to the relay.
-    func dialDown() async throws -> (guest: any RadioChannel, relay: any RadioChannel) {
+    func dialDown() async throws -> (guest: any BearerChannel, relay: any BearerChannel) {
         try await relay.advertise(Advertisement(service: Self.service, peer: Self.relayPeer), pace: .fast)
         let guestEnd = try await guest.dial(try await Self.find(Self.relayPeer, by: guest, guestEvents))
         return (guestEnd, try await Self.accepted(relayEvents))
     }
 
     /// Opens a channel from the relay to the guest. Returns the relay's end.
-    func dialBack() async throws -> any RadioChannel {
+    func dialBack() async throws -> any BearerChannel {
         try await guest.advertise(Advertisement(service: Self.service, peer: Self.guestPeer), pace: .fast)
         return try await relay.dial(try await Self.find(Self.guestPeer, by: relay, relayEvents))
     }
@@ -165,8 +165,8 @@ private struct Chain {
 
     /// Sends an SDU from the guest to the host through the relay, and back.
     func pass(
-        _ sdu: [UInt8], _ upwards: (relay: any RadioChannel, host: any RadioChannel),
-        _ downwards: (guest: any RadioChannel, relay: any RadioChannel)
+        _ sdu: [UInt8], _ upwards: (relay: any BearerChannel, host: any BearerChannel),
+        _ downwards: (guest: any BearerChannel, relay: any BearerChannel)
     ) async throws {
         try await downwards.guest.send(sdu)
         try await upwards.relay.send(try #require(try await downwards.relay.receive()))
@@ -177,10 +177,10 @@ private struct Chain {
     }
 
     private static func find(
-        _ peer: Peer, by radio: any Radio, _ events: EventQueue<RadioEvent>
-    ) async throws -> RadioEndpoint {
+        _ peer: Peer, by radio: any Bearer, _ events: EventQueue<BearerEvent>
+    ) async throws -> BearerEndpoint {
         try await radio.scan(for: service)
-        let endpoint = try await events.first { event -> RadioEndpoint? in
+        let endpoint = try await events.first { event -> BearerEndpoint? in
             guard case .heard(let scanResult) = event, peer.id.hasPrefix(scanResult.advertisement.peer.id) else {
                 return nil
             }
@@ -190,8 +190,8 @@ private struct Chain {
         return endpoint
     }
 
-    private static func accepted(_ events: EventQueue<RadioEvent>) async throws -> any RadioChannel {
-        try await events.first { event -> (any RadioChannel)? in
+    private static func accepted(_ events: EventQueue<BearerEvent>) async throws -> any BearerChannel {
+        try await events.first { event -> (any BearerChannel)? in
             if case .accepted(let channel) = event { channel } else { nil }
         }
     }

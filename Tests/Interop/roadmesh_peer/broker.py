@@ -56,7 +56,7 @@ class BrokerChannel:
 
     mtu = LARGEST_SDU
 
-    def __init__(self, radio: BrokerRadio, them: str, channel: str, speaker: Speaker, run: bytes = b"") -> None:
+    def __init__(self, radio: BrokerBearer, them: str, channel: str, speaker: Speaker, run: bytes = b"") -> None:
         """A channel to a node that was called while this was its run, or to a node that has called (no run)."""
         self._radio = radio
         self.them = them
@@ -145,7 +145,7 @@ class BrokerChannel:
         self._radio.net.channels.remove(self)
 
 
-class BrokerRadio:
+class BrokerBearer:
     """A node's connection to a broker, with a radio's interface: it scans and dials, advertises and accepts dials."""
 
     INTERVAL = 0.025
@@ -380,7 +380,7 @@ class BrokerRadio:
 def main(url: str, name: str, host_name: str, *songs: str) -> None:
     net = Net(real=True)
     key = Key()
-    radio = BrokerRadio(net, url, key.identifier)
+    radio = BrokerBearer(net, url, key.identifier)
     guest = Client(net, radio, name, host_name=host_name, key=key)
     net.until(lambda: guest.is_connected and guest.view.state is not None, "the host's queue")
     for song in songs:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from .broker import BrokerRadio
+from .broker import BrokerBearer
 from .mesh_client import Client
 from .mesh_host import Host
 from .net import Net
@@ -17,10 +17,10 @@ PATIENCE = 60.0
 class BrokerNodes:
     def __init__(self, net: Net) -> None:
         self.net = net
-        self.radios: dict[str, BrokerRadio] = {}
+        self.radios: dict[str, BrokerBearer] = {}
 
-    def _radio(self, name: str, url: str, key: Key) -> BrokerRadio:
-        self.radios[name] = BrokerRadio(self.net, url, key.identifier)
+    def _radio(self, name: str, url: str, key: Key) -> BrokerBearer:
+        self.radios[name] = BrokerBearer(self.net, url, key.identifier)
         return self.radios[name]
 
     def host(self, url: str, name: str = CAR, songs: int = 8) -> Host:

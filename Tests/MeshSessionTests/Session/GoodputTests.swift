@@ -21,7 +21,7 @@ struct GoodputTests {
     static let messages = environment["ROADMESH_GOODPUT_MESSAGES"].flatMap { Int($0) } ?? 16
 
     private func manager(_ name: String, _ identity: Identity) throws -> BearerManager {
-        BearerManager(radio: try BlueZRadio(adapter: "hci0"), local: Peer(id: identity.peerID, name: name))
+        BearerManager(radio: try BlueZBearer(adapter: "hci0"), local: Peer(id: identity.peerID, name: name))
     }
 
     @Test("the host receives a megabyte", .enabled(if: goodputRole == "host"))

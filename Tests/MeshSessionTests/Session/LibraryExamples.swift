@@ -14,7 +14,7 @@ struct LibraryExamples {
     func greeting() async throws {
         let air = try VirtualAir(directory: newFolder())
         let (said, saying) = AsyncStream<String>.makeStream()
-        let host = Task { try await greet(radio: try VirtualRadio(air: air, address: "desk")) { saying.yield($0) } }
+        let host = Task { try await greet(radio: try VirtualBearer(air: air, address: "desk")) { saying.yield($0) } }
         try await join(air: air) { saying.yield($0) }
         let words = EventQueue(said)
         #expect(try await words.first { $0 } == "Hello, Ana")
@@ -22,7 +22,7 @@ struct LibraryExamples {
         host.cancel()
     }
 
-    private func greet(radio: any Radio, print: @escaping @Sendable (String) -> Void) async throws {
+    private func greet(radio: any Bearer, print: @escaping @Sendable (String) -> Void) async throws {
         let identity = Identity.make()
         let service = try ServiceType("road-greeting")
         let manager = BearerManager(
@@ -52,7 +52,7 @@ struct LibraryExamples {
     private func join(air: VirtualAir, print: (String) -> Void) async throws {
         let service = try ServiceType("road-greeting")
         let manager = BearerManager(
-            radio: try VirtualRadio(air: air, address: "ana"), local: Peer(id: "", name: "Ana"), service: service)
+            radio: try VirtualBearer(air: air, address: "ana"), local: Peer(id: "", name: "Ana"), service: service)
 
         try await manager.startBrowsing()
         for await case .discovered(let desk) in manager.events {
@@ -72,7 +72,7 @@ struct LibraryExamples {
 
     /// The page's radio and folder. They are only compiled: a test has no adapter, and uses its own folder.
     private func surroundings() throws {
-        let radio = try BlueZRadio()
+        let radio = try BlueZBearer()
         let air = try VirtualAir(directory: "/tmp/air")
         _ = (radio, air)
     }

@@ -20,9 +20,9 @@ struct Road {
     init() async throws {
         air = try VirtualAir(directory: newFolder())
         host = BearerManager(
-            radio: try VirtualRadio(air: air, address: "car"), local: Peer(id: identity.peerID, name: "Dad's Car"))
+            radio: try VirtualBearer(air: air, address: "car"), local: Peer(id: identity.peerID, name: "Dad's Car"))
         guest = BearerManager(
-            radio: try VirtualRadio(air: air, address: "ana"), local: Peer(id: Identity.make().peerID, name: "Ana"))
+            radio: try VirtualBearer(air: air, address: "ana"), local: Peer(id: Identity.make().peerID, name: "Ana"))
         hostEvents = EventQueue(host.events)
         let heard = EventQueue(guest.events)
         try await host.startHosting()

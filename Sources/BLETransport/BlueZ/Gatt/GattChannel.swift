@@ -8,8 +8,8 @@ import NIOConcurrencyHelpers
 /// A GATT link of a guest. One descriptor delivers the values that the guest writes. The other takes values that
 /// bluetoothd sends as notifications. A packet is a GATT value. bluetoothd holds the other ends, so values need no
 /// D-Bus messages.
-final class GattChannel: RadioChannel {
-    let endpoint: RadioEndpoint
+final class GattChannel: BearerChannel {
+    let endpoint: BearerEndpoint
     let sendMTU: Int
 
     private let incoming: PacketSocket
@@ -22,7 +22,7 @@ final class GattChannel: RadioChannel {
 
     /// Takes ownership of both descriptors. `whenClosed` is called once, when sent data has had its time to leave.
     init(
-        incoming: PacketSocket, outgoing: PacketSocket, endpoint: RadioEndpoint, mtu: Int, handle: UInt16,
+        incoming: PacketSocket, outgoing: PacketSocket, endpoint: BearerEndpoint, mtu: Int, handle: UInt16,
         link: ChannelLink, whenClosed: @escaping @Sendable () -> Void
     ) {
         (self.incoming, self.outgoing, self.endpoint) = (incoming, outgoing, endpoint)
@@ -49,12 +49,12 @@ final class GattChannel: RadioChannel {
         min(max(mtu, ChunkWriter.leastPacketBytes + 3) - 3, RadioLimits.gattValueBytes)
     }
 
-    func send(_ value: [UInt8]) async throws(RadioError) {
+    func send(_ value: [UInt8]) async throws(BearerError) {
         try check(value)
         try sent(await outgoing.perform(.writable) { Self.send(value, over: $0) })
     }
 
-    func sendAtOnce(_ value: [UInt8]) throws(RadioError) -> Bool {
+    func sendAtOnce(_ value: [UInt8]) throws(BearerError) -> Bool {
         try check(value)
         let result = try outgoing.attempt { Self.send(value, over: $0) }
         if result == -Int(EAGAIN) || result == -Int(EINTR) { return false }
@@ -62,8 +62,8 @@ final class GattChannel: RadioChannel {
         return true
     }
 
-    private func check(_ value: [UInt8]) throws(RadioError) {
-        guard value.count <= sendMTU else { throw RadioError(.tooLarge, "\(value.count) bytes") }
+    private func check(_ value: [UInt8]) throws(BearerError) {
+        guard value.count <= sendMTU else { throw BearerError(.tooLarge, "\(value.count) bytes") }
     }
 
     private static func send(_ value: [UInt8], over descriptor: Int32) -> Int {
@@ -71,12 +71,12 @@ final class GattChannel: RadioChannel {
         return sent < 0 ? -Int(errno) : sent
     }
 
-    private func sent(_ result: Int) throws(RadioError) {
+    private func sent(_ result: Int) throws(BearerError) {
         guard result >= 0 else { throw SystemError.channelError(Int32(-result)) }
         tellUse(result, idle: link.idleBytesSent)
     }
 
-    func receive() async throws(RadioError) -> [UInt8]? {
+    func receive() async throws(BearerError) -> [UInt8]? {
         let (result, value) = try await incoming.receive(atMost: RadioLimits.gattValueBytes)
         guard result >= 0 else { throw SystemError.channelError(Int32(-result)) }
         // No value is this large, so it does not come from bluetoothd.

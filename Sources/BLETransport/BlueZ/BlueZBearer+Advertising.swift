@@ -5,14 +5,14 @@ import CBlueZ
 import Glibc
 import MeshProtocol
 
-extension BlueZRadio {
+extension BlueZBearer {
     /// The flags of this radio, which show whether it requires a bond.
     public nonisolated var advertisedFlags: AdvertisedFlags {
         AdvertisedFlags(critical: demands)
     }
 
     /// Advertises through bluetoothd, and accepts channels on a dynamic PSM.
-    public func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(RadioError) {
+    public func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(BearerError) {
         try listen()
         let isNew = wantedAdvertisement == nil
         wantedAdvertisement = (advertisement, pace)
@@ -44,7 +44,7 @@ extension BlueZRadio {
 
     /// Registers the wanted advertisement again. Legacy advertising ends whenever a guest links, and bluetoothd does
     /// not restart it. So "registered" does not mean "on the air". Requests during a registration count as one.
-    func applyAdvertisement() async throws(RadioError) {
+    func applyAdvertisement() async throws(BearerError) {
         needsRenewal = true
         if advertising == nil {
             advertising = Task {
@@ -58,8 +58,8 @@ extension BlueZRadio {
         try await advertising?.value.get()
     }
 
-    private func registerUntilDone() async -> Result<Void, RadioError> {
-        var result: Result<Void, RadioError> = .success(())
+    private func registerUntilDone() async -> Result<Void, BearerError> {
+        var result: Result<Void, BearerError> = .success(())
         let wasRegistered = registered != nil
         while needsRenewal {
             needsRenewal = false
@@ -81,7 +81,7 @@ extension BlueZRadio {
             case .report: break
             case .reportRefusal:
                 if await isRefusedByKernel() {
-                    result = .failure(RadioError(.advertisingRefused, KernelName.running))
+                    result = .failure(BearerError(.advertisingRefused, KernelName.running))
                 }
             }
         }
@@ -102,7 +102,7 @@ extension BlueZRadio {
     func renewAdvertisement() {
         guard wantedAdvertisement != nil else { return }
         Task {
-            do throws(RadioError) {
+            do throws(BearerError) {
                 try await applyAdvertisement()
             } catch {
                 logger.warning("advertising again failed: \(error)")
@@ -111,7 +111,7 @@ extension BlueZRadio {
         }
     }
 
-    private func registerAnew() async -> Result<Void, RadioError> {
+    private func registerAnew() async -> Result<Void, BearerError> {
         guard let bus, let (wanted, pace) = wantedAdvertisement else { return .success(()) }
         await serveGatt(of: wanted.service)
         let advertisement = advertised(wanted)
@@ -133,8 +133,8 @@ extension BlueZRadio {
         }
     }
 
-    private func registerWithKernel(_ advertisement: Advertisement) async -> Result<Void, RadioError> {
-        do throws(RadioError) {
+    private func registerWithKernel(_ advertisement: Advertisement) async -> Result<Void, BearerError> {
+        do throws(BearerError) {
             try await advertiseByKernel(advertisement)
             if !advertisingRoute.bypassesService {
                 logger.warning(
@@ -164,9 +164,9 @@ extension BlueZRadio {
 
     /// Opens two listeners. A phone's system passes its channels to apps as streams and does not say how it splits
     /// them, so their SDUs carry their own lengths.
-    func listen() throws(RadioError) {
+    func listen() throws(BearerError) {
         guard listeners.isEmpty else { return }
-        do throws(RadioError) {
+        do throws(BearerError) {
             for isForStreams in [false, true] { listeners.append(try listener(isForStreams: isForStreams)) }
         } catch {
             stopListening()
@@ -174,7 +174,7 @@ extension BlueZRadio {
         }
     }
 
-    private func listener(isForStreams: Bool) throws(RadioError) -> Listener {
+    private func listener(isForStreams: Bool) throws(BearerError) -> Listener {
         var address = adapter.address.kernelAddress
         var options = Self.channelOptions
         // The kernel then requires encryption with a bond's key before it accepts a channel (`docs/bluez.md`).
@@ -191,9 +191,9 @@ extension BlueZRadio {
     private func accept(on listener: PacketSocket, isForStreams: Bool) async {
         var peer = cbluez_address()
         while let caller = await listener.nextCaller(logger: logger, { Int(cbluez_l2cap_accept($0, &peer)) }) {
-            let channel = channel(caller, to: RadioEndpoint(peer), isDialled: false)
+            let channel = channel(caller, to: BearerEndpoint(peer), isDialled: false)
             if requiresBond, channel.security?.isOfBond != true { channel.refuse(.bond) }
-            eventSink.yield(.accepted(isForStreams ? channel.carryingStream : channel as any RadioChannel))
+            eventSink.yield(.accepted(isForStreams ? channel.carryingStream : channel as any BearerChannel))
         }
     }
 
@@ -204,13 +204,13 @@ extension BlueZRadio {
             security_level: 0)
     }
 
-    static func socketError(_ code: Int32) -> RadioError {
+    static func socketError(_ code: Int32) -> BearerError {
         switch code {
-        case EPERM, EACCES: RadioError(.notPermitted, SystemError.text(code))
-        case ENODEV, EADDRNOTAVAIL: RadioError(.noAdapter, SystemError.text(code))
-        case ENETDOWN, EHOSTUNREACH: RadioError(.radioOff, SystemError.text(code))
-        case EAFNOSUPPORT, EPROTONOSUPPORT: RadioError(.unsupported, SystemError.text(code))
-        default: RadioError(.failed, SystemError.text(code))
+        case EPERM, EACCES: BearerError(.notPermitted, SystemError.text(code))
+        case ENODEV, EADDRNOTAVAIL: BearerError(.noAdapter, SystemError.text(code))
+        case ENETDOWN, EHOSTUNREACH: BearerError(.radioOff, SystemError.text(code))
+        case EAFNOSUPPORT, EPROTONOSUPPORT: BearerError(.unsupported, SystemError.text(code))
+        default: BearerError(.failed, SystemError.text(code))
         }
     }
 }
@@ -229,7 +229,7 @@ struct Listener: Sendable {
     }
 }
 
-extension RadioChannel {
+extension BearerChannel {
     /// Reads this channel as a stream of SDUs.
-    var carryingStream: any RadioChannel { FramedChannel(self, framing: StreamPieces()) }
+    var carryingStream: any BearerChannel { FramedChannel(self, framing: StreamPieces()) }
 }

@@ -35,21 +35,21 @@ struct KnownServices: Sendable {
     // MARK: Scanning
 
     /// Reports services of this type, or none.
-    mutating func scan(for service: ServiceUUID?, now: MeshInstant) -> [RadioEvent] {
+    mutating func scan(for service: ServiceUUID?, now: MeshInstant) -> [BearerEvent] {
         scanned = service
         for name in services.keys { services[name]?.told = nil }
         return tick(now: now)
     }
 
     /// Time has passed. Existing services are reported again.
-    mutating func tick(now: MeshInstant) -> [RadioEvent] {
+    mutating func tick(now: MeshInstant) -> [BearerEvent] {
         services.keys.sorted().compactMap { tell($0, now: now) }
     }
 
     // MARK: Found services
 
     /// A service was found at a place, or has changed.
-    mutating func found(_ service: FoundService, now: MeshInstant) -> [RadioEvent] {
+    mutating func found(_ service: FoundService, now: MeshInstant) -> [BearerEvent] {
         guard let advertisement = ServiceRecord.advertisement(in: service.txt), let address = service.socketAddress,
             advertisement.idPrefix != own
         else {
@@ -71,7 +71,7 @@ struct KnownServices: Sendable {
     }
 
     /// The service is gone.
-    mutating func gone(_ place: ServicePlace) -> [RadioEvent] {
+    mutating func gone(_ place: ServicePlace) -> [BearerEvent] {
         guard var known = services[place.name] else { return [] }
         remember(place, known.places.removeValue(forKey: place), of: known.advertisement.idPrefix)
         guard known.places.isEmpty else {
@@ -107,7 +107,7 @@ struct KnownServices: Sendable {
     }
 
     /// The service did not answer, so its data may be out of date.
-    mutating func unanswered(_ name: String, now: MeshInstant) -> [RadioEvent] {
+    mutating func unanswered(_ name: String, now: MeshInstant) -> [BearerEvent] {
         guard let known = services[name], known.doubtfulUntil == nil else { return [] }
         services[name]?.doubtfulUntil = now + LANLimits.doubt
         services[name]?.told = nil
@@ -115,7 +115,7 @@ struct KnownServices: Sendable {
     }
 
     /// The service has answered.
-    mutating func answered(_ name: String, now: MeshInstant) -> [RadioEvent] {
+    mutating func answered(_ name: String, now: MeshInstant) -> [BearerEvent] {
         services[name]?.doubtfulUntil = nil
         return [tell(name, now: now)].compactMap(\.self)
     }
@@ -125,11 +125,11 @@ struct KnownServices: Sendable {
         return bytes[0] == 0xFE ? 2 : 1
     }
 
-    private static func endpoint(_ name: String) -> RadioEndpoint {
-        RadioEndpoint(address: name, psm: ServiceRecord.psm, bearer: .lan)
+    private static func endpoint(_ name: String) -> BearerEndpoint {
+        BearerEndpoint(address: name, psm: ServiceRecord.psm, bearer: .lan)
     }
 
-    private mutating func tell(_ name: String, now: MeshInstant) -> RadioEvent? {
+    private mutating func tell(_ name: String, now: MeshInstant) -> BearerEvent? {
         guard let known = services[name], known.advertisement.service == scanned else { return nil }
         if let until = known.doubtfulUntil, now < until { return nil }
         if let told = known.told, now - told < BearerLimits.scanResultRepeat { return nil }

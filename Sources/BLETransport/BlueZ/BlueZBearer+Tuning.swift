@@ -21,7 +21,7 @@ struct LinkWatch {
 }
 
 /// Performs the actions of `LinkTuning`.
-extension BlueZRadio {
+extension BlueZBearer {
     /// Reads the events of the adapter's links, if this process may.
     func watchLinks() {
         forgetLinks()

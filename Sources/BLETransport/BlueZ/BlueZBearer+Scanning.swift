@@ -5,7 +5,7 @@ import MeshProtocol
 
 /// All that bluetoothd has reported of a device. It reports only changes.
 struct KnownDevice {
-    var address: RadioEndpoint?
+    var address: BearerEndpoint?
     var rssi: Int?
     /// Time of its last reported advertisement, of any kind.
     var lastHeard: MeshInstant?
@@ -22,7 +22,7 @@ struct KnownDevice {
     /// The kind of device, as desktops name their icons.
     var icon = ""
     /// The last reported endpoint, to report when it is lost.
-    var reported: RadioEndpoint?
+    var reported: BearerEndpoint?
 
     mutating func merge(_ change: DeviceChange) {
         address = change.address ?? address
@@ -76,7 +76,7 @@ struct KnownDevice {
             let advertisement = Advertisement(service: service, payload: payload, localName: name),
             advertises(service, advertisement)
         else { return nil }
-        let endpoint = RadioEndpoint(
+        let endpoint = BearerEndpoint(
             address: address.address, addressKind: address.addressKind, psm: psm,
             requiresBond: advertisement.flags.critical.contains(.bond))
         return ScanResult(endpoint: endpoint, advertisement: advertisement, rssi: rssi)
@@ -118,9 +118,9 @@ struct Discovery: Sendable {
     }
 }
 
-extension BlueZRadio {
+extension BlueZBearer {
     /// Scans for advertisements of a service, through bluetoothd's discovery.
-    public func scan(for service: ServiceUUID) async throws(RadioError) {
+    public func scan(for service: ServiceUUID) async throws(BearerError) {
         scanned = service
         supervise(.scanWanted)
         try await discover()
@@ -134,7 +134,7 @@ extension BlueZRadio {
     }
 
     /// Starts a wanted discovery, unless a dial is under way. Discovery keeps the kernel from connecting.
-    func discover() async throws(RadioError) {
+    func discover() async throws(BearerError) {
         guard scanned != nil, let bus, !dialQueue.isBusy else { return }
         let attempt = discovery.isOn ? nil : discovery.begin()
         do throws(BusFailure) {

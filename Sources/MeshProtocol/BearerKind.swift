@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The kind of network that carries a link, as programs see it.
-public enum Bearer: String, Hashable, Sendable, CaseIterable, Codable {
+public enum BearerKind: String, Hashable, Sendable, CaseIterable, Codable {
     /// A Bluetooth channel, of packets or as a stream.
     case l2cap
     /// Wi-Fi or Ethernet.

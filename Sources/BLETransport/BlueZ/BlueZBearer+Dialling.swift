@@ -41,18 +41,18 @@ struct DialQueue {
     }
 }
 
-extension BlueZRadio {
+extension BlueZBearer {
     /// Opens a channel, after the dials before it. The kernel keeps an attempt pending for 40 s.
-    public func dial(_ endpoint: RadioEndpoint) async throws(RadioError) -> any RadioChannel {
+    public func dial(_ endpoint: BearerEndpoint) async throws(BearerError) -> any BearerChannel {
         guard !endpoint.requiresBond || isBonded(with: endpoint) else {
             // Without this check the kernel would pair without asking the user, and the dial would be refused anyway.
             throw Self.noBond
         }
-        guard await takeTurn() else { throw RadioError(.cancelled) }
+        guard await takeTurn() else { throw BearerError(.cancelled) }
         await pauseDiscovery()
         await makeWayForDial(of: endpoint)
-        let outcome: Result<any RadioChannel, RadioError>
-        do throws(RadioError) {
+        let outcome: Result<any BearerChannel, BearerError>
+        do throws(BearerError) {
             outcome = .success(try await connect(to: endpoint))
         } catch {
             outcome = .failure(error)
@@ -63,7 +63,7 @@ extension BlueZRadio {
         return try outcome.get()
     }
 
-    private static let noBond = RadioError(.bondRequired, "the host takes only devices that it is bonded with")
+    private static let noBond = BearerError(.bondRequired, "the host takes only devices that it is bonded with")
 
     /// If the bond's key is too short, the host's kernel refuses the dial with ECONNREFUSED. A host with a new PSM
     /// gives the same error, and its next scan result shows the new PSM. A dial without an answer also ends this way,
@@ -75,7 +75,7 @@ extension BlueZRadio {
         (code == ECONNABORTED || code == EACCES) && (try? Adapter.find(adapter.name))?.isUp == true
     }
 
-    private func isBonded(with endpoint: RadioEndpoint) -> Bool {
+    private func isBonded(with endpoint: BearerEndpoint) -> Bool {
         devices.values.contains { $0.hasBond && $0.address?.address == endpoint.address }
     }
 
@@ -97,7 +97,7 @@ extension BlueZRadio {
 
     private func leaveQueue(_ id: Int) { dialQueue.leave(id) }
 
-    private func connect(to endpoint: RadioEndpoint) async throws(RadioError) -> any RadioChannel {
+    private func connect(to endpoint: BearerEndpoint) async throws(BearerError) -> any BearerChannel {
         await askBeforeDial()
         defer {
             for dial in unansweredDials { dial.close() }
@@ -122,11 +122,11 @@ extension BlueZRadio {
                     // A dial fails because of the other side or the air, unless the adapter itself is gone.
                     let error = Self.socketError(failure)
                     let isOurs = error.code == .noAdapter || error.code == .radioOff
-                    throw isOurs ? error : RadioError(.dialFailed, error.cause)
+                    throw isOurs ? error : BearerError(.dialFailed, error.cause)
                 }
             }
             try? await Task.sleep(for: RadioLimits.dialPause)
-            guard !Task.isCancelled else { throw RadioError(.cancelled) }
+            guard !Task.isCancelled else { throw BearerError(.cancelled) }
         }
     }
 
@@ -143,8 +143,8 @@ extension BlueZRadio {
     /// Over a link that is up, the answer may have gone to another channel. The other side then has a channel for this
     /// number and would refuse another dial with it. So this socket stays open, unanswered, while the next dial runs.
     private func attempt(
-        _ endpoint: RadioEndpoint
-    ) async throws(RadioError) -> Result<any RadioChannel, DialFailure> {
+        _ endpoint: BearerEndpoint
+    ) async throws(BearerError) -> Result<any BearerChannel, DialFailure> {
         applySettings(toDialOf: endpoint)
         let device = devices.values.first { $0.address?.address == endpoint.address }
         dialClock = DialClock(of: endpoint.address, lastHeard: device?.lastHeard, now: now)
@@ -177,14 +177,14 @@ extension BlueZRadio {
         } catch {
             guard error.code == .closed else { throw error }
             guard dialling === socket else { return .failure(DialFailure(errno: Self.renewal)) }
-            throw RadioError(.radioOff, "the adapter is being reset")
+            throw BearerError(.radioOff, "the adapter is being reset")
         }
         let result = try socket.attempt { Int(cbluez_l2cap_dial_result($0)) }
         guard result == 0 else { return .failure(DialFailure(errno: Int32(-result))) }
-        guard let connected = socket.surrender() else { throw RadioError(.closed) }
+        guard let connected = socket.surrender() else { throw BearerError(.closed) }
         let channel = channel(connected, to: endpoint, isDialled: true)
         dialTimes[channel.handle] = dialClock?.time(now: now)
-        return .success(endpoint.isStream ? channel.carryingStream : channel as any RadioChannel)
+        return .success(endpoint.isStream ? channel.carryingStream : channel as any BearerChannel)
     }
 
     /// Distinguishes a hung controller from an unreachable host, before the dial blocks questions to the controller.

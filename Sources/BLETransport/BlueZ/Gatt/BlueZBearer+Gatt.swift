@@ -26,7 +26,7 @@ struct GattState: Sendable {
 
 /// A GATT service. Phones read the PSM of their streams from it. Devices that have only GATT link over it
 /// (`docs/protocol.md`, "GATT").
-extension BlueZRadio {
+extension BlueZBearer {
     private static let application = "/org/roadmesh/gatt"
 
     /// Registers the service, unless bluetoothd has it. The host works without it, since other nodes find it by L2CAP.

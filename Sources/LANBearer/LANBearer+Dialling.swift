@@ -6,11 +6,11 @@ import MeshProtocol
 import NIOCore
 import NIOPosix
 
-extension LANRadio {
+extension LANBearer {
     /// Opens a connection to a service that was found. It tries again until a connection opens, at the service's
     /// current address, or until `RadioLimits.dialLimit`.
-    public func dial(_ endpoint: RadioEndpoint) async throws(RadioError) -> any RadioChannel {
-        guard !isClosed else { throw RadioError(.closed) }
+    public func dial(_ endpoint: BearerEndpoint) async throws(BearerError) -> any BearerChannel {
+        guard !isClosed else { throw BearerError(.closed) }
         lastDial += 1
         let number = lastDial
         dials[number] = Dial(name: endpoint.address)
@@ -20,15 +20,15 @@ extension LANRadio {
             if let channel = await tryAll(endpoint) {
                 guard !Task.isCancelled, !isClosed else {
                     channel.close()
-                    throw RadioError(isClosed ? .closed : .cancelled)
+                    throw BearerError(isClosed ? .closed : .cancelled)
                 }
                 tell(services.answered(endpoint.address, now: now))
                 return channel
             }
-            if Task.isCancelled { throw RadioError(.cancelled) }
-            if isClosed { throw RadioError(.closed) }
+            if Task.isCancelled { throw BearerError(.cancelled) }
+            if isClosed { throw BearerError(.closed) }
             tell(services.unanswered(endpoint.address, now: now))
-            guard ContinuousClock.now < limit else { throw RadioError(.dialFailed, "no answer") }
+            guard ContinuousClock.now < limit else { throw BearerError(.dialFailed, "no answer") }
             await pause(number)
         }
     }
@@ -59,7 +59,7 @@ extension LANRadio {
     }
 
     /// Tries all addresses, with a short delay between them, and returns the first that answers.
-    private func tryAll(_ endpoint: RadioEndpoint) async -> (any RadioChannel)? {
+    private func tryAll(_ endpoint: BearerEndpoint) async -> (any BearerChannel)? {
         let places = services.addresses(of: endpoint.address).filter { isLocal($0.address) }
         return await withTaskGroup(of: (TCPStream, Int)?.self) { group in
             for (number, (place, address)) in places.enumerated() {
@@ -83,7 +83,7 @@ extension LANRadio {
         }
     }
 
-    private func connect(to address: SocketAddress, _ endpoint: RadioEndpoint) async -> TCPStream? {
+    private func connect(to address: SocketAddress, _ endpoint: BearerEndpoint) async -> TCPStream? {
         let inlet = TCPStream.Inlet()
         let opening = ClientBootstrap(group: group)
             .connectTimeout(TimeAmount(LANLimits.connect))

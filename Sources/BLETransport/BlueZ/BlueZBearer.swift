@@ -8,14 +8,14 @@ import MeshProtocol
 
 /// The Bluetooth radio. bluetoothd advertises and discovers over D-Bus, and the kernel's LE L2CAP channels carry the
 /// data. `docs/bluez.md` describes what Linux really does, and why this code does what it does.
-public actor BlueZRadio: Radio {
+public actor BlueZBearer: Bearer {
     /// `bluez hci0`
     public nonisolated let name: String
     /// The events on the air, for one listener.
-    public nonisolated let events: AsyncStream<RadioEvent>
+    public nonisolated let events: AsyncStream<BearerEvent>
 
     let poller: Poller
-    let eventSink: AsyncStream<RadioEvent>.Continuation
+    let eventSink: AsyncStream<BearerEvent>.Continuation
     let logger: Logger
     private var listening: Task<Void, Never>?
     private var ready: [CheckedContinuation<Bool, Never>] = []
@@ -60,7 +60,7 @@ public actor BlueZRadio: Radio {
     var advertisingRoute = AdvertisingRoute()
     var advertisingNumber: AdvertisingNumber?
     var advertisements = 0
-    var advertising: Task<Result<Void, RadioError>, Never>?
+    var advertising: Task<Result<Void, BearerError>, Never>?
     var needsRenewal = false
     var wasAdvertisementLost = false
     var listeners: [Listener] = []
@@ -102,7 +102,7 @@ public actor BlueZRadio: Radio {
     public init(
         adapter: String? = nil, demands: AdvertisedFlags.Critical = [], settings: AdapterSettingsPolicy = .leave,
         logger: Logger = Logger(label: "roadmesh.bluez")
-    ) throws(RadioError) {
+    ) throws(BearerError) {
         let found = try Adapter.find(adapter)
         (self.adapter, named, self.demands, settingsPolicy) = (found, adapter, demands, settings)
         name = "bluez \(found.name)"
@@ -118,14 +118,14 @@ public actor BlueZRadio: Radio {
     public var dialsWhileDialled: Bool? { adapter.hasBothRoles }
 
     /// Connects to bluetoothd, and checks that it runs and the adapter is on.
-    public func open() async throws(RadioError) {
+    public func open() async throws(BearerError) {
         let bus = try BlueZBus(poller: poller)
         self.bus = bus
         lookAtService()
         listening = Task { for await event in bus.events { await self.received(event) } }
         await bus.start()
         guard await isServiceRunning() else {
-            throw RadioError(.serviceNotRunning, "bluetoothd is not running")
+            throw BearerError(.serviceNotRunning, "bluetoothd is not running")
         }
         do {
             try await bus.listObjects()
@@ -222,11 +222,11 @@ public actor BlueZRadio: Radio {
 
     /// The meaning of a failed call to bluetoothd. For an adapter that is off, bluetoothd reports only "Failed" or
     /// "NotReady". The radio's known state and rfkill give the real cause.
-    func explained(_ busFailure: BusFailure) -> RadioError {
+    func explained(_ busFailure: BusFailure) -> BearerError {
         explained(busFailure.radioError)
     }
 
-    func explained(_ error: RadioError) -> RadioError {
+    func explained(_ error: BearerError) -> BearerError {
         supervisor.failure ?? (error.code == .radioOff ? adapter.whyOff : error)
     }
 }

@@ -14,7 +14,7 @@ actor AvahiDirectory: ServiceDirectory {
         (events, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(LANLimits.directoryEvents))
     }
 
-    func open() async throws(RadioError) {
+    func open() async throws(BearerError) {
         let bus = try AvahiBus()
         listening = Task { await self.listen(to: bus) }
     }

@@ -103,7 +103,7 @@ struct AvahiMachine: Sendable {
     /// The bus connection is lost.
     mutating func disconnected(_ cause: String) -> [Action] {
         forget()
-        fail(RadioError(.serviceNotRunning, cause))
+        fail(BearerError(.serviceNotRunning, cause))
         defer { actions = [] }
         return actions
     }
@@ -120,7 +120,7 @@ struct AvahiMachine: Sendable {
             registered = nil
         case .server(nil), .owner(isThere: false):
             forget()
-            fail(RadioError(.serviceNotRunning, "avahi-daemon is not running"))
+            fail(BearerError(.serviceNotRunning, "avahi-daemon is not running"))
         case .owner(isThere: true): call(.askState)
         case .group(let path, let error):
             group = path.map { .made($0) } ?? .none
@@ -212,12 +212,12 @@ struct AvahiMachine: Sendable {
 
     /// A call has failed although there is a daemon. It is repeated after the daemon's next change.
     private mutating func failed(_ error: String) -> [Action] {
-        fail(RadioError(.failed, error))
+        fail(BearerError(.failed, error))
         defer { actions = [] }
         return actions
     }
 
-    private mutating func fail(_ error: RadioError) {
+    private mutating func fail(_ error: BearerError) {
         guard !hasFailed else { return }
         hasFailed = true
         actions.append(.tell(.failed(error)))

@@ -5,14 +5,14 @@ import MeshProtocol
 import NIOConcurrencyHelpers
 
 /// A channel for values over a pair of topics. `carryingChunks` combines values into SDUs.
-final class BrokerChannel: RadioChannel {
-    let endpoint: RadioEndpoint
+final class BrokerChannel: BearerChannel {
+    let endpoint: BearerEndpoint
     let sendMTU = BrokerLimits.valueBytes
 
     private struct State {
         var arrived: [[UInt8]] = []
         /// Why the channel has ended; without an error if the other side has closed it.
-        var end: RadioError??
+        var end: BearerError??
         /// Bytes that have not been sent yet.
         var underWay = 0
     }
@@ -26,7 +26,7 @@ final class BrokerChannel: RadioChannel {
     private let closed: @Sendable () -> Void
 
     init(
-        _ connection: MQTTConnection, topic: String, endpoint: RadioEndpoint, closed: @escaping @Sendable () -> Void
+        _ connection: MQTTConnection, topic: String, endpoint: BearerEndpoint, closed: @escaping @Sendable () -> Void
     ) {
         (self.connection, self.topic, self.endpoint, self.closed) = (connection, topic, endpoint, closed)
     }
@@ -35,18 +35,18 @@ final class BrokerChannel: RadioChannel {
 
     // MARK: Sending
 
-    func send(_ value: [UInt8]) async throws(RadioError) {
+    func send(_ value: [UInt8]) async throws(BearerError) {
         while try !sendAtOnce(value) { try await room.wait() }
     }
 
-    func sendAtOnce(_ value: [UInt8]) throws(RadioError) -> Bool {
-        guard value.count <= sendMTU else { throw RadioError(.tooLarge, "\(value.count) bytes") }
-        let (hasRoom, end) = state.withLockedValue { state -> (Bool, RadioError??) in
+    func sendAtOnce(_ value: [UInt8]) throws(BearerError) -> Bool {
+        guard value.count <= sendMTU else { throw BearerError(.tooLarge, "\(value.count) bytes") }
+        let (hasRoom, end) = state.withLockedValue { state -> (Bool, BearerError??) in
             guard state.end == nil, state.underWay < BrokerLimits.channelBytes else { return (false, state.end) }
             state.underWay += value.count
             return (true, nil)
         }
-        if case .some(let error) = end { throw error ?? RadioError(.channelLost, "the other side has closed") }
+        if case .some(let error) = end { throw error ?? BearerError(.channelLost, "the other side has closed") }
         guard hasRoom else { return false }
         let (state, room) = (state, room)
         let leaves = connection.publish(topic, value) {
@@ -54,7 +54,7 @@ final class BrokerChannel: RadioChannel {
             room.ring()
         }
         guard leaves else {
-            let lost = RadioError(.channelLost, "the connection to the broker is gone")
+            let lost = BearerError(.channelLost, "the connection to the broker is gone")
             finish(with: lost)
             throw lost
         }
@@ -63,9 +63,9 @@ final class BrokerChannel: RadioChannel {
 
     // MARK: Receiving
 
-    func receive() async throws(RadioError) -> [UInt8]? {
+    func receive() async throws(BearerError) -> [UInt8]? {
         while true {
-            let (value, end) = state.withLockedValue { state -> ([UInt8]?, RadioError??) in
+            let (value, end) = state.withLockedValue { state -> ([UInt8]?, BearerError??) in
                 state.arrived.isEmpty ? (nil, state.end) : (state.arrived.removeFirst(), nil)
             }
             if let value { return value }
@@ -90,7 +90,7 @@ final class BrokerChannel: RadioChannel {
     }
 
     /// Ends the channel; without an error if the other side has closed it. Values that have arrived are still read.
-    func finish(with error: RadioError?) {
+    func finish(with error: BearerError?) {
         state.withLockedValue { state in
             // A channel that this side has closed delivers no more values.
             if error?.code == .closed { state.arrived = [] }
@@ -101,7 +101,7 @@ final class BrokerChannel: RadioChannel {
     }
 
     func close() {
-        finish(with: RadioError(.closed))
+        finish(with: BearerError(.closed))
         closed()
     }
 

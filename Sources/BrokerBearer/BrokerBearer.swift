@@ -8,13 +8,13 @@ import NIOConcurrencyHelpers
 
 /// An MQTT broker as a radio: all nodes that use the same broker are in range (`docs/protocol.md`, "Broker").
 ///
-/// The node also works without the broker. The radio reports the broker's condition as `RadioEvent.broker`, and retries
+/// The node also works without the broker. The radio reports the broker's condition as `BearerEvent.broker`, and retries
 /// the connection as long as it is open.
-public actor BrokerRadio: Radio {
+public actor BrokerBearer: Bearer {
     /// Always `broker`.
     public nonisolated let name = "broker"
     /// All events, for one listener.
-    public nonisolated let events: AsyncStream<RadioEvent>
+    public nonisolated let events: AsyncStream<BearerEvent>
     /// Channels are independent of one another.
     public nonisolated let dialsWhileDialled: Bool? = true
     /// The flags in every advertisement of this radio.
@@ -22,11 +22,11 @@ public actor BrokerRadio: Radio {
 
     private let options: MQTTConnection.Options
     private let logger: Logger
-    private let eventSink: AsyncStream<RadioEvent>.Continuation
+    private let eventSink: AsyncStream<BearerEvent>.Continuation
     private var machine: BrokerMachine
     private var connection: MQTTConnection?
     private var channels: [BrokerID: Open] = [:]
-    private var dials: [Int: CheckedContinuation<(any RadioChannel)?, Never>] = [:]
+    private var dials: [Int: CheckedContinuation<(any BearerChannel)?, Never>] = [:]
     private var lastDial = 0
     private var isClosed = false
     private var running: Task<Void, Never>?
@@ -61,7 +61,7 @@ public actor BrokerRadio: Radio {
     private var now: MeshInstant { ContinuousClock.now - origin }
 
     /// Connects, and reconnects until `close`.
-    public func open() async throws(RadioError) {
+    public func open() async throws(BearerError) {
         guard running == nil, !isClosed else { return }
         running = Task { await self.run() }
         telling = Task {
@@ -80,7 +80,7 @@ public actor BrokerRadio: Radio {
         telling?.cancel()
         for (_, open) in channels {
             _ = try? open.channel?.sendAtOnce(BrokerValue.end)
-            open.channel?.finish(with: RadioError(.channelLost, "the radio is closed"))
+            open.channel?.finish(with: BearerError(.channelLost, "the radio is closed"))
         }
         for number in dials.keys { finish(number, nil) }
         connection?.close()
@@ -155,7 +155,7 @@ public actor BrokerRadio: Radio {
         case .deliver(let value, let id):
             guard let channel = channels[id]?.channel, !channel.take(value) else { return }
             _ = try? channel.sendAtOnce(BrokerValue.end)
-            channel.finish(with: RadioError(.channelLost, "values beyond the window"))
+            channel.finish(with: BearerError(.channelLost, "values beyond the window"))
             handle(.closed(id))
         case .silent(let topic): tell(account.silent(topic))
         case .reconnect(let silent):
@@ -165,11 +165,11 @@ public actor BrokerRadio: Radio {
         }
     }
 
-    private func endpoint(_ address: BrokerID) -> RadioEndpoint {
-        RadioEndpoint(address: address.text, psm: BrokerPresence.psm, bearer: .broker)
+    private func endpoint(_ address: BrokerID) -> BearerEndpoint {
+        BearerEndpoint(address: address.text, psm: BrokerPresence.psm, bearer: .broker)
     }
 
-    private func open(_ id: BrokerID, to other: BrokerID) -> (any RadioChannel)? {
+    private func open(_ id: BrokerID, to other: BrokerID) -> (any BearerChannel)? {
         guard let connection, !isClosed else { return nil }
         let topic = machine.topics.value(other, id)
         let channel = BrokerChannel(connection, topic: topic, endpoint: endpoint(other)) {
@@ -187,8 +187,8 @@ public actor BrokerRadio: Radio {
     // MARK: Advertising and scanning
 
     /// Advertises to all nodes at the broker while a connection is up, and accepts callers.
-    public func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(RadioError) {
-        guard !isClosed else { throw RadioError(.closed) }
+    public func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(BearerError) {
+        guard !isClosed else { throw BearerError(.closed) }
         var advertisement = advertisement
         advertisement.flags = advertisement.flags.union(advertisedFlags)
         handle(.advertise(advertisement))
@@ -198,8 +198,8 @@ public actor BrokerRadio: Radio {
     public func stopAdvertising() async { handle(.advertise(nil)) }
 
     /// Reports other nodes at the broker.
-    public func scan(for service: ServiceUUID) async throws(RadioError) {
-        guard !isClosed else { throw RadioError(.closed) }
+    public func scan(for service: ServiceUUID) async throws(BearerError) {
+        guard !isClosed else { throw BearerError(.closed) }
         handle(.scan(service))
     }
 
@@ -209,10 +209,10 @@ public actor BrokerRadio: Radio {
     // MARK: Dialling
 
     /// Calls a found node repeatedly until it answers, for at most `RadioLimits.dialLimit`.
-    public func dial(_ endpoint: RadioEndpoint) async throws(RadioError) -> any RadioChannel {
-        guard !isClosed else { throw RadioError(.closed) }
+    public func dial(_ endpoint: BearerEndpoint) async throws(BearerError) -> any BearerChannel {
+        guard !isClosed else { throw BearerError(.closed) }
         guard let other = BrokerID(endpoint.address) else {
-            throw RadioError(.dialFailed, "not an address of a broker")
+            throw BearerError(.dialFailed, "not an address of a broker")
         }
         lastDial += 1
         let number = lastDial
@@ -221,7 +221,7 @@ public actor BrokerRadio: Radio {
             if !Task.isCancelled { self.giveUp(number) }
         }
         defer { limit.cancel() }
-        let channel: (any RadioChannel)? = await withTaskCancellationHandler {
+        let channel: (any BearerChannel)? = await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
                 guard !Task.isCancelled, !isClosed else { return waiter.resume(returning: nil) }
                 dials[number] = waiter
@@ -231,12 +231,12 @@ public actor BrokerRadio: Radio {
             Task { await self.giveUp(number) }
         }
         guard let channel else {
-            if Task.isCancelled { throw RadioError(.cancelled) }
-            throw isClosed ? RadioError(.closed) : RadioError(.dialFailed, "no answer")
+            if Task.isCancelled { throw BearerError(.cancelled) }
+            throw isClosed ? BearerError(.closed) : BearerError(.dialFailed, "no answer")
         }
         guard !Task.isCancelled else {
             channel.close()
-            throw RadioError(.cancelled)
+            throw BearerError(.cancelled)
         }
         return channel
     }
@@ -246,7 +246,7 @@ public actor BrokerRadio: Radio {
         finish(number, nil)
     }
 
-    private func finish(_ number: Int, _ channel: (any RadioChannel)?) {
+    private func finish(_ number: Int, _ channel: (any BearerChannel)?) {
         guard let waiter = dials.removeValue(forKey: number) else {
             channel?.close()
             return

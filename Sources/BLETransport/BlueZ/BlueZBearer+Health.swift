@@ -7,7 +7,7 @@ import Glibc
 import MeshProtocol
 
 /// Performs the actions of `AdapterSupervisor`.
-extension BlueZRadio {
+extension BlueZBearer {
     /// Sends an event to the supervisor, and performs its actions.
     func supervise(_ event: AdapterSupervisor.Event) {
         guard !isClosed else { return }
@@ -54,7 +54,7 @@ extension BlueZRadio {
 
     private func take(_ step: AdapterSupervisor.Step, _ number: Int) async {
         logger.info("repairing the radio: \(step)")
-        do throws(RadioError) {
+        do throws(BearerError) {
             switch step {
             case .restore: try await restore()
             case .powerCycle: try await powerCycle()
@@ -69,16 +69,16 @@ extension BlueZRadio {
     }
 
     /// bluetoothd or the adapter is back, and has lost its state.
-    private func restore() async throws(RadioError) {
+    private func restore() async throws(BearerError) {
         let there = try Adapter.all().first { $0.name == adapter.name }
         // Another adapter has replaced it.
         if let there, there.address != adapter.address { use(there) }
         // The socket of an adapter that was unplugged ends, and gets no events of the next adapter.
         if linkWatch.socket == nil { watchLinks() }
-        var refusal: RadioError?
+        var refusal: BearerError?
         if wantedAdvertisement != nil {
             try listen()
-            do throws(RadioError) {
+            do throws(BearerError) {
                 try await applyAdvertisement()
             } catch {
                 // Scanning works without advertising.
@@ -99,7 +99,7 @@ extension BlueZRadio {
 
     // MARK: Switching off and on
 
-    private func powerCycle() async throws(RadioError) {
+    private func powerCycle() async throws(BearerError) {
         // A pending dial at a power-off can crash some kernels (`docs/bluez.md`).
         dialling?.close()
         if try await resetByKernel() { return }
@@ -110,7 +110,7 @@ extension BlueZRadio {
 
     /// Power-cycles through the kernel. bluetoothd gives up on an adapter that does not answer. Returns false if this
     /// process lacks the permission.
-    private func resetByKernel() async throws(RadioError) -> Bool {
+    private func resetByKernel() async throws(BearerError) -> Bool {
         let index = adapter.index
         // The call blocks for seconds, so it gets its own thread.
         let result = await withCheckedContinuation { caller in
@@ -119,12 +119,12 @@ extension BlueZRadio {
         switch result {
         case 0: return true
         case -EPERM, -EACCES: return false
-        default: throw RadioError(.adapterSilent, SystemError.text(-result))
+        default: throw BearerError(.adapterSilent, SystemError.text(-result))
         }
     }
 
-    private func power(_ isOn: Bool) async throws(RadioError) {
-        guard let bus else { throw RadioError(.closed) }
+    private func power(_ isOn: Bool) async throws(BearerError) {
+        guard let bus else { throw BearerError(.closed) }
         do {
             try await bus.setPowered(isOn, on: adapter.path)
         } catch {
@@ -136,12 +136,12 @@ extension BlueZRadio {
 
     /// Switches to the same adapter if it has come back under another name, else to the adapter that the user has
     /// named, or to any adapter that is on if the user has named none.
-    private func move() throws(RadioError) {
+    private func move() throws(BearerError) {
         let gone = adapter
         let there = try Adapter.all().filter { $0.isUp && $0.hasLowEnergy }
         let same = there.first { $0.address == gone.address && $0 != gone } ?? there.first { $0.name == named }
         let other = named == nil ? there.first { $0.address != gone.address } : nil
-        guard let next = same ?? other else { throw RadioError(.noAdapter, "there is no other adapter") }
+        guard let next = same ?? other else { throw BearerError(.noAdapter, "there is no other adapter") }
         use(next)
         supervisor = supervisor.moved(from: gone.name, to: next.name, now: now)
     }

@@ -6,15 +6,15 @@ import MeshProtocol
 
 /// A weak reference: the user owns the channel.
 struct WeakChannel {
-    weak var channel: (any RadioChannel)?
+    weak var channel: (any BearerChannel)?
 }
 
 /// The links below the channels. `UnusedLinks` decides which of them end. An unused link would cost the host's adapter
 /// a link and airtime until its device is out of range. The guest's bluetoothd would keep naming the host by its GATT
 /// services and name.
-extension BlueZRadio {
+extension BlueZBearer {
     /// Takes ownership of a connected channel's descriptor.
-    func channel(_ descriptor: Int32, to endpoint: RadioEndpoint, isDialled: Bool) -> L2CAPChannel {
+    func channel(_ descriptor: Int32, to endpoint: BearerEndpoint, isDialled: Bool) -> L2CAPChannel {
         let channel = L2CAPChannel(
             descriptor, endpoint: endpoint, poller: poller, link: channelLink(isDialled: isDialled)
         ) { [weak self] handle in
@@ -37,7 +37,7 @@ extension BlueZRadio {
     }
 
     /// A channel has opened on the link with this handle.
-    func opened(_ channel: any RadioChannel, on handle: UInt16, isDialled: Bool) {
+    func opened(_ channel: any BearerChannel, on handle: UInt16, isDialled: Bool) {
         tune(handle, .opened)
         if isDialled {
             let intervals = linkWatch.links[handle]?.intervals
@@ -95,7 +95,7 @@ extension BlueZRadio {
     /// Makes room for a dial. An adapter with one role at a time can dial only when no other device is linked to it.
     /// Links without a channel end first. If a link has a channel, the dial waits, and the node that uses the channel
     /// decides. Over an existing link, a dial is one more channel.
-    func makeWayForDial(of endpoint: RadioEndpoint) async {
+    func makeWayForDial(of endpoint: BearerEndpoint) async {
         guard !devices.values.contains(where: { $0.isConnected && $0.address?.address == endpoint.address }) else {
             return
         }
@@ -115,7 +115,7 @@ extension BlueZRadio {
 
     /// Ends the link to a device, if there is one, and waits until it has ended. Over an existing link the kernel would
     /// pair as it was when the link came up: without an agent, so without digits (`docs/bluez.md`).
-    func endLink(to endpoint: RadioEndpoint) async {
+    func endLink(to endpoint: BearerEndpoint) async {
         let linked = devices.first { $0.value.isConnected && $0.value.address?.address == endpoint.address }
         guard let path = linked?.key, !isClosed else { return }
         logger.debug("ending the link to \(endpoint.address)")

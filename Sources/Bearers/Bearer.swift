@@ -6,12 +6,12 @@ import MeshProtocol
 ///
 /// All radios behave the same. `Tests/BLETransportTests/Conformance` specifies this, and runs against each radio. No
 /// call blocks a thread. A call that takes time suspends, and ends early when its task is cancelled.
-public protocol Radio: Sendable {
+public protocol Bearer: Sendable {
     /// The radio's kind and adapter, for people and logs: `bluez hci0`.
     var name: String { get }
 
     /// The events on the air, for one listener. The stream ends with `close`.
-    var events: AsyncStream<RadioEvent> { get }
+    var events: AsyncStream<BearerEvent> { get }
 
     /// Whether the radio can dial while other devices are linked to it. Nil if only a trial can show it. If it cannot,
     /// a dial waits until the last of those links has ended.
@@ -21,37 +21,37 @@ public protocol Radio: Sendable {
     var advertisedFlags: AdvertisedFlags { get }
 
     /// Finds and opens the adapter. Call it once, before anything else.
-    func open() async throws(RadioError)
+    func open() async throws(BearerError)
 
     /// Advertises, and accepts channels from all peers. A further call replaces the advertisement.
-    func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(RadioError)
+    func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(BearerError)
 
     /// Stops advertising, and stops accepting channels. Open channels stay.
     func stopAdvertising() async
 
     /// Scans for advertisements of a service.
-    func scan(for service: ServiceUUID) async throws(RadioError)
+    func scan(for service: ServiceUUID) async throws(BearerError)
 
     /// Stops scanning.
     func stopScanning() async
 
     /// Opens a channel to an endpoint that was heard. The dial stays pending while the endpoint is out of range, until
     /// the radio gives up (`dialFailed`) or the task is cancelled. The caller may then dial again.
-    func dial(_ endpoint: RadioEndpoint) async throws(RadioError) -> any RadioChannel
+    func dial(_ endpoint: BearerEndpoint) async throws(BearerError) -> any BearerChannel
 
     /// Releases the adapter. Channels close, and `events` ends.
     func close() async
 }
 
-extension Radio {
+extension Bearer {
     /// By default a radio demands nothing.
     public var advertisedFlags: AdvertisedFlags { AdvertisedFlags() }
 }
 
 /// A channel between two radios. It delivers SDUs in order and complete, with backpressure.
-public protocol RadioChannel: AnyObject, Sendable {
+public protocol BearerChannel: AnyObject, Sendable {
     /// The other end, as the radio knows it. It distinguishes channels, but does not identify the peer.
-    var endpoint: RadioEndpoint { get }
+    var endpoint: BearerEndpoint { get }
 
     /// Largest SDU that the other side accepts, in bytes.
     var sendMTU: Int { get }
@@ -60,13 +60,13 @@ public protocol RadioChannel: AnyObject, Sendable {
     var refusal: RefusalReason? { get }
 
     /// Sends one SDU in one piece. Suspends while the other side accepts no more.
-    func send(_ sdu: [UInt8]) async throws(RadioError)
+    func send(_ sdu: [UInt8]) async throws(BearerError)
 
     /// Sends one SDU in one piece if this needs no waiting. Returns whether it was sent.
-    func sendAtOnce(_ sdu: [UInt8]) throws(RadioError) -> Bool
+    func sendAtOnce(_ sdu: [UInt8]) throws(BearerError) -> Bool
 
     /// The next SDU, or nil after the other side has closed.
-    func receive() async throws(RadioError) -> [UInt8]?
+    func receive() async throws(BearerError) -> [UInt8]?
 
     /// Signal strength in dBm. Nil if the radio does not report it.
     func signalStrength() async -> Int?
@@ -81,9 +81,9 @@ public protocol RadioChannel: AnyObject, Sendable {
     func close()
 }
 
-extension RadioChannel {
+extension BearerChannel {
     /// By default every send may have to wait.
-    public func sendAtOnce(_ sdu: [UInt8]) throws(RadioError) -> Bool { false }
+    public func sendAtOnce(_ sdu: [UInt8]) throws(BearerError) -> Bool { false }
     /// By default a radio knows no reason.
     public var refusal: RefusalReason? { nil }
     /// By default a channel has no link layer to advise.
@@ -93,7 +93,7 @@ extension RadioChannel {
 }
 
 /// The address to dial. Only the radio that made it can interpret its parts.
-public struct RadioEndpoint: Hashable, Sendable {
+public struct BearerEndpoint: Hashable, Sendable {
     /// The device's address, in the radio's own form.
     public let address: String
     /// The kind of address, in the radio's own numbers.
@@ -105,12 +105,12 @@ public struct RadioEndpoint: Hashable, Sendable {
     /// Whether its channel is a stream of bytes, as phones open them.
     public let isStream: Bool
     /// The bearer that it belongs to.
-    public let bearer: Bearer
+    public let bearer: BearerKind
 
     /// An endpoint.
     public init(
         address: String, addressKind: UInt8 = 0, psm: UInt8 = 0, requiresBond: Bool = false, isStream: Bool = false,
-        bearer: Bearer = .l2cap
+        bearer: BearerKind = .l2cap
     ) {
         self.address = address
         self.addressKind = addressKind
@@ -122,21 +122,21 @@ public struct RadioEndpoint: Hashable, Sendable {
 }
 
 /// An event of a radio.
-public enum RadioEvent: Sendable {
+public enum BearerEvent: Sendable {
     /// An advertiser of the service is heard for the first time, advertises something new, or is repeated about once a
     /// second.
     case heard(ScanResult)
     /// An advertiser that this node is linked to is heard on a better bearer than the link's.
     case better(ScanResult)
     /// An advertiser is not heard any more.
-    case lost(RadioEndpoint)
+    case lost(BearerEndpoint)
     /// A link to a device is up, without a channel yet, so the device is in range. `address` is the radio's own form.
     /// Only radios that get this information report it.
     case reached(address: String)
     /// A peer has dialled this node.
-    case accepted(any RadioChannel)
+    case accepted(any BearerChannel)
     /// The radio has failed: nothing works until `recovered`. The event repeats when the cause changes.
-    case failed(RadioError)
+    case failed(BearerError)
     /// The radio works again, and has resumed advertising and scanning.
     case recovered
     /// The radio has repaired a fault automatically.
@@ -169,14 +169,14 @@ public enum BrokerCondition: Hashable, Sendable {
 /// An advertiser that was heard.
 public struct ScanResult: Hashable, Sendable {
     /// The endpoint to dial.
-    public var endpoint: RadioEndpoint
+    public var endpoint: BearerEndpoint
     /// Its advertisement.
     public var advertisement: Advertisement
     /// Signal strength in dBm. Nil if the radio does not report it.
     public var rssi: Int?
 
     /// A scan result.
-    public init(endpoint: RadioEndpoint, advertisement: Advertisement, rssi: Int?) {
+    public init(endpoint: BearerEndpoint, advertisement: Advertisement, rssi: Int?) {
         self.endpoint = endpoint
         self.advertisement = advertisement
         self.rssi = rssi

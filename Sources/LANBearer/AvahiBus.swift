@@ -29,11 +29,11 @@ final class AvahiBus: Sendable {
     private let orders = NIOLockedValueBox(Orders())
 
     /// Connects to the system bus.
-    init() throws(RadioError) {
+    init() throws(BearerError) {
         var opened: OpaquePointer?
         let status = cavahi_open(&opened)
         guard status >= 0, let opened else {
-            throw RadioError(.serviceNotRunning, "no message bus: \(String(cString: strerror(-status)))")
+            throw BearerError(.serviceNotRunning, "no message bus: \(String(cString: strerror(-status)))")
         }
         (events, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(LANLimits.directoryEvents))
         let avahi = Avahi(pointer: opened)

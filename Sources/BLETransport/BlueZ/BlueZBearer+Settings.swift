@@ -27,7 +27,7 @@ struct HeldSettings {
     var record: SettingsRecord?
     var hasShare = false
     /// The devices that were dialled with these settings. The kernel keeps the settings for each.
-    var dialled: [RadioEndpoint] = []
+    var dialled: [BearerEndpoint] = []
     /// The adapter's settings when they were last read.
     var current: AdapterSettings?
     /// The timing that was last reported.
@@ -35,7 +35,7 @@ struct HeldSettings {
 }
 
 /// Performs the actions of `SettingsKeeper`.
-extension BlueZRadio {
+extension BlueZBearer {
     private var keeper: SettingsKeeper { SettingsKeeper(settingsPolicy.choice) }
 
     /// Applies the settings that this node needs, if it may. It runs before each advertisement and dial, since
@@ -77,7 +77,7 @@ extension BlueZRadio {
 
     /// Applies the settings before a dial. The kernel stores the intervals of each device that was dialled once or has
     /// since requested others, and would use those.
-    func applySettings(toDialOf peer: RadioEndpoint) {
+    func applySettings(toDialOf peer: BearerEndpoint) {
         applySettings()
         guard settingsPolicy.choice == .set, held.hasShare else { return }
         AdapterSettings.ofNode(.fast).load(for: peer, on: adapter.index)
@@ -118,7 +118,7 @@ extension BlueZRadio {
     }
 
     /// Reads the kernel's state: bluetoothd reports a link about 200 ms after it is up.
-    private func isLinked(to peer: RadioEndpoint) -> Bool {
+    private func isLinked(to peer: BearerEndpoint) -> Bool {
         var address = peer.kernelAddress
         return cbluez_hci_link_handle(adapter.index, &address) >= 0
     }

@@ -10,8 +10,8 @@ import NIOCore
 ///
 /// Up to `LANLimits.bufferBytes` that were sent at once wait in it. It reads from the connection only when its reader
 /// asks for data.
-final class TCPStream: RadioChannel {
-    let endpoint: RadioEndpoint
+final class TCPStream: BearerChannel {
+    let endpoint: BearerEndpoint
     let sendMTU = Int(UInt16.max)
 
     private let channel: any Channel
@@ -20,7 +20,7 @@ final class TCPStream: RadioChannel {
     private let waiting = NIOLockedValueBox(0)
 
     /// Takes over a connection with this inlet in its pipeline.
-    init(_ channel: any Channel, _ inlet: Inlet, endpoint: RadioEndpoint) {
+    init(_ channel: any Channel, _ inlet: Inlet, endpoint: BearerEndpoint) {
         self.channel = channel
         self.inlet = inlet
         self.endpoint = endpoint
@@ -31,7 +31,7 @@ final class TCPStream: RadioChannel {
     /// Completes when the connection has ended.
     var ended: EventLoopFuture<Void> { channel.closeFuture }
 
-    func send(_ sdu: [UInt8]) async throws(RadioError) {
+    func send(_ sdu: [UInt8]) async throws(BearerError) {
         if let end = inlet.end { throw end }
         waiting.withLockedValue { $0 += sdu.count }
         defer { waiting.withLockedValue { $0 -= sdu.count } }
@@ -42,7 +42,7 @@ final class TCPStream: RadioChannel {
         }
     }
 
-    func sendAtOnce(_ sdu: [UInt8]) throws(RadioError) -> Bool {
+    func sendAtOnce(_ sdu: [UInt8]) throws(BearerError) -> Bool {
         if let end = inlet.end { throw end }
         let hasRoom = waiting.withLockedValue { waiting in
             guard waiting + sdu.count <= LANLimits.bufferBytes else { return false }
@@ -57,12 +57,12 @@ final class TCPStream: RadioChannel {
         return true
     }
 
-    func receive() async throws(RadioError) -> [UInt8]? { try await inlet.next(from: channel) }
+    func receive() async throws(BearerError) -> [UInt8]? { try await inlet.next(from: channel) }
 
     func signalStrength() async -> Int? { nil }
 
     func close() {
-        guard inlet.finish(with: RadioError(.closed)) else { return }
+        guard inlet.finish(with: BearerError(.closed)) else { return }
         let channel = channel
         // Data are sent before this: a final frame contains the reason.
         channel.eventLoop.execute {
@@ -78,13 +78,13 @@ final class TCPStream: RadioChannel {
 
     /// Ends a connection that leads nowhere, without waiting for its data.
     func lose(_ cause: String) {
-        _ = inlet.finish(with: RadioError(.channelLost, cause))
+        _ = inlet.finish(with: BearerError(.channelLost, cause))
         channel.close(promise: nil)
     }
 
-    static func lost(_ error: any Error) -> RadioError {
+    static func lost(_ error: any Error) -> BearerError {
         let cause = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
-        return RadioError(.channelLost, cause)
+        return BearerError(.channelLost, cause)
     }
 
     /// The data that have arrived on a connection. It reads more when its reader asks for them.
@@ -95,15 +95,17 @@ final class TCPStream: RadioChannel {
             var arrived: [[UInt8]] = []
             /// Why no more data follow. Without a value, the other side has closed.
             var isEnded = false
-            var end: RadioError?
+            var end: BearerError?
             var reader: CheckedContinuation<Void, Never>?
         }
 
         private let state = NIOLockedValueBox(State())
 
         /// Why this channel carries nothing any more, as far as this side knows.
-        var end: RadioError? {
-            state.withLockedValue { $0.isEnded ? $0.end ?? RadioError(.channelLost, "the other side has closed") : nil }
+        var end: BearerError? {
+            state.withLockedValue {
+                $0.isEnded ? $0.end ?? BearerError(.channelLost, "the other side has closed") : nil
+            }
         }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -125,9 +127,9 @@ final class TCPStream: RadioChannel {
         func channelInactive(context: ChannelHandlerContext) { wake { $0.isEnded = true } }
 
         /// The next bytes, or nil after the other side has closed. Bytes that arrived before come first.
-        func next(from channel: any Channel) async throws(RadioError) -> [UInt8]? {
+        func next(from channel: any Channel) async throws(BearerError) -> [UInt8]? {
             while true {
-                let (bytes, isEnded, end) = state.withLockedValue { state -> ([UInt8]?, Bool, RadioError?) in
+                let (bytes, isEnded, end) = state.withLockedValue { state -> ([UInt8]?, Bool, BearerError?) in
                     // A channel that this side has closed returns no more bytes.
                     let isClosed = state.end?.code == .closed
                     return (
@@ -137,7 +139,7 @@ final class TCPStream: RadioChannel {
                 if let bytes { return bytes }
                 if let end { throw end }
                 if isEnded { return nil }
-                guard !Task.isCancelled else { throw RadioError(.cancelled) }
+                guard !Task.isCancelled else { throw BearerError(.cancelled) }
                 await more(from: channel)
             }
         }
@@ -159,7 +161,7 @@ final class TCPStream: RadioChannel {
         }
 
         /// Ends it from this side. Returns whether this call has ended it.
-        func finish(with end: RadioError) -> Bool {
+        func finish(with end: BearerError) -> Bool {
             var isFirst = false
             wake { state in
                 isFirst = state.end == nil

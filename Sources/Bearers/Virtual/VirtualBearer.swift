@@ -8,11 +8,11 @@ import MeshProtocol
 /// A radio for machines without Bluetooth. Unix sockets in a shared folder represent the air, so a host and its guests
 /// run as separate processes. Advertisements arrive at the real intervals, a dead zone ends links after the real
 /// supervision timeout, and a process that dies falls silent.
-public actor VirtualRadio: Radio {
+public actor VirtualBearer: Bearer {
     /// `virtual ADDRESS`
     public nonisolated let name: String
     /// The events on the air, for one listener.
-    public nonisolated let events: AsyncStream<RadioEvent>
+    public nonisolated let events: AsyncStream<BearerEvent>
     /// The configured demands on devices that dial.
     public nonisolated let advertisedFlags: AdvertisedFlags
     /// True: a virtual radio has no roles.
@@ -22,7 +22,7 @@ public actor VirtualRadio: Radio {
     let address: String
     let logger: Logger
     let poller: Poller
-    let eventSink: AsyncStream<RadioEvent>.Continuation
+    let eventSink: AsyncStream<BearerEvent>.Continuation
 
     var receiver: PacketSocket?
     /// Whether the receiver has the name to which no radio sends.
@@ -33,12 +33,12 @@ public actor VirtualRadio: Radio {
     private var advertising: Task<Void, Never>?
     private var accepting: Task<Void, Never>?
     private var scanned: ServiceUUID?
-    private var scanResults: [RadioEndpoint: Heard] = [:]
+    private var scanResults: [BearerEndpoint: Heard] = [:]
     var channels: [ObjectIdentifier: Tracked] = [:]
-    private var dials: [Int: AsyncStream<RadioEndpoint>.Continuation] = [:]
+    private var dials: [Int: AsyncStream<BearerEndpoint>.Continuation] = [:]
     private var lastDial = 0
 
-    // The folder (`VirtualRadio+Air.swift`).
+    // The folder (`VirtualBearer+Air.swift`).
     var watch: PacketSocket?
     var lostAirAt: ContinuousClock.Instant?
     /// Notifies the advertiser that a radio may listen now.
@@ -63,10 +63,10 @@ public actor VirtualRadio: Radio {
     public init(
         air: VirtualAir, address: String, demands: AdvertisedFlags.Critical = [],
         logger: Logger = Logger(label: "roadmesh.virtual")
-    ) throws(RadioError) {
+    ) throws(BearerError) {
         let allowed = address.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
         guard allowed, (1...VirtualAir.addressBytes).contains(address.utf8.count), address != "everyone" else {
-            throw RadioError(
+            throw BearerError(
                 .failed,
                 "\"\(address)\" is not an address for the virtual radio; use up to 32 letters, digits, - and _")
         }
@@ -82,7 +82,7 @@ public actor VirtualRadio: Radio {
     // MARK: Radio
 
     /// Creates a receiver in the air's folder.
-    public func open() async throws(RadioError) {
+    public func open() async throws(BearerError) {
         try openReceiver()
         let watch = try makeWatch()
         self.watch = watch
@@ -93,7 +93,7 @@ public actor VirtualRadio: Radio {
     }
 
     /// Sends the advertisement to every receiver at the advertising interval, and accepts channels.
-    public func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(RadioError) {
+    public func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(BearerError) {
         if listener == nil { try openListener() }
         var advertisement = advertisement
         advertisement.flags = advertisement.flags.union(advertisedFlags)
@@ -112,8 +112,8 @@ public actor VirtualRadio: Radio {
     }
 
     /// Scans for advertisements of a service.
-    public func scan(for service: ServiceUUID) async throws(RadioError) {
-        guard receiver != nil else { throw RadioError(.closed) }
+    public func scan(for service: ServiceUUID) async throws(BearerError) {
+        guard receiver != nil else { throw BearerError(.closed) }
         scanned = service
         turnReceiver()
         // A radio from an earlier scan is reported again when it is heard, and as lost when it is not.
@@ -132,9 +132,9 @@ public actor VirtualRadio: Radio {
     }
 
     /// Opens a channel as soon as the endpoint is heard.
-    public func dial(_ endpoint: RadioEndpoint) async throws(RadioError) -> any RadioChannel {
-        guard receiver != nil else { throw RadioError(.closed) }
-        let (heard, sink) = AsyncStream<RadioEndpoint>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    public func dial(_ endpoint: BearerEndpoint) async throws(BearerError) -> any BearerChannel {
+        guard receiver != nil else { throw BearerError(.closed) }
+        let (heard, sink) = AsyncStream<BearerEndpoint>.makeStream(bufferingPolicy: .bufferingNewest(1))
         lastDial += 1
         let dial = lastDial
         dials[dial] = sink
@@ -152,9 +152,9 @@ public actor VirtualRadio: Radio {
         for await advertiser in heard where advertiser.address == endpoint.address {
             if let channel = connect(to: advertiser) { return channel }
         }
-        guard !Task.isCancelled else { throw RadioError(.cancelled) }
-        guard receiver != nil else { throw RadioError(.closed) }
-        throw RadioError(.dialFailed, SystemError.text(ETIMEDOUT))
+        guard !Task.isCancelled else { throw BearerError(.cancelled) }
+        guard receiver != nil else { throw BearerError(.closed) }
+        throw BearerError(.dialFailed, SystemError.text(ETIMEDOUT))
     }
 
     /// Removes the sockets and ends all tasks.
@@ -178,7 +178,7 @@ public actor VirtualRadio: Radio {
     // MARK: The sockets in the folder
 
     /// Creates a receiver in the folder, and replaces the one before.
-    func openReceiver() throws(RadioError) {
+    func openReceiver() throws(BearerError) {
         unlink(air.deafPath(address))
         isDeaf = false
         let descriptor = AirSocket.receiver(at: air.receiverPath(address))
@@ -202,7 +202,7 @@ public actor VirtualRadio: Radio {
     }
 
     /// Creates a listener in the folder, and replaces the one before.
-    func openListener() throws(RadioError) {
+    func openListener() throws(BearerError) {
         let descriptor = AirSocket.listener(at: air.psmPath(address), backlog: Int32(Limits.halfOpenLinks))
         guard descriptor >= 0 else { throw air.failure(-descriptor, "cannot accept in \(air.directory)") }
         let listener = PacketSocket(Int32(descriptor), poller: poller)
@@ -276,7 +276,7 @@ public actor VirtualRadio: Radio {
 
     // MARK: Channels
 
-    private func connect(to endpoint: RadioEndpoint) -> VirtualChannel? {
+    private func connect(to endpoint: BearerEndpoint) -> VirtualChannel? {
         guard !air.isCut(address, from: endpoint.address) else { return nil }
         let name = "roadmesh/\(address)/\(UInt64.random(in: 0 ... .max))"
         let descriptor = AirSocket.channel(
@@ -298,14 +298,14 @@ public actor VirtualRadio: Radio {
         while let caller = await listener.nextCaller(logger: logger, accept) {
             let parts = name.split(separator: "/")
             let peer = parts.count == 3 && parts[0] == "roadmesh" ? String(parts[1]) : "unknown"
-            eventSink.yield(.accepted(track(caller, peer: RadioEndpoint(address: peer, bearer: .virtual))))
+            eventSink.yield(.accepted(track(caller, peer: BearerEndpoint(address: peer, bearer: .virtual))))
             while !Task.isCancelled, !callers.allows(now: ContinuousClock.now - began) {
                 try? await Task.sleep(for: BearerLimits.callerPause)
             }
         }
     }
 
-    private func track(_ descriptor: Int32, peer: RadioEndpoint) -> VirtualChannel {
+    private func track(_ descriptor: Int32, peer: BearerEndpoint) -> VirtualChannel {
         channels = channels.filter { $0.value.channel != nil }
         let channel = VirtualChannel(socket: PacketSocket(descriptor, poller: poller), endpoint: peer)
         channels[ObjectIdentifier(channel)] = Tracked(channel: channel, peer: peer.address)

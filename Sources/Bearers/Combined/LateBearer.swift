@@ -5,16 +5,16 @@ import MeshProtocol
 
 /// A Bluetooth radio that may get its adapter later. The node starts with its other bearers, and uses the adapter as
 /// soon as it works. A stand-in can replace the radio until then.
-public actor LateRadio: Radio {
+public actor LateBearer: Bearer {
     /// Makes the radio. Throws if its adapter is missing.
-    public typealias Make = @Sendable () throws(RadioError) -> any Radio
+    public typealias Make = @Sendable () throws(BearerError) -> any Bearer
     /// Waits before the next search for the adapter.
     typealias Pause = @Sendable () async throws -> Void
 
     /// The name of the bearers that work at the start.
     public nonisolated let name: String
     /// The events of the radio and its stand-in, for one listener.
-    public nonisolated let events: AsyncStream<RadioEvent>
+    public nonisolated let events: AsyncStream<BearerEvent>
     /// The flags of this node's advertisements.
     public nonisolated let advertisedFlags: AdvertisedFlags
     /// The value of the adapter; nil until it works.
@@ -22,13 +22,13 @@ public actor LateRadio: Radio {
 
     private let make: Make
     private let pause: Pause
-    private nonisolated let standIn: (any Radio)?
+    private nonisolated let standIn: (any Bearer)?
     private let logger: Logger
-    private let eventSink: AsyncStream<RadioEvent>.Continuation
-    private var first: (any Radio)?
-    private var radio: (any Radio)?
+    private let eventSink: AsyncStream<BearerEvent>.Continuation
+    private var first: (any Bearer)?
+    private var radio: (any Bearer)?
     /// The error that was reported last.
-    private var missing: RadioError?
+    private var missing: BearerError?
     private var advertised: (Advertisement, AdvertisingPace)?
     private var scanned: ServiceUUID?
     private var looking: Task<Void, Never>?
@@ -38,7 +38,7 @@ public actor LateRadio: Radio {
     /// Creates a radio that `make` makes later. `first` is a radio that is already made. `flags` are the advertised
     /// flags.
     public init(
-        name: String, flags: AdvertisedFlags, standIn: (any Radio)? = nil, first: (any Radio)? = nil,
+        name: String, flags: AdvertisedFlags, standIn: (any Bearer)? = nil, first: (any Bearer)? = nil,
         logger: Logger = Logger(label: "roadmesh.late"), make: @escaping Make
     ) {
         self.init(
@@ -47,7 +47,7 @@ public actor LateRadio: Radio {
     }
 
     init(
-        name: String, flags: AdvertisedFlags, standIn: (any Radio)? = nil, first: (any Radio)? = nil,
+        name: String, flags: AdvertisedFlags, standIn: (any Bearer)? = nil, first: (any Bearer)? = nil,
         logger: Logger = Logger(label: "roadmesh.late"), pause: @escaping Pause, make: @escaping Make
     ) {
         self.first = first
@@ -58,12 +58,12 @@ public actor LateRadio: Radio {
 
     /// Opens the stand-in and, if possible, the adapter. Throws an error that a person cannot end while the node runs,
     /// such as a missing permission.
-    public func open() async throws(RadioError) {
+    public func open() async throws(BearerError) {
         if let standIn {
             try await standIn.open()
             listen(to: standIn)
         }
-        do throws(RadioError) {
+        do throws(BearerError) {
             try await take()
         } catch {
             guard error.mayPass else { throw error }
@@ -72,10 +72,10 @@ public actor LateRadio: Radio {
         }
     }
 
-    private func take() async throws(RadioError) {
+    private func take() async throws(BearerError) {
         let made = if let first { first } else { try make() }
         first = nil
-        do throws(RadioError) {
+        do throws(BearerError) {
             try await made.open()
         } catch {
             await made.close()
@@ -87,7 +87,7 @@ public actor LateRadio: Radio {
     }
 
     /// With a stand-in the node works, so the error is only logged.
-    private func report(_ error: RadioError) {
+    private func report(_ error: BearerError) {
         guard error.code != missing?.code else { return }
         missing = error
         logger.info("no Bluetooth yet: \(error)")
@@ -96,7 +96,7 @@ public actor LateRadio: Radio {
 
     private func look() async {
         while (try? await pause()) != nil, !isClosed {
-            do throws(RadioError) {
+            do throws(BearerError) {
                 try await take()
             } catch {
                 report(error)
@@ -110,7 +110,7 @@ public actor LateRadio: Radio {
     private func begin() async {
         guard let radio else { return }
         missing = nil
-        do throws(RadioError) {
+        do throws(BearerError) {
             if let (advertisement, pace) = advertised { try await radio.advertise(advertisement, pace: pace) }
             if let scanned { try await radio.scan(for: scanned) }
             if standIn == nil { eventSink.yield(.recovered) }
@@ -120,16 +120,16 @@ public actor LateRadio: Radio {
         }
     }
 
-    private func listen(to radio: any Radio) {
+    private func listen(to radio: any Bearer) {
         listening.append(Task { for await event in radio.events { eventSink.yield(event) } })
     }
 
-    private var present: [any Radio] { [standIn, radio].compactMap(\.self) }
+    private var present: [any Bearer] { [standIn, radio].compactMap(\.self) }
 
     // MARK: Advertising and scanning
 
     /// Advertises on the radios that are open, and later on the adapter.
-    public func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(RadioError) {
+    public func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(BearerError) {
         advertised = (advertisement, pace)
         for radio in present { try await radio.advertise(advertisement, pace: pace) }
     }
@@ -141,7 +141,7 @@ public actor LateRadio: Radio {
     }
 
     /// Scans on the radios that are open, and later on the adapter.
-    public func scan(for service: ServiceUUID) async throws(RadioError) {
+    public func scan(for service: ServiceUUID) async throws(BearerError) {
         scanned = service
         for radio in present { try await radio.scan(for: service) }
     }
@@ -153,8 +153,8 @@ public actor LateRadio: Radio {
     }
 
     /// Dials with the radio to which the endpoint belongs.
-    public func dial(_ endpoint: RadioEndpoint) async throws(RadioError) -> any RadioChannel {
-        guard let dialled = endpoint.bearer == .virtual ? standIn : radio else { throw RadioError(.dialFailed) }
+    public func dial(_ endpoint: BearerEndpoint) async throws(BearerError) -> any BearerChannel {
+        guard let dialled = endpoint.bearer == .virtual ? standIn : radio else { throw BearerError(.dialFailed) }
         return try await dialled.dial(endpoint)
     }
 
@@ -168,7 +168,7 @@ public actor LateRadio: Radio {
     }
 }
 
-extension RadioError {
+extension BearerError {
     /// Whether a person can end the error while the node runs: by plugging in an adapter, switching it on, or starting
     /// bluetoothd.
     public var mayPass: Bool {

@@ -12,11 +12,11 @@ import NIOPosix
 ///
 /// It sends to the network only while it advertises. It accepts and dials only peers in one of this device's own
 /// networks.
-public actor LANRadio: Radio {
+public actor LANBearer: Bearer {
     /// `lan`.
     public nonisolated let name = "lan"
     /// The events in the network, for one listener.
-    public nonisolated let events: AsyncStream<RadioEvent>
+    public nonisolated let events: AsyncStream<BearerEvent>
     /// Connections are independent of each other.
     public nonisolated let dialsWhileDialled: Bool? = true
     /// The flags in every advertisement of this radio.
@@ -40,7 +40,7 @@ public actor LANRadio: Radio {
     }
 
     private let directory: any ServiceDirectory
-    private let eventSink: AsyncStream<RadioEvent>.Continuation
+    private let eventSink: AsyncStream<BearerEvent>.Continuation
     private var listening: Task<Void, Never>?
     private var telling: Task<Void, Never>?
     private var listener: (any Channel)?
@@ -79,7 +79,7 @@ public actor LANRadio: Radio {
     var now: MeshInstant { ContinuousClock.now - origin }
 
     /// Connects to the directory. Throws `serviceNotRunning` without one.
-    public func open() async throws(RadioError) {
+    public func open() async throws(BearerError) {
         try await directory.open()
         listening = Task { for await event in directory.events { self.received(event) } }
         telling = Task {
@@ -108,8 +108,8 @@ public actor LANRadio: Radio {
     // MARK: Found services
 
     /// Reports other nodes in the network.
-    public func scan(for service: ServiceUUID) async throws(RadioError) {
-        guard !isClosed else { throw RadioError(.closed) }
+    public func scan(for service: ServiceUUID) async throws(BearerError) {
+        guard !isClosed else { throw BearerError(.closed) }
         tell(services.scan(for: service, now: now))
         await directory.browse()
     }
@@ -132,7 +132,7 @@ public actor LANRadio: Radio {
         }
     }
 
-    func tell(_ events: [RadioEvent]) { for event in events { eventSink.yield(event) } }
+    func tell(_ events: [BearerEvent]) { for event in events { eventSink.yield(event) } }
 
     /// Services on an interface are gone. If the interface has lost its carrier, no data arrive on it any more.
     private func checkInterface(_ interface: Int) {
@@ -144,8 +144,8 @@ public actor LANRadio: Radio {
     // MARK: Advertising
 
     /// Registers the advertisement, and accepts connections.
-    public func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(RadioError) {
-        guard !isClosed else { throw RadioError(.closed) }
+    public func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(BearerError) {
+        guard !isClosed else { throw BearerError(.closed) }
         var advertisement = advertisement
         advertisement.flags = advertisement.flags.union(advertisedFlags)
         services.own = advertisement.idPrefix
@@ -162,7 +162,7 @@ public actor LANRadio: Radio {
         try? await open?.close().get()
     }
 
-    private func listen() async throws(RadioError) {
+    private func listen() async throws(BearerError) {
         do {
             listener = try await bound("::", port)
         } catch {
@@ -171,7 +171,7 @@ public actor LANRadio: Radio {
                 let isTaken = port != 0
                 listener = try await isTaken ? bound("::", 0) : bound("0.0.0.0", 0)
             } catch {
-                throw RadioError(.failed, "no TCP port: \(error)")
+                throw BearerError(.failed, "no TCP port: \(error)")
             }
         }
         port = listener?.localAddress?.port ?? 0
@@ -198,7 +198,7 @@ public actor LANRadio: Radio {
             let bytes = LocalNetworks.bytes(of: address), isLocal(address), callers.admits(bytes, now: now)
         else { return channel.close(promise: nil) }
         channel.closeFuture.whenComplete { _ in Task { await self.gone(bytes) } }
-        let endpoint = RadioEndpoint(address: address.ipAddress ?? "", bearer: .lan)
+        let endpoint = BearerEndpoint(address: address.ipAddress ?? "", bearer: .lan)
         eventSink.yield(.accepted(track(TCPStream(channel, inlet, endpoint: endpoint))))
     }
 
@@ -213,7 +213,7 @@ public actor LANRadio: Radio {
     }
 
     /// A channel for SDUs over a connection. `interface` is the interface of a dialled one.
-    func track(_ stream: TCPStream, interface: Int? = nil) -> any RadioChannel {
+    func track(_ stream: TCPStream, interface: Int? = nil) -> any BearerChannel {
         streams = streams.filter { $0.value.stream != nil }
         streams[ObjectIdentifier(stream)] = Open(stream: stream, interface: interface)
         return FramedChannel(stream, framing: StreamPieces())

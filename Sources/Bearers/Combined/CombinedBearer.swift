@@ -9,11 +9,11 @@ import NIOConcurrencyHelpers
 ///
 /// The failure of a bearer other than Bluetooth does not stop the node. A bearer that cannot be opened is retried.
 /// These bearers are watched even when the node scans for nothing, so that a link can move to them.
-public actor CombinedRadio: Radio {
+public actor CombinedBearer: Bearer {
     /// The name of the Bluetooth radio, since the network comes and goes.
     public nonisolated let name: String
     /// The events of all radios, for one listener.
-    public nonisolated let events: AsyncStream<RadioEvent>
+    public nonisolated let events: AsyncStream<BearerEvent>
     /// The value of the Bluetooth radio.
     public nonisolated var dialsWhileDialled: Bool? { get async { await air.dialsWhileDialled } }
     /// The flags of the Bluetooth radio.
@@ -21,15 +21,15 @@ public actor CombinedRadio: Radio {
 
     /// A channel, and the endpoint that was dialled.
     private struct Channel: Sendable {
-        var endpoint: RadioEndpoint
-        var channel: any RadioChannel
+        var endpoint: BearerEndpoint
+        var channel: any BearerChannel
     }
 
-    private typealias Opened = Result<Channel, RadioError>
+    private typealias Opened = Result<Channel, BearerError>
 
     /// A dial without a result yet.
     private struct Dial {
-        var endpoint: RadioEndpoint
+        var endpoint: BearerEndpoint
         var sides: Set<BearerAccount.Side> = []
         var tasks: [Task<Void, Never>] = []
         var alarm: Task<Void, Never>?
@@ -38,10 +38,10 @@ public actor CombinedRadio: Radio {
         var open = 0
     }
 
-    private nonisolated let air: any Radio
-    private nonisolated let beside: [BearerAccount.Side: any Radio]
+    private nonisolated let air: any Bearer
+    private nonisolated let beside: [BearerAccount.Side: any Bearer]
     private let logger: Logger
-    private let eventSink: AsyncStream<RadioEvent>.Continuation
+    private let eventSink: AsyncStream<BearerEvent>.Continuation
     private var account = BearerAccount()
     /// The other radios that could be opened.
     private var opened: [BearerAccount.Side] = []
@@ -59,7 +59,7 @@ public actor CombinedRadio: Radio {
 
     /// A radio that combines these.
     public init(
-        air: any Radio, network: (any Radio)? = nil, broker: (any Radio)? = nil,
+        air: any Bearer, network: (any Bearer)? = nil, broker: (any Bearer)? = nil,
         logger: Logger = Logger(label: "roadmesh.bearers")
     ) {
         self.init(
@@ -71,7 +71,7 @@ public actor CombinedRadio: Radio {
     typealias Pause = @Sendable () async throws -> Void
 
     init(
-        air: any Radio, network: (any Radio)?, broker: (any Radio)? = nil,
+        air: any Bearer, network: (any Bearer)?, broker: (any Bearer)? = nil,
         logger: Logger = Logger(label: "roadmesh.bearers"), pause: @escaping Pause
     ) {
         (self.air, self.logger, self.pause) = (air, logger, pause)
@@ -83,7 +83,7 @@ public actor CombinedRadio: Radio {
     private var now: MeshInstant { ContinuousClock.now - origin }
 
     /// Opens Bluetooth, and the other radios if they are available.
-    public func open() async throws(RadioError) {
+    public func open() async throws(BearerError) {
         try await air.open()
         for (side, radio) in beside where await !opens(radio, side) {
             opening.append(Task { await self.openLater(radio, side) })
@@ -91,8 +91,8 @@ public actor CombinedRadio: Radio {
         listen(to: air, as: .air)
     }
 
-    private func opens(_ radio: any Radio, _ side: BearerAccount.Side) async -> Bool {
-        do throws(RadioError) {
+    private func opens(_ radio: any Bearer, _ side: BearerAccount.Side) async -> Bool {
+        do throws(BearerError) {
             try await radio.open()
         } catch {
             logger.info("the \(side) is not used: \(error)")
@@ -104,7 +104,7 @@ public actor CombinedRadio: Radio {
     }
 
     /// Opens a bearer as soon as possible, then starts the advertising and scanning that are wanted by then.
-    private func openLater(_ radio: any Radio, _ side: BearerAccount.Side) async {
+    private func openLater(_ radio: any Bearer, _ side: BearerAccount.Side) async {
         repeat {
             guard (try? await pause()) != nil, !isClosed else { return }
         } while await !opens(radio, side)
@@ -113,15 +113,15 @@ public actor CombinedRadio: Radio {
         if let service { try? await radio.scan(for: service) }
     }
 
-    private func radio(_ side: BearerAccount.Side) -> (any Radio)? {
+    private func radio(_ side: BearerAccount.Side) -> (any Bearer)? {
         side == .air ? air : opened.contains(side) ? beside[side] : nil
     }
 
-    private func listen(to radio: any Radio, as side: BearerAccount.Side) {
+    private func listen(to radio: any Bearer, as side: BearerAccount.Side) {
         listening.append(Task { for await event in radio.events { self.received(event, side) } })
     }
 
-    private func received(_ event: RadioEvent, _ side: BearerAccount.Side) {
+    private func received(_ event: BearerEvent, _ side: BearerAccount.Side) {
         if case .failed(let error) = event { logger.info("\(side): \(error)") }
         if let event = account.told(event, by: side, now: now) { eventSink.yield(event) }
     }
@@ -129,7 +129,7 @@ public actor CombinedRadio: Radio {
     // MARK: Advertising and scanning
 
     /// Advertises on all radios. Throws if Bluetooth fails.
-    public func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(RadioError) {
+    public func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(BearerError) {
         account.advertised = advertisement
         (wanted, self.pace) = (advertisement, pace)
         for side in opened { await advertise(advertisement, on: side) }
@@ -139,7 +139,7 @@ public actor CombinedRadio: Radio {
     private func advertise(_ advertisement: Advertisement, on side: BearerAccount.Side) async {
         // Nodes that reach the broker reach the host, and need no relay.
         if side == .broker, advertisement.flags.critical.contains(.circuitsOnly) { return }
-        do throws(RadioError) {
+        do throws(BearerError) {
             try await beside[side]?.advertise(advertisement, pace: pace)
         } catch {
             logger.info("advertising on the \(side) failed: \(error)")
@@ -154,7 +154,7 @@ public actor CombinedRadio: Radio {
     }
 
     /// Scans on all radios.
-    public func scan(for service: ServiceUUID) async throws(RadioError) {
+    public func scan(for service: ServiceUUID) async throws(BearerError) {
         account.isScanning = true
         self.service = service
         for side in opened { try? await beside[side]?.scan(for: service) }
@@ -185,8 +185,8 @@ public actor CombinedRadio: Radio {
     // MARK: Dialling
 
     /// Dials the peer on every radio that hears it, and returns the channel that opens first.
-    public func dial(_ endpoint: RadioEndpoint) async throws(RadioError) -> any RadioChannel {
-        guard !isClosed else { throw RadioError(.closed) }
+    public func dial(_ endpoint: BearerEndpoint) async throws(BearerError) -> any BearerChannel {
+        guard !isClosed else { throw BearerError(.closed) }
         lastDial += 1
         let number = lastDial
         let (results, sink) = AsyncStream<Opened>.makeStream()
@@ -206,7 +206,7 @@ public actor CombinedRadio: Radio {
         end(number, results)
         if Task.isCancelled {
             if case .success(let opened) = outcome { opened.channel.close() }
-            throw RadioError(.cancelled)
+            throw BearerError(.cancelled)
         }
         let opened = try outcome.get()
         account.opened(opened.endpoint)
@@ -228,13 +228,13 @@ public actor CombinedRadio: Radio {
                     dial.sink.yield(await Self.open(attempt, by: radio))
                 })
         }
-        if dials[number]?.open == 0 { dial.sink.yield(.failure(RadioError(.dialFailed))) }
+        if dials[number]?.open == 0 { dial.sink.yield(.failure(BearerError(.dialFailed))) }
     }
 
-    private static func open(_ attempt: BearerAccount.Attempt, by radio: any Radio) async -> Opened {
-        do throws(RadioError) {
+    private static func open(_ attempt: BearerAccount.Attempt, by radio: any Bearer) async -> Opened {
+        do throws(BearerError) {
             if attempt.delay > .zero { try? await Task.sleep(for: attempt.delay) }
-            guard !Task.isCancelled else { throw RadioError(.cancelled) }
+            guard !Task.isCancelled else { throw BearerError(.cancelled) }
             return .success(Channel(endpoint: attempt.endpoint, channel: try await radio.dial(attempt.endpoint)))
         } catch {
             return .failure(error)
@@ -242,7 +242,7 @@ public actor CombinedRadio: Radio {
     }
 
     private func first(of results: AsyncStream<Opened>, _ number: Int) async -> Opened {
-        var failure = RadioError(.cancelled)
+        var failure = BearerError(.cancelled)
         for await result in results {
             if case .success = result { return result }
             dials[number]?.open -= 1
@@ -274,7 +274,7 @@ public actor CombinedRadio: Radio {
     }
 
     /// A link has closed. A dial that wanted a better link to this peer now needs any link.
-    private func closed(_ endpoint: RadioEndpoint, isLost: Bool) {
+    private func closed(_ endpoint: BearerEndpoint, isLost: Bool) {
         account.closed(endpoint, isLost: isLost, now: now)
         for (number, dial) in dials where account.isSame(dial.endpoint, endpoint) { attempt(number) }
     }
@@ -293,39 +293,39 @@ public actor CombinedRadio: Radio {
 }
 
 /// A channel that reports when it ends.
-final class BearerChannel: RadioChannel {
-    private let below: any RadioChannel
+final class BearerChannel: BearerChannel {
+    private let below: any BearerChannel
     private let ended: @Sendable (_ isLost: Bool) -> Void
     private let hasEnded = NIOLockedValueBox(false)
 
-    init(_ below: any RadioChannel, ended: @escaping @Sendable (_ isLost: Bool) -> Void) {
+    init(_ below: any BearerChannel, ended: @escaping @Sendable (_ isLost: Bool) -> Void) {
         (self.below, self.ended) = (below, ended)
     }
 
     deinit { end(isLost: false) }
 
-    var endpoint: RadioEndpoint { below.endpoint }
+    var endpoint: BearerEndpoint { below.endpoint }
     var sendMTU: Int { below.sendMTU }
     var refusal: RefusalReason? { below.refusal }
 
-    func send(_ sdu: [UInt8]) async throws(RadioError) {
-        do throws(RadioError) {
+    func send(_ sdu: [UInt8]) async throws(BearerError) {
+        do throws(BearerError) {
             try await below.send(sdu)
         } catch {
             throw told(error)
         }
     }
 
-    func sendAtOnce(_ sdu: [UInt8]) throws(RadioError) -> Bool {
-        do throws(RadioError) {
+    func sendAtOnce(_ sdu: [UInt8]) throws(BearerError) -> Bool {
+        do throws(BearerError) {
             return try below.sendAtOnce(sdu)
         } catch {
             throw told(error)
         }
     }
 
-    func receive() async throws(RadioError) -> [UInt8]? {
-        do throws(RadioError) {
+    func receive() async throws(BearerError) -> [UInt8]? {
+        do throws(BearerError) {
             let sdu = try await below.receive()
             // If nothing reads at that time, a lost network and a host that left look the same.
             if sdu == nil { end(isLost: true) }
@@ -344,7 +344,7 @@ final class BearerChannel: RadioChannel {
         below.close()
     }
 
-    private func told(_ error: RadioError) -> RadioError {
+    private func told(_ error: BearerError) -> BearerError {
         if error.code == .channelLost { end(isLost: true) }
         return error
     }

@@ -79,7 +79,7 @@ enum DirectoryEvent: Hashable, Sendable {
     /// The service is gone.
     case gone(ServicePlace)
     /// Registering and browsing do not work, for this reason.
-    case failed(RadioError)
+    case failed(BearerError)
     /// Registering and browsing work, or work again.
     case works
 }
@@ -89,7 +89,7 @@ protocol ServiceDirectory: Sendable {
     /// The events, for one listener. The stream ends with `close`.
     var events: AsyncStream<DirectoryEvent> { get }
     /// Connects. Throws if there is no such directory.
-    func open() async throws(RadioError)
+    func open() async throws(BearerError)
     /// Registers this record in place of the last one. With nil, none is registered.
     func publish(_ record: ServiceRecord?) async
     /// Browses for others, until `close`.

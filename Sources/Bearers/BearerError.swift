@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Why a radio cannot do what was requested: a code to act on, and the cause in the system's words.
-public struct RadioError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct BearerError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of error.
     public enum Code: Hashable, Sendable {
         /// The named adapter does not exist, or no adapter exists, or the current one was unplugged.

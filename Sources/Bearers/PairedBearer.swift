@@ -3,34 +3,34 @@
 import MeshProtocol
 
 /// Combines two radios into one: the first dials, the second accepts. It is for a relay whose adapters cannot do both
-/// at once (`Radio.dialsWhileDialled`).
-public actor PairedRadio: Radio {
+/// at once (`Bearer.dialsWhileDialled`).
+public actor PairedBearer: Bearer {
     /// For example `bluez hci0 and bluez hci1`, with the dialling radio first.
     public nonisolated let name: String
     /// The events of both radios, for one listener.
-    public nonisolated let events: AsyncStream<RadioEvent>
+    public nonisolated let events: AsyncStream<BearerEvent>
     /// True, since the second radio accepts.
     public nonisolated let dialsWhileDialled: Bool? = true
     /// The flags of the accepting radio.
     public nonisolated var advertisedFlags: AdvertisedFlags { dialled.advertisedFlags }
 
-    private nonisolated let dialling: any Radio
-    private nonisolated let dialled: any Radio
-    private let eventSink: AsyncStream<RadioEvent>.Continuation
+    private nonisolated let dialling: any Bearer
+    private nonisolated let dialled: any Bearer
+    private let eventSink: AsyncStream<BearerEvent>.Continuation
     private var account = PairedAccount()
     private var listening: [Task<Void, Never>] = []
 
     /// A radio that scans and dials with one, and advertises and accepts with the other.
-    public init(dialling: any Radio, dialled: any Radio) {
+    public init(dialling: any Bearer, dialled: any Bearer) {
         (self.dialling, self.dialled) = (dialling, dialled)
         name = "\(dialling.name) and \(dialled.name)"
         (events, eventSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(BearerLimits.radioEvents))
     }
 
     /// Opens both radios, or neither.
-    public func open() async throws(RadioError) {
+    public func open() async throws(BearerError) {
         try await dialling.open()
-        do throws(RadioError) {
+        do throws(BearerError) {
             try await dialled.open()
         } catch {
             await dialling.close()
@@ -40,16 +40,16 @@ public actor PairedRadio: Radio {
         listen(to: dialled, as: .dialled)
     }
 
-    private func listen(to radio: any Radio, as side: PairedAccount.Side) {
+    private func listen(to radio: any Bearer, as side: PairedAccount.Side) {
         listening.append(Task { for await event in radio.events { self.received(event, side) } })
     }
 
-    private func received(_ event: RadioEvent, _ side: PairedAccount.Side) {
+    private func received(_ event: BearerEvent, _ side: PairedAccount.Side) {
         if let event = account.told(event, by: side) { eventSink.yield(event) }
     }
 
     /// Advertises on the second radio.
-    public func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(RadioError) {
+    public func advertise(_ advertisement: Advertisement, pace: AdvertisingPace) async throws(BearerError) {
         account.advertised = advertisement
         try await dialled.advertise(advertisement, pace: pace)
     }
@@ -58,13 +58,13 @@ public actor PairedRadio: Radio {
     public func stopAdvertising() async { await dialled.stopAdvertising() }
 
     /// Scans on the first radio.
-    public func scan(for service: ServiceUUID) async throws(RadioError) { try await dialling.scan(for: service) }
+    public func scan(for service: ServiceUUID) async throws(BearerError) { try await dialling.scan(for: service) }
 
     /// Stops the scan of the first radio.
     public func stopScanning() async { await dialling.stopScanning() }
 
     /// Dials on the first radio.
-    public func dial(_ endpoint: RadioEndpoint) async throws(RadioError) -> any RadioChannel {
+    public func dial(_ endpoint: BearerEndpoint) async throws(BearerError) -> any BearerChannel {
         try await dialling.dial(endpoint)
     }
 
@@ -85,12 +85,12 @@ struct PairedAccount: Sendable {
 
     /// This node's own advertisement, which the node also hears.
     var advertised: Advertisement?
-    private var failures: [Side: RadioError] = [:]
+    private var failures: [Side: BearerError] = [:]
     private var timings: [Side: AdapterTiming] = [:]
 
     /// The event to report after one of the radios has reported `event`. If one of them fails, both count as failed,
     /// since every request needs both.
-    mutating func told(_ event: RadioEvent, by side: Side) -> RadioEvent? {
+    mutating func told(_ event: BearerEvent, by side: Side) -> BearerEvent? {
         switch event {
         case .failed(let error):
             failures[side] = error

@@ -4,10 +4,10 @@ import Glibc
 import MeshProtocol
 
 /// Watches the folder that represents the air: dead zones, and faults of the folder.
-extension VirtualRadio {
+extension VirtualBearer {
     /// A socket that reports changes in the folder. Nil if this user has no inotify instance left (inotify(7),
     /// `max_user_instances`), as on desktops with many programs that watch files.
-    func makeWatch() throws(RadioError) -> PacketSocket? {
+    func makeWatch() throws(BearerError) -> PacketSocket? {
         let notifier = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
         guard notifier >= 0 else {
             guard errno == EMFILE else { throw air.failure(Int(errno), "cannot watch \(air.directory)") }
@@ -19,7 +19,7 @@ extension VirtualRadio {
         return watch
     }
 
-    private func aim(_ watch: PacketSocket) throws(RadioError) {
+    private func aim(_ watch: PacketSocket) throws(BearerError) {
         let changes = UInt32(IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ATTRIB)
         let result = try watch.attempt { inotify_add_watch($0, air.directory, changes) < 0 ? -Int(errno) : 0 }
         guard result == 0 else { throw air.failure(-result, "cannot watch \(air.directory)") }
@@ -80,7 +80,7 @@ extension VirtualRadio {
             eventSink.yield(.recovered)
         } else if !isWell, lostAirAt == nil {
             lostAirAt = .now
-            let failure = RadioError(.airUnusable, air.directory)
+            let failure = BearerError(.airUnusable, air.directory)
             logger.warning("\(failure)")
             eventSink.yield(.failed(failure))
         }
@@ -92,7 +92,7 @@ extension VirtualRadio {
         guard receiver != nil, let lostAirAt, ContinuousClock.now - lostAirAt >= BearerLimits.scanResultRepeat else {
             return
         }
-        do throws(RadioError) {
+        do throws(BearerError) {
             try air.makeFolder()
             if let watch { try aim(watch) }
             try openReceiver()
