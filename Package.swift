@@ -83,8 +83,9 @@ let package = Package(
         // The prime-order group for proofs of a PIN.
         .target(name: "CSodium", linkerSettings: [.linkedLibrary("sodium")]),
         .target(name: "MeshProtocol", dependencies: ["CSodium", crypto, collections], swiftSettings: strict),
-        // Bearers of every kind: the protocol, channels and framing, the manager, combined and virtual bearers.
+        // System calls of Linux that Swift's Glibc leaves out.
         .target(name: "CLinux"),
+        // Bearers of every kind: the protocol, channels and framing, the manager, combined and virtual bearers.
         .target(
             name: "Bearers", dependencies: ["CLinux", "MeshProtocol", asyncAlgorithms, locks, logging],
             swiftSettings: strict),
@@ -123,8 +124,6 @@ let package = Package(
                 "CLibCurl", "DemocracyDJ", "MeshProtocol", crypto, locks, logging, networking, subprocess,
             ],
             swiftSettings: strict),
-        // Detects that the clock was set.
-        .target(name: "CClockWatch"),
         .target(
             name: "MeshNode",
             dependencies: [

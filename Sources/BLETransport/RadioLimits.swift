@@ -48,8 +48,6 @@ public enum RadioLimits {
     /// Most dials over one link at the same time. Each has another identifier. bluetoothd has two channels on a link
     /// whose identifiers can collide.
     public static let linkedDials = 4
-    /// A dial ends after this time, as the kernel ends its own.
-    public static let dialLimit: Duration = .seconds(40)
     /// Attempts at a dial that fails for a temporary reason. One dial in a hundred fails on real air, so three failures
     /// in a row have another reason.
     public static let dialRepeats = 4

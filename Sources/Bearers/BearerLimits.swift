@@ -31,6 +31,8 @@ public enum BearerLimits {
 
     // MARK: Dialling
 
+    /// A dial ends after this time, as the kernel ends its own.
+    public static let dialLimit: Duration = .seconds(40)
     /// Most dials per second that the virtual radio accepts: four times as many as a node answers, and more than a
     /// controller can cause. A program can dial 13,000 times a second, and each dial costs the node a fraction of a
     /// millisecond.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BLETransport
 import Bearers
 import Logging
 import MeshProtocol
@@ -208,7 +207,7 @@ public actor BrokerBearer: Bearer {
 
     // MARK: Dialling
 
-    /// Calls a found node repeatedly until it answers, for at most `RadioLimits.dialLimit`.
+    /// Calls a found node repeatedly until it answers, for at most `BearerLimits.dialLimit`.
     public func dial(_ endpoint: BearerEndpoint) async throws(BearerError) -> any BearerChannel {
         guard !isClosed else { throw BearerError(.closed) }
         guard let other = BrokerID(endpoint.address) else {
@@ -217,7 +216,7 @@ public actor BrokerBearer: Bearer {
         lastDial += 1
         let number = lastDial
         let limit = Task {
-            try? await Task.sleep(for: RadioLimits.dialLimit)
+            try? await Task.sleep(for: BearerLimits.dialLimit)
             if !Task.isCancelled { self.giveUp(number) }
         }
         defer { limit.cancel() }

@@ -3,7 +3,7 @@
 import Bearers
 import MeshProtocol
 
-/// The limits of the broker bearer, each with its reason. `Limits` has the limits of the wire. `RadioLimits` has those
+/// The limits of the broker bearer, each with its reason. `Limits` has the limits of the wire. `BearerLimits` has those
 /// of the air, which also apply here unless stated otherwise.
 public enum BrokerLimits {
     // MARK: The connection

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BLETransport
 import Bearers
 import MeshProtocol
 import NIOCore
@@ -8,14 +7,14 @@ import NIOPosix
 
 extension LANBearer {
     /// Opens a connection to a service that was found. It tries again until a connection opens, at the service's
-    /// current address, or until `RadioLimits.dialLimit`.
+    /// current address, or until `BearerLimits.dialLimit`.
     public func dial(_ endpoint: BearerEndpoint) async throws(BearerError) -> any BearerChannel {
         guard !isClosed else { throw BearerError(.closed) }
         lastDial += 1
         let number = lastDial
         dials[number] = Dial(name: endpoint.address)
         defer { dials[number] = nil }
-        let limit = ContinuousClock.now + RadioLimits.dialLimit
+        let limit = ContinuousClock.now + BearerLimits.dialLimit
         while true {
             if let channel = await tryAll(endpoint) {
                 guard !Task.isCancelled, !isClosed else {

@@ -3,7 +3,7 @@
 import Bearers
 import MeshProtocol
 
-/// All limits of the LAN, each with its reason. Those of the wire are in `Limits`. Those in `RadioLimits` also apply
+/// All limits of the LAN, each with its reason. Those of the wire are in `Limits`. Those in `BearerLimits` also apply
 /// here unless this file states others.
 public enum LANLimits {
     // MARK: Links

@@ -18,10 +18,10 @@ struct EventFlowRulesTests {
 
     private func modules(_ lines: [Line]) -> Set<String> { Set(lines.compactMap { SourceTree.imported(by: $0.code) }) }
 
-    /// The types that BLETransport declares.
+    /// The types that bearers declare.
     private func radioTypes() throws -> Set<String> {
         let declaration = /\b(?:struct|enum|class|actor|protocol) ([A-Z]\w*)/
-        let names = try lines(of: "BLETransport").compactMap {
+        let names = try (lines(of: "BLETransport") + lines(of: "Bearers")).compactMap {
             $0.code.firstMatch(of: declaration).map { String($0.1) }
         }
         // Names that any module may use for its own types.
@@ -33,7 +33,7 @@ struct EventFlowRulesTests {
 
     /// The radio's names, addresses, channels and descriptors, which correspond to an MCPeerID.
     private static let handles: Set<String> = [
-        "Peripheral", "Radio", "BearerEndpoint", "BearerChannel", "BearerEvent", "L2CAPChannel", "VirtualChannel",
+        "Peripheral", "Bearer", "BearerEndpoint", "BearerChannel", "BearerEvent", "L2CAPChannel", "VirtualChannel",
         "PacketSocket",
         "AirSocket", "KnownDevice", "BlueZBus", "ScanResult", "bdaddr", "psm", "fileDescriptor", "objectPath",
     ]
@@ -50,7 +50,7 @@ struct EventFlowRulesTests {
         }
         try #require(visible.count > 30)
         for line in visible {
-            #expect(words(line).isDisjoint(with: Self.handles.subtracting(["Radio"])), "\(line.file): \(line.code)")
+            #expect(words(line).isDisjoint(with: Self.handles.subtracting(["Bearer"])), "\(line.file): \(line.code)")
         }
     }
 
@@ -87,7 +87,7 @@ struct EventFlowRulesTests {
     @Test("rule 4: an AsyncStream is the only output of code that talks to the network")
     func streamIsTheOutput() throws {
         var outputs: [String] = []
-        for module in ["BLETransport", "MeshSession", "MeshNode"] {
+        for module in ["Bearers", "BLETransport", "MeshSession", "MeshNode"] {
             for line in try lines(of: module) where line.code.hasPrefix("public ") {
                 #expect(
                     !line.code.contains(/@escaping[^)]*-> Void/) && !line.code.lowercased().contains("delegate"),

@@ -41,3 +41,8 @@ def test_no_linked_library_is_under_the_gpl_alone(binary: Path) -> None:
         licence = table[library]
         assert not re.match(r"GPL", licence) or "Runtime Library Exception" in licence, f"{library}: {licence}"
     assert not {"libreadline", "libbluetooth", "libhistory"} & linked(binary)
+
+
+def test_the_simulator_needs_neither_d_bus_nor_sqlite(binary: Path) -> None:
+    assert not {"libdbus-1", "libsqlite3"} & linked(binary.with_name("mesh-simulator"))
+    assert {"libdbus-1", "libsqlite3"} <= linked(binary)

@@ -104,7 +104,7 @@ extension BlueZBearer {
             unansweredDials = []
         }
         var failures = 0
-        let giveUp = ContinuousClock.now + RadioLimits.dialLimit
+        let giveUp = ContinuousClock.now + BearerLimits.dialLimit
         while true {
             let begun = ContinuousClock.now
             let failure: Int32

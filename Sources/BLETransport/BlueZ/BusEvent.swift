@@ -169,13 +169,6 @@ extension cbluez_bus_event {
     fileprivate func has(_ field: Int) -> Bool { fields & UInt32(field) != 0 }
 }
 
-/// The text of a C array, up to its NUL.
-func text<Characters>(_ characters: Characters) -> String {
-    withUnsafeBytes(of: characters) { bytes in
-        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-    }
-}
-
 extension BearerEndpoint {
     /// An endpoint from the kernel's address.
     init(_ address: cbluez_address, psm: UInt8 = 0) {

@@ -211,7 +211,7 @@ public actor CombinedBearer: Bearer {
         let opened = try outcome.get()
         account.opened(opened.endpoint)
         lookNear()
-        return BearerChannel(opened.channel) { isLost in
+        return WatchedChannel(opened.channel) { isLost in
             Task { await self.closed(opened.endpoint, isLost: isLost) }
         }
     }
@@ -293,7 +293,7 @@ public actor CombinedBearer: Bearer {
 }
 
 /// A channel that reports when it ends.
-final class BearerChannel: BearerChannel {
+final class WatchedChannel: BearerChannel {
     private let below: any BearerChannel
     private let ended: @Sendable (_ isLost: Bool) -> Void
     private let hasEnded = NIOLockedValueBox(false)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import NIOConcurrencyHelpers
-import CBlueZ
+import CLinux
 import Dispatch
 import Glibc
 

@@ -66,3 +66,10 @@ package enum SystemFile {
         (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     }
 }
+
+/// The text of a C array, up to its NUL.
+package func text<Characters>(_ characters: Characters) -> String {
+    withUnsafeBytes(of: characters) { bytes in
+        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+}

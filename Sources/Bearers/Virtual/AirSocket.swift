@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CBlueZ
+import CLinux
 import Glibc
 
 /// Unix sockets of the virtual radio. Each call returns a descriptor or a negative errno, never blocks, and contains no

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CBlueZ
+import CLinux
 import Glibc
 import Logging
 import MeshProtocol
