@@ -17,7 +17,7 @@ public actor PairedBearer: Bearer {
     private nonisolated let dialling: any Bearer
     private nonisolated let dialled: any Bearer
     private let eventSink: AsyncStream<BearerEvent>.Continuation
-    private var account = PairedAccount()
+    private var account = PairedPolicy()
     private var listening: [Task<Void, Never>] = []
 
     /// A radio that scans and dials with one, and advertises and accepts with the other.
@@ -40,11 +40,11 @@ public actor PairedBearer: Bearer {
         listen(to: dialled, as: .dialled)
     }
 
-    private func listen(to radio: any Bearer, as side: PairedAccount.Side) {
+    private func listen(to radio: any Bearer, as side: PairedPolicy.Side) {
         listening.append(Task { for await event in radio.events { self.received(event, side) } })
     }
 
-    private func received(_ event: BearerEvent, _ side: PairedAccount.Side) {
+    private func received(_ event: BearerEvent, _ side: PairedPolicy.Side) {
         if let event = account.told(event, by: side) { eventSink.yield(event) }
     }
 
@@ -78,7 +78,7 @@ public actor PairedBearer: Bearer {
 }
 
 /// Decides which events of two radios to report.
-struct PairedAccount: Sendable {
+struct PairedPolicy: Sendable {
     enum Side: Sendable {
         case dialling, dialled
     }

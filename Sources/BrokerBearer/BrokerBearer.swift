@@ -30,7 +30,7 @@ public actor BrokerBearer: Bearer {
     private var isClosed = false
     private var running: Task<Void, Never>?
     private var telling: Task<Void, Never>?
-    private var account: BrokerAccount
+    private var account: BrokerPolicy
     private let origin = ContinuousClock.now
     /// Rings when the radio closes, and ends a pause.
     private let closing = Doorbell()
@@ -53,7 +53,7 @@ public actor BrokerBearer: Bearer {
         self.logger = logger
         advertisedFlags = AdvertisedFlags(critical: demands)
         machine = BrokerMachine(own: own, topics: topics, isCluster: broker.servers.count > 1)
-        account = BrokerAccount(now: .zero)
+        account = BrokerPolicy(now: .zero)
         (events, eventSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(BearerLimits.radioEvents))
     }
 

@@ -27,7 +27,7 @@ public actor BrokerClient {
     private var connection: MQTTConnection?
     private var isClosed = false
     private var running: Task<Void, Never>?
-    private var account = BrokerAccount(now: .zero)
+    private var account = BrokerPolicy(now: .zero)
     private let origin = ContinuousClock.now
     /// Rings when the client closes, and ends a pause.
     private let closing = Doorbell()

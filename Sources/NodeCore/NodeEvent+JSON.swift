@@ -118,7 +118,7 @@ public struct TimedEvent: Encodable, Sendable {
         try relay.encode(id, forKey: .id)
     }
 
-    private func encode(_ contact: Contact, _ container: inout Container) throws {
+    private func encode(_ contact: Encounter, _ container: inout Container) throws {
         try container.encode(contact.phase, forKey: .phase)
         try container.encode(contact.peer, forKey: .peer)
         try container.encodeIfPresent(contact.evidence, forKey: .evidence)

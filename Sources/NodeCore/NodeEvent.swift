@@ -57,7 +57,7 @@ public enum NodeEvent: Sendable {
     /// A link to a relay, or to a node behind this one, has ended. The end of a session's link is a `peerDisconnected`.
     case linkEnded(Peer)
     /// A link is lost, or a step towards a new one is done.
-    case contact(Contact)
+    case contact(Encounter)
     /// The radio's activity has changed.
     case radio(RadioActivity)
     /// The state of the broker next to the radio has changed, or these are the bytes it has cost.

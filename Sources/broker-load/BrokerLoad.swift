@@ -175,7 +175,7 @@ struct Member: Sendable {
     ) throws {
         let logger = Logger(label: "load") { _ in SwiftLogNoOpLogHandler() }
         let folder = try StateFolder(path: path)
-        let kept = try Kept(folder, logger: logger)
+        let kept = try OpenedState(folder, logger: logger)
         peer = Peer(id: folder.identity.peerID, name: name)
         radio = BrokerBearer(broker, peer: peer, service: ServiceType.democracyDJ.uuid, logger: logger)
         node = Node(

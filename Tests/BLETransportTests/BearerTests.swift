@@ -9,7 +9,7 @@ import Testing
 @testable import LANBearer
 
 @Suite("Choosing between two bearers for a peer")
-struct BearerAccountTests {
+struct BearerPolicyTests {
     private let advertisement = Advertisement(
         service: ServiceType.democracyDJ.uuid, peer: Peer(id: "c0ffee00112233445566778899aabbcc", name: "Dad's Car"))
     private let onAir = BearerEndpoint(address: "00:11", psm: 0x80)
@@ -21,8 +21,8 @@ struct BearerAccountTests {
     }
 
     /// A record that has scan results of the host on both bearers.
-    private func both() -> BearerAccount {
-        var account = BearerAccount()
+    private func both() -> BearerPolicy {
+        var account = BearerPolicy()
         account.isScanning = true
         _ = account.told(.heard(result(onAir)), by: .air, now: .zero)
         _ = account.told(.heard(result(inNetwork)), by: .network, now: .zero)
@@ -39,7 +39,7 @@ struct BearerAccountTests {
 
     @Test("a host in range of both bearers is one host, and is reported as on the network")
     func one() {
-        var account = BearerAccount()
+        var account = BearerPolicy()
         account.isScanning = true
         #expect(heard(account.told(.heard(result(onAir)), by: .air, now: .zero)) == onAir)
         #expect(heard(account.told(.heard(result(inNetwork)), by: .network, now: .zero)) == inNetwork)
@@ -56,12 +56,12 @@ struct BearerAccountTests {
     @Test("a host is dialled over the network first, and over the air a little later")
     func dials() {
         var account = both()
-        let first = BearerAccount.Attempt(side: .network, endpoint: inNetwork, delay: .zero)
+        let first = BearerPolicy.Attempt(side: .network, endpoint: inNetwork, delay: .zero)
         let wait = BearerLimits.networkFirst
         for endpoint in [onAir, inNetwork] {
             #expect(
                 account.attempts(for: endpoint)
-                    == [first, BearerAccount.Attempt(side: .air, endpoint: onAir, delay: wait)])
+                    == [first, BearerPolicy.Attempt(side: .air, endpoint: onAir, delay: wait)])
         }
         account.opened(inNetwork)
         account.closed(inNetwork, isLost: true, now: .seconds(1))
@@ -72,7 +72,7 @@ struct BearerAccountTests {
 
     @Test("a broker comes last: a host that is also on the air is reported and dialled there first")
     func brokerLast() {
-        var account = BearerAccount()
+        var account = BearerPolicy()
         account.isScanning = true
         #expect(heard(account.told(.heard(result(farAway)), by: .broker, now: .zero)) == farAway)
         #expect(account.attempts(for: farAway).map(\.delay) == [.zero])
@@ -86,7 +86,7 @@ struct BearerAccountTests {
 
     @Test("while a broker carries the link, air and network are reported as better, and each is dialled alone")
     func comesNear() {
-        var account = BearerAccount()
+        var account = BearerPolicy()
         account.isScanning = true
         _ = account.told(.heard(result(farAway)), by: .broker, now: .zero)
         #expect(!account.isFar)
@@ -123,7 +123,7 @@ struct BearerAccountTests {
 
     @Test("this node's own advertisement is ignored, and a failure of the network is not a failure of the node")
     func own() {
-        var account = BearerAccount()
+        var account = BearerPolicy()
         account.isScanning = true
         account.advertised = advertisement
         #expect(account.told(.heard(result(inNetwork)), by: .network, now: .zero) == nil)

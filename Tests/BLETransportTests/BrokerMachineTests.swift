@@ -451,12 +451,12 @@ struct BrokerAddressTests {
 }
 
 @Suite("Reconnecting to a broker")
-struct BrokerAccountTests {
+struct BrokerPolicyTests {
     private let lost = BrokerFault(.unreachable, "no answer")
 
     @Test("a short outage is not reported, a long one is reported once, and a connection clears the report")
     func patience() {
-        var account = BrokerAccount(now: .zero)
+        var account = BrokerPolicy(now: .zero)
         #expect(account.connected(now: .seconds(1)) == [.connected])
         #expect(account.ended(lost, now: .seconds(30)) == [])
         #expect(account.tick(BrokerTraffic(), now: .seconds(39)) == [])
@@ -467,14 +467,14 @@ struct BrokerAccountTests {
 
     @Test("an error that a person must fix is reported at once")
     func refused() {
-        var account = BrokerAccount(now: .zero)
+        var account = BrokerPolicy(now: .zero)
         #expect(account.ended(BrokerFault(.refused, "not authorised"), now: .zero) == [.refused("not authorised")])
         #expect(account.ended(BrokerFault(.untrusted, "expired"), now: .seconds(1)) == [.untrusted("expired")])
     }
 
     @Test("a refused subscription, as in a cluster without a leader, is reported if it lasts")
     func passing() {
-        var account = BrokerAccount(now: .zero)
+        var account = BrokerPolicy(now: .zero)
         _ = account.connected(now: .zero)
         let fault = BrokerFault(.refused, "it does not let this device read", isPassing: true)
         #expect(account.ended(fault, now: .seconds(1)) == [])
@@ -483,7 +483,7 @@ struct BrokerAccountTests {
 
     @Test("pauses grow up to fifteen seconds, and are short again after a connection that has worked")
     func pauses() throws {
-        var account = BrokerAccount(now: .zero)
+        var account = BrokerPolicy(now: .zero)
         let pauses = (0..<20).map { number in
             _ = account.ended(lost, now: .seconds(number))
             return account.pause(jitter: 1)
@@ -504,7 +504,7 @@ struct BrokerAccountTests {
     @Test("a broker's servers are tried in turn from any of them, and pauses grow after all have been tried")
     func turns() throws {
         let three = try options(servers: 3)
-        var account = BrokerAccount(now: .zero)
+        var account = BrokerPolicy(now: .zero)
         var tried: [Int] = []
         var pauses: [Double] = []
         for number in 0..<6 {
@@ -521,7 +521,7 @@ struct BrokerAccountTests {
         arguments: [1, 3])
     func patience(of servers: Int) throws {
         let options = try options(servers: servers)
-        var account = BrokerAccount(now: .zero)
+        var account = BrokerPolicy(now: .zero)
         func patience(at second: Double) -> Duration {
             account.begin(options, chance: 0, now: .seconds(second)).patience
         }
@@ -538,7 +538,7 @@ struct BrokerAccountTests {
 
     @Test("the traffic of an hour covers all its connections, and then starts again from zero")
     func bill() {
-        var account = BrokerAccount(now: .zero)
+        var account = BrokerPolicy(now: .zero)
         var traffic = BrokerTraffic()
         (traffic.sent, traffic.received) = (700, 300)
         account.carried(traffic)

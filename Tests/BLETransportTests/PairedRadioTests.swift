@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Two radios as one")
 struct PairedRadioTests {
-    private var account = PairedAccount()
+    private var account = PairedPolicy()
     private let off = BearerError(.radioOff, "off")
     private let gone = BearerError(.noAdapter, "gone")
 

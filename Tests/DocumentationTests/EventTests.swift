@@ -42,8 +42,8 @@ struct EventTests {
             "`searchResults`.shelf": Set(SongQuery.Shelf.allCases.map(\.rawValue)),
             "`broker`.state": Set(BrokerReport.State.allCases.map(\.rawValue)),
             // Only a recording knows when a guest sees the current state.
-            "`contact`.phase": Set(Contact.Phase.allCases.map(\.rawValue)).subtracting(["current"]),
-            "`contact`.evidence": Set(Contact.Evidence.allCases.map(\.rawValue)),
+            "`contact`.phase": Set(Encounter.Phase.allCases.map(\.rawValue)).subtracting(["current"]),
+            "`contact`.evidence": Set(Encounter.Evidence.allCases.map(\.rawValue)),
             "`bye`.reason": Set(ByeReason.allCases.map(\.rawValue)), "adapter.setBy": ["roadmesh", "system"],
             "undo.kind": Set(NodeView.Undo.Kind.allCases.map(\.rawValue)),
         ])

@@ -162,10 +162,10 @@ enum NodeSamples {
             return [.peerDiscovered(HeardNode(ana, rssi: -40, bearer: bearer)), .link(ana, report)]
         }
         + DisconnectReason.allCases.map { .peerDisconnected(ana, $0) }
-        + Contact.Phase.allCases.filter { $0 != .current }.map { .contact(Contact($0, ana, at: .now)) }
-        + Contact.Evidence.allCases.map { .contact(Contact(.heard, ana, at: .now, by: $0, rssi: -70)) }
+        + Encounter.Phase.allCases.filter { $0 != .current }.map { .contact(Encounter($0, ana, at: .now)) }
+        + Encounter.Evidence.allCases.map { .contact(Encounter(.heard, ana, at: .now, by: $0, rssi: -70)) }
         + [
-            .contact(Contact(lost: ana, .linkLost, at: .now)), .peerConnected(ana), .peerLost(ana),
+            .contact(Encounter(lost: ana, .linkLost, at: .now)), .peerConnected(ana), .peerLost(ana),
             .peerLost(ana, via: "b2"), .linkEnded(ana),
             .peerDiscovered(HeardNode(ana, relay: "b2", hops: 2, hasRoom: false)), .link(ana, full),
             .link(ana, LinkReport(condition: LinkCondition(got: LinkParameters()))), .radio(RadioActivity()),

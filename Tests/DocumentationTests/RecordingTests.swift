@@ -22,8 +22,8 @@ struct RecordingTests {
     /// A row of each kind, with all of its fields. A new kind does not compile below: add it here, too.
     private static let rows: [FieldTest.Happening] = [
         .link("a1", LinkSample(report)), .carrier("a1", CarrierSample(NodeSamples.ana, report)),
-        .contact(ContactRow(Contact(lost: NodeSamples.ana, .linkLost, at: .now))),
-        .contact(ContactRow(Contact(.heard, NodeSamples.ana, at: .now, by: .sighting, rssi: -70))),
+        .contact(ContactRow(Encounter(lost: NodeSamples.ana, .linkLost, at: .now))),
+        .contact(ContactRow(Encounter(.heard, NodeSamples.ana, at: .now, by: .sighting, rssi: -70))),
         .radio(RadioSample(RadioActivity())), .wish(WishRow(song: "s1", wish: "vote", state: "sent")),
         .intent(IntentRow(peer: "a1", intent: "vote", song: "s1", accepted: true)), .mark("tunnel in"),
         .notice("hostFull"), .tick, .missing(3), .end("quit"),
@@ -47,7 +47,7 @@ struct RecordingTests {
 
     /// Words that fields may have, and that a row of the document may list.
     private static let words = Set(
-        Contact.Phase.allCases.map(\.rawValue) + Contact.Evidence.allCases.map(\.rawValue)
+        Encounter.Phase.allCases.map(\.rawValue) + Encounter.Evidence.allCases.map(\.rawValue)
             + Wish.Kind.allCases.map(\.rawValue) + NodeSamples.wishStates.map(\.name))
 
     static func complaints(_ page: Page) throws -> [String] {

@@ -24,7 +24,7 @@ enum Drives {
             header: header(name, role: role), rows: rows.map { DriveRow(at: .seconds($0), $1) }, ending: ending)
     }
 
-    static func contact(_ phase: Contact.Phase, silence: Double? = nil, whole: Bool = true) -> Happening {
+    static func contact(_ phase: Encounter.Phase, silence: Double? = nil, whole: Bool = true) -> Happening {
         .contact(ContactRow(phase, Peer(id: whole ? car : Identity.head(of: car), name: "Car"), silence: silence))
     }
 

@@ -15,7 +15,7 @@ struct RecorderTests {
 
     private func at(_ seconds: Double) -> ContinuousClock.Instant { origin + .seconds(seconds) }
 
-    private func phases(_ rows: [DriveRow]) -> [Contact.Phase] {
+    private func phases(_ rows: [DriveRow]) -> [Encounter.Phase] {
         rows.compactMap { if case .contact(let row) = $0.what { row.phase } else { nil } }
     }
 
@@ -26,12 +26,12 @@ struct RecorderTests {
             HostSnapshot(epoch: 1, revision: 1, nowPlaying: nil, isPlaying: false, queue: [], connectedPeers: []),
             isStale: false)
         var rows: [DriveRow] = []
-        rows += recorder.take(.contact(Contact(lost: car, .linkLost, at: at(1))), now: at(9))
+        rows += recorder.take(.contact(Encounter(lost: car, .linkLost, at: at(1))), now: at(9))
         // A snapshot from before proves nothing about the new link.
         rows += recorder.take(snapshot, now: at(1.5))
-        rows += recorder.take(.contact(Contact(.heard, heard, at: at(2), by: .link)), now: at(9))
-        rows += recorder.take(.contact(Contact(.dialled, heard, at: at(3))), now: at(9))
-        rows += recorder.take(.contact(Contact(.resumed, car, at: at(4))), now: at(9))
+        rows += recorder.take(.contact(Encounter(.heard, heard, at: at(2), by: .link)), now: at(9))
+        rows += recorder.take(.contact(Encounter(.dialled, heard, at: at(3))), now: at(9))
+        rows += recorder.take(.contact(Encounter(.resumed, car, at: at(4))), now: at(9))
         rows += recorder.take(snapshot, now: at(5))
         rows += recorder.take(snapshot, now: at(6))
         #expect(phases(rows) == [.lost, .heard, .dialled, .resumed, .current])
@@ -42,7 +42,7 @@ struct RecorderTests {
     func heardAgain() {
         var recorder = Recorder(.guest, origin: origin)
         func hear(_ rssi: Int?) -> [DriveRow] {
-            recorder.take(.contact(Contact(.heard, heard, at: at(1), by: .sighting, rssi: rssi)), now: at(1))
+            recorder.take(.contact(Encounter(.heard, heard, at: at(1), by: .sighting, rssi: rssi)), now: at(1))
         }
         #expect(hear(nil).count == 1)
         #expect(hear(nil).isEmpty)
@@ -60,7 +60,7 @@ struct RecorderTests {
     func relays() {
         var recorder = Recorder(.guest, origin: origin)
         let relay = Peer(id: "11110000aaaabbbbccccddddeeeeffff", name: "Row 8")
-        _ = recorder.take(.contact(Contact(.resumed, car, at: at(1))), now: at(1))
+        _ = recorder.take(.contact(Encounter(.resumed, car, at: at(1))), now: at(1))
         var report = LinkReport(rssi: -60)
         report.circuits = 2
         #expect(

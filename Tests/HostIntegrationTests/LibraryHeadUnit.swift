@@ -39,7 +39,7 @@ struct LibraryHeadUnit {
     ) async throws {
         let logger = Logger(label: "my-head-unit")
         let folder = try StateFolder(path: path)
-        let kept = try Kept(folder, logger: logger)
+        let kept = try OpenedState(folder, logger: logger)
         let music = try await songs.open(index: kept.libraryIndex, isComplete: kept.hasSession, logger: logger)
 
         let car = Peer(id: folder.identity.peerID, name: "Dad's Car")

@@ -258,7 +258,7 @@ struct ConvoyOfCores {
         let head = Identity.head(of: id(name))
         let rssi = signals[[name, other]] ?? -60
         if hosts.contains(name) {
-            let asksForPIN = node.core.context.mesh.door.isLocked
+            let asksForPIN = node.core.context.mesh.admissionPolicy.isLocked
             feed(
                 .heard(
                     HeardNode(
@@ -343,7 +343,7 @@ struct ConvoyOfCores {
         guard !full.contains(other), announced != other else { return }
         let (near, far) = (End(node: name, link: newLink(name)), End(node: other, link: newLink(other)))
         (channels[near], channels[far]) = (far, near)
-        let isLocked = nodes[other]?.core.context.mesh.door.isLocked == true
+        let isLocked = nodes[other]?.core.context.mesh.admissionPolicy.isLocked == true
         let flags = AdvertisedFlags(critical: hosts.contains(other) ? isLocked ? .proof : [] : .circuitsOnly)
         feed(
             .opened(

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Many identities behind one link")
 struct CrowdLimitTests {
-    private static func vote(_ guest: Int, _ number: UInt64 = 1) -> Happening {
+    private static func vote(_ guest: Int, _ number: UInt64 = 1) -> PendingEvent {
         let key = ConversationKey(format(guest), as: .responder, .democracyDJ)
         return .link(
             guest,
@@ -20,7 +20,7 @@ struct CrowdLimitTests {
         return String(repeating: "0", count: 32 - digits.count) + digits
     }
 
-    private static func number(_ happening: Happening) -> UInt64? { happening.message?.number }
+    private static func number(_ happening: PendingEvent) -> UInt64? { happening.message?.number }
 
     @Test("a host decides on a limited number of their messages per second; no other guest has to wait")
     func messages() {

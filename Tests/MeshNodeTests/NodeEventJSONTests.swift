@@ -54,15 +54,15 @@ struct NodeEventJSONTests {
                 #"{"at":1.5,"event":"peerDisconnected","peer":{"id":"a1","name":"Ana"},"reason":"linkLost"}"#
             ),
             (
-                .contact(Contact(lost: ana, .linkLost, at: .now)),
+                .contact(Encounter(lost: ana, .linkLost, at: .now)),
                 #"{"at":1.5,"event":"contact","peer":{"id":"a1","name":"Ana"},"phase":"lost","silence":0.42}"#
             ),
             (
-                .contact(Contact(lost: ana, .goodbye(), at: .now)),
+                .contact(Encounter(lost: ana, .goodbye(), at: .now)),
                 #"{"at":1.5,"event":"contact","peer":{"id":"a1","name":"Ana"},"phase":"lost"}"#
             ),
             (
-                .contact(Contact(.heard, ana, at: .now, by: .sighting, rssi: -70)),
+                .contact(Encounter(.heard, ana, at: .now, by: .sighting, rssi: -70)),
                 #"{"at":1.5,"event":"contact","evidence":"sighting","peer":{"id":"a1","name":"Ana"},"phase":"heard","#
                     + #""rssi":-70}"#
             ),

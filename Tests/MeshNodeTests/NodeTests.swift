@@ -66,7 +66,7 @@ struct TestNode {
     private func run(_ part: NodeCore.Part, _ role: NodeDescription.Role) throws -> Run {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let opened = try StateFolder(opening: folder)
-        let kept = try Kept(opened, idleTime: nil, logger: logger)
+        let kept = try OpenedState(opened, idleTime: nil, logger: logger)
         // A new address each time, as phones have them: an identity does not depend on it.
         let radio = try VirtualBearer(air: air, address: "a\(UInt32.random(in: 0 ... .max))")
         let peer = Peer(id: opened.identity.peerID, name: name)
@@ -136,7 +136,7 @@ struct NodeTests {
     func contacts() async throws {
         let host = try TestNode("Dad's Car", air).host()
         let guest = try TestNode("Ana", air).guest()
-        func step(_ phase: Contact.Phase) async throws -> Contact {
+        func step(_ phase: Encounter.Phase) async throws -> Encounter {
             try await guest.events.first { event in
                 if case .contact(let contact) = event, contact.phase == phase { contact } else { nil }
             }

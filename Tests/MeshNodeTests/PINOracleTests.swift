@@ -143,7 +143,7 @@ private struct Street {
         self.knows = knows
         host = MeshCore(
             identity: identity, name: "Car \(seed)", service: .democracyDJ, remembered: hosts[seed] ?? [:])
-        host?.door = Door(pin: knows ? Self.pin : Self.wrong)
+        host?.admissionPolicy = AdmissionPolicy(pin: knows ? Self.pin : Self.wrong)
         let heard = Peer(id: Identity.head(of: identity.peerID), name: "Car \(seed)")
         feed(.heard(HeardNode(heard, asksForPIN: true)))
     }

@@ -139,7 +139,7 @@ struct PairOfCores {
     }
 
     /// Inputs from above a node's links.
-    mutating func happen(_ happenings: [Happening], to side: Side) {
+    mutating func happen(_ happenings: [PendingEvent], to side: Side) {
         for happening in happenings { cores[side.rawValue].waiting.append(happening) }
         feed(.tick, to: side)
     }

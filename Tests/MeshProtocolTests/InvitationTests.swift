@@ -67,7 +67,7 @@ struct InvitationTests {
 
     @Test("an invitation is valid until its time is over or one guest has used it, and their number is limited")
     func door() {
-        var door = Door(pin: JoiningSecret(pin: "314159"), wallClockSeconds: 1_000)
+        var door = AdmissionPolicy(pin: JoiningSecret(pin: "314159"), wallClockSeconds: 1_000)
         let once = door.invite([1], [1], seconds: 100, isOnce: true, now: .zero)
         let timed = door.invite([2], [2], seconds: 100, isOnce: false, now: .seconds(50))
         #expect(once?.until == 1_100 && timed?.until == 1_150)
@@ -93,7 +93,7 @@ struct InvitationTests {
 
     @Test("a browser's invitation is judged like one over the air, and its PIN counts as a guess")
     func browser() throws {
-        var door = Door(pin: JoiningSecret(pin: "314159"), wallClockSeconds: 0)
+        var door = AdmissionPolicy(pin: JoiningSecret(pin: "314159"), wallClockSeconds: 0)
         _ = door.invite(Array(0..<8), Array(16..<32), seconds: 100, isOnce: true, now: .zero)
         let claim = Self.example.joiningSecret
         var forged = claim

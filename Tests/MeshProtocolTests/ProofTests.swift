@@ -12,7 +12,7 @@ struct ProofTests {
     /// A car with a PIN, and a guest that was given this PIN.
     private static func road(pin: String? = "314159", asks: Bool = true, guests: [String] = ["Ana"]) -> Road {
         var road = Road(guests: guests)
-        if asks { road.nodes["Car"]?.core.door = Door(pin: Self.pin) }
+        if asks { road.nodes["Car"]?.core.admissionPolicy = AdmissionPolicy(pin: Self.pin) }
         for guest in guests { road.nodes[guest]?.core.secret = pin.flatMap { JoiningSecret(pin: $0) } }
         return road
     }
@@ -58,7 +58,7 @@ struct ProofTests {
         let kept = try ["Car", "Ana"].map { try #require(road.nodes[$0]?.core.remembered) }
         road.add("Car", seed: 1, remembered: kept[0])
         road.add("Ana", seed: 2, remembered: kept[1])
-        road.nodes["Car"]?.core.door = Door(pin: JoiningSecret(pin: "111111"))
+        road.nodes["Car"]?.core.admissionPolicy = AdmissionPolicy(pin: JoiningSecret(pin: "111111"))
         let id = road.joined()
         #expect(road.isConnected("Ana", to: "Car"))
         // The new PIN differs, and the host has proved the old one.
@@ -73,7 +73,7 @@ struct ProofTests {
         var road = Self.road(asks: false)
         road.nodes["Ana"]?.core.secret = nil
         road.cut(road.joined())
-        road.nodes["Car"]?.core.door = Door(pin: Self.pin)
+        road.nodes["Car"]?.core.admissionPolicy = AdmissionPolicy(pin: Self.pin)
         road.nodes["Ana"]?.core.secret = Self.pin
         _ = road.joined()
         #expect(road.isConnected("Ana", to: "Car"))
@@ -106,7 +106,7 @@ struct ProofTests {
             road.say([.proof(kind: 1, round: 1, data: share)], as: "Ana", on: id)
             let end = road.nodes["Car"]?.ends[id]
             #expect(end == .misbehaved(share.count == 32 ? .badProof : .malformedFrame))
-            #expect(road.nodes["Car"]?.core.door == Door(pin: Self.pin))
+            #expect(road.nodes["Car"]?.core.admissionPolicy == AdmissionPolicy(pin: Self.pin))
         }
     }
 
@@ -115,7 +115,7 @@ struct ProofTests {
         var road = Self.road(asks: false)
         road.nodes["Ana"]?.core.secret = nil
         road.cut(road.joined())
-        road.nodes["Car"]?.core.door = Door(pin: Self.pin)
+        road.nodes["Car"]?.core.admissionPolicy = AdmissionPolicy(pin: Self.pin)
         let id = road.dial()
         road.pull("Ana", id)
         let packet = try #require(road.wires[id]?.toHost.first)
@@ -126,7 +126,7 @@ struct ProofTests {
         #expect(road.nodes["Car"]?.core.links[replay]?.machine.isProving == true)
         road.give([UInt8](repeating: 1, count: 60), to: "Car", on: replay)
         #expect(road.nodes["Car"]?.ends[replay] == .misbehaved(.forgedRecord))
-        #expect(road.nodes["Car"]?.core.door == Door(pin: Self.pin))
+        #expect(road.nodes["Car"]?.core.admissionPolicy == AdmissionPolicy(pin: Self.pin))
     }
 
     @Test("Frames out of order end the link: a proof before the challenge, a second one, one of another kind")
@@ -143,7 +143,7 @@ struct ProofTests {
             #expect(!road.isConnected("Car", to: "Ana"))
         }
         var asked = Self.road()
-        asked.nodes["Car"]?.core.door = Door()
+        asked.nodes["Car"]?.core.admissionPolicy = AdmissionPolicy()
         let id = asked.dial()
         while asked.nodes["Ana"]?.core.links[id]?.machine.sealed == nil, asked.step(id) {}
         _ = asked.step(id)
@@ -211,7 +211,7 @@ struct ProofTests {
         "At any pace a guesser has at most 450 guesses in any day",
         arguments: [100, 1_000, 12_000, 14_999, 15_000, 15_001, 60_000, 192_000, 200_000, 500_000])
     func day(milliseconds: Int) {
-        var door = Door(pin: Self.pin)
+        var door = AdmissionPolicy(pin: Self.pin)
         let wrong = JoiningSecret(random: 271_828)
         var (now, checked) = (MeshInstant.zero, [MeshInstant]())
         while now < .seconds(2 * 86_400) {
@@ -229,7 +229,7 @@ struct ProofTests {
     func bursts() {
         for burst in 1...8 {
             for pause in [1, 30, 59, 60, 61, 200, 600, 960, 3_600] {
-                var door = Door(pin: Self.pin)
+                var door = AdmissionPolicy(pin: Self.pin)
                 let wrong = JoiningSecret(random: 271_828)
                 var (now, checked) = (MeshInstant.zero, 0)
                 while now < .seconds(86_400) {
@@ -265,7 +265,7 @@ struct ProofTests {
                 #expect(road.isConnected(name, to: "Car"), "\(bearer)")
             }
         }
-        var door = Door(pin: Self.pin)
+        var door = AdmissionPolicy(pin: Self.pin)
         let wrong = JoiningSecret(random: 271_828)
         let answers = (1...5).map { _ in door.judge(wrong, at: .page, now: .zero) }
         #expect(answers == Array(repeating: .wrongProof, count: 3) + Array(repeating: .tooManyGuesses, count: 2))

@@ -218,7 +218,7 @@ struct RejoinTests {
     @Test("a returning guest must prove the PIN if the host has set one meanwhile")
     func lockedDoor() {
         var convoy = between()
-        convoy.nodes["Car"]?.core.door.pin = JoiningSecret(random: 135_790)
+        convoy.nodes["Car"]?.core.admissionPolicy.pin = JoiningSecret(random: 135_790)
         convoy.openCircuit("Ana", through: "Two")
         #expect(convoy.ends(at: "Ana").last == .refused(.challenge))
         convoy.nodes["Ana"]?.core.secret = JoiningSecret(random: 135_790)

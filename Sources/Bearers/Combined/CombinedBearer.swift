@@ -4,7 +4,7 @@ import Logging
 import MeshProtocol
 import NIOConcurrencyHelpers
 
-/// Combines Bluetooth with a local network, a broker, or both, into one radio. `BearerAccount` decides which of them
+/// Combines Bluetooth with a local network, a broker, or both, into one radio. `BearerPolicy` decides which of them
 /// carries a peer.
 ///
 /// The failure of a bearer other than Bluetooth does not stop the node. A bearer that cannot be opened is retried.
@@ -30,7 +30,7 @@ public actor CombinedBearer: Bearer {
     /// A dial without a result yet.
     private struct Dial {
         var endpoint: BearerEndpoint
-        var sides: Set<BearerAccount.Side> = []
+        var sides: Set<BearerPolicy.Side> = []
         var tasks: [Task<Void, Never>] = []
         var alarm: Task<Void, Never>?
         var sink: AsyncStream<Opened>.Continuation
@@ -39,12 +39,12 @@ public actor CombinedBearer: Bearer {
     }
 
     private nonisolated let air: any Bearer
-    private nonisolated let beside: [BearerAccount.Side: any Bearer]
+    private nonisolated let beside: [BearerPolicy.Side: any Bearer]
     private let logger: Logger
     private let eventSink: AsyncStream<BearerEvent>.Continuation
-    private var account = BearerAccount()
+    private var account = BearerPolicy()
     /// The other radios that could be opened.
-    private var opened: [BearerAccount.Side] = []
+    private var opened: [BearerPolicy.Side] = []
     private var service: ServiceUUID?
     private var wanted: Advertisement?
     private var pace = AdvertisingPace.fast
@@ -75,7 +75,7 @@ public actor CombinedBearer: Bearer {
         logger: Logger = Logger(label: "roadmesh.bearers"), pause: @escaping Pause
     ) {
         (self.air, self.logger, self.pause) = (air, logger, pause)
-        beside = [BearerAccount.Side.network: network, .broker: broker].compactMapValues(\.self)
+        beside = [BearerPolicy.Side.network: network, .broker: broker].compactMapValues(\.self)
         name = air.name
         (events, eventSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(BearerLimits.radioEvents))
     }
@@ -91,7 +91,7 @@ public actor CombinedBearer: Bearer {
         listen(to: air, as: .air)
     }
 
-    private func opens(_ radio: any Bearer, _ side: BearerAccount.Side) async -> Bool {
+    private func opens(_ radio: any Bearer, _ side: BearerPolicy.Side) async -> Bool {
         do throws(BearerError) {
             try await radio.open()
         } catch {
@@ -104,7 +104,7 @@ public actor CombinedBearer: Bearer {
     }
 
     /// Opens a bearer as soon as possible, then starts the advertising and scanning that are wanted by then.
-    private func openLater(_ radio: any Bearer, _ side: BearerAccount.Side) async {
+    private func openLater(_ radio: any Bearer, _ side: BearerPolicy.Side) async {
         repeat {
             guard (try? await pause()) != nil, !isClosed else { return }
         } while await !opens(radio, side)
@@ -113,15 +113,15 @@ public actor CombinedBearer: Bearer {
         if let service { try? await radio.scan(for: service) }
     }
 
-    private func radio(_ side: BearerAccount.Side) -> (any Bearer)? {
+    private func radio(_ side: BearerPolicy.Side) -> (any Bearer)? {
         side == .air ? air : opened.contains(side) ? beside[side] : nil
     }
 
-    private func listen(to radio: any Bearer, as side: BearerAccount.Side) {
+    private func listen(to radio: any Bearer, as side: BearerPolicy.Side) {
         listening.append(Task { for await event in radio.events { self.received(event, side) } })
     }
 
-    private func received(_ event: BearerEvent, _ side: BearerAccount.Side) {
+    private func received(_ event: BearerEvent, _ side: BearerPolicy.Side) {
         if case .failed(let error) = event { logger.info("\(side): \(error)") }
         if let event = account.told(event, by: side, now: now) { eventSink.yield(event) }
     }
@@ -136,7 +136,7 @@ public actor CombinedBearer: Bearer {
         try await air.advertise(advertisement, pace: pace)
     }
 
-    private func advertise(_ advertisement: Advertisement, on side: BearerAccount.Side) async {
+    private func advertise(_ advertisement: Advertisement, on side: BearerPolicy.Side) async {
         // Nodes that reach the broker reach the host, and need no relay.
         if side == .broker, advertisement.flags.critical.contains(.circuitsOnly) { return }
         do throws(BearerError) {
@@ -231,7 +231,7 @@ public actor CombinedBearer: Bearer {
         if dials[number]?.open == 0 { dial.sink.yield(.failure(BearerError(.dialFailed))) }
     }
 
-    private static func open(_ attempt: BearerAccount.Attempt, by radio: any Bearer) async -> Opened {
+    private static func open(_ attempt: BearerPolicy.Attempt, by radio: any Bearer) async -> Opened {
         do throws(BearerError) {
             if attempt.delay > .zero { try? await Task.sleep(for: attempt.delay) }
             guard !Task.isCancelled else { throw BearerError(.cancelled) }

@@ -116,27 +116,27 @@ public struct CarrierSample: Codable, Hashable, Sendable {
 /// A recorded step towards a link, or the end of a link.
 public struct ContactRow: Codable, Hashable, Sendable {
     /// The step.
-    public var phase: Contact.Phase
+    public var phase: Encounter.Phase
     /// The peer.
     public var peer: Peer.ID
     /// The peer's name, if known.
     public var name: String?
     /// For `heard`: how the peer was noticed.
-    public var evidence: Contact.Evidence?
+    public var evidence: Encounter.Evidence?
     /// For a scan result: signal strength in dBm.
     public var rssi: Int?
     /// For `lost`: seconds of silence before the loss. Nil if one side has left.
     public var silence: Double?
 
     /// Makes a step.
-    public init(_ phase: Contact.Phase, _ peer: Peer, silence: Double? = nil) {
+    public init(_ phase: Encounter.Phase, _ peer: Peer, silence: Double? = nil) {
         self.phase = phase
         self.peer = peer.id
         name = peer.name.isEmpty ? nil : peer.name
         self.silence = silence
     }
 
-    init(_ contact: Contact) {
+    init(_ contact: Encounter) {
         self.init(contact.phase, contact.peer, silence: contact.silence.map { $0 / .seconds(1) })
         evidence = contact.evidence
         rssi = contact.rssi

@@ -81,7 +81,7 @@ struct GapFinder {
 
     /// A pending dial makes its link, on average, one and a half advertising intervals after the other side is in
     /// range. A host that has lost its guest long ago advertises more slowly.
-    private static func inReach(_ gap: Gap, _ evidence: Contact.Evidence?) -> Double? {
+    private static func inReach(_ gap: Gap, _ evidence: Encounter.Evidence?) -> Double? {
         guard let heard = gap.heard else { return nil }
         guard evidence == .link else { return heard }
         let isSlow = heard - gap.lost > BearerLimits.eagerAdvertising / .seconds(1)

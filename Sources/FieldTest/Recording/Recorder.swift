@@ -58,7 +58,7 @@ public struct Recorder: Sendable {
         now - origin - lastRow >= FieldTestLimits.tickInterval ? row(now, .tick) : []
     }
 
-    private mutating func take(_ contact: Contact) -> [DriveRow] {
+    private mutating func take(_ contact: Encounter) -> [DriveRow] {
         let head = Identity.head(of: contact.peer.id)
         switch contact.phase {
         case .heard:

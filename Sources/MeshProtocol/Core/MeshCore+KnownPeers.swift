@@ -73,7 +73,7 @@ extension MeshCore {
     func isCrowded(_ link: Link) -> Bool { link.place != nil && innerLinks.count > Limits.fewCircuits }
 
     /// The flags of this node in a circuit, where its own radio is not heard.
-    private var ownFlags: AdvertisedFlags { AdvertisedFlags(critical: door.isLocked ? .proof : []) }
+    private var ownFlags: AdvertisedFlags { AdvertisedFlags(critical: admissionPolicy.isLocked ? .proof : []) }
 
     /// Whether the responder of the link to a peer asks for a proof, by its sealed hello.
     public func asksForProof(_ peer: Peer.ID) -> Bool {

@@ -198,7 +198,7 @@ public struct MeshCore: Sendable {
     /// Stored secrets of handshakes in circuits, for peers that come back.
     var rejoins = RejoinTable()
     /// The proofs that this node requires before it admits a peer.
-    public var door = Door()
+    public var admissionPolicy = AdmissionPolicy()
     /// The secret that this node can prove when it joins.
     public var secret: JoiningSecret?
     /// How often others could check a guess of it.

@@ -10,7 +10,7 @@ import MeshProtocol
 struct CrowdQueues: Sendable {
     private struct Queue: Sendable {
         var rate: RateLimit
-        var waiting: [Happening] = []
+        var waiting: [PendingEvent] = []
     }
 
     private var queues: [MeshCore.LinkID: Queue] = [:]
@@ -19,7 +19,7 @@ struct CrowdQueues: Sendable {
     private var places: [Peer.ID: (carrier: MeshCore.LinkID, count: Int)] = [:]
 
     /// Whether to decide on an event now. Otherwise it is queued here.
-    mutating func takes(_ happening: Happening, over carrier: MeshCore.LinkID?, now: MeshInstant) -> Bool {
+    mutating func takes(_ happening: PendingEvent, over carrier: MeshCore.LinkID?, now: MeshInstant) -> Bool {
         let place = happening.peer.flatMap { places[$0]?.carrier }
         guard let carrier = place ?? carrier else { return true }
         var queue = queues[carrier] ?? Self.empty(now: now)
@@ -36,8 +36,8 @@ struct CrowdQueues: Sendable {
     }
 
     /// Removes and returns the messages that are due. Empty queues of old links are dropped.
-    mutating func release(now: MeshInstant) -> [Happening] {
-        var released: [Happening] = []
+    mutating func release(now: MeshInstant) -> [PendingEvent] {
+        var released: [PendingEvent] = []
         for carrier in queues.keys.sorted() {
             guard var queue = queues[carrier] else { continue }
             while !queue.waiting.isEmpty, queue.rate.allows(now: now) {

@@ -9,14 +9,14 @@ struct HeldMessages: Sendable {
         var peer: Peer.ID
         var isVouched: Bool
 
-        init?(_ happening: Happening) {
+        init?(_ happening: PendingEvent) {
             guard let peer = happening.peer else { return nil }
             self.peer = peer
             isVouched = if case .said = happening { true } else { false }
         }
     }
 
-    private var happenings: [Happening] = []
+    private var happenings: [PendingEvent] = []
     private var bytes: [Holder: Int] = [:]
     /// The size of all held messages in bytes.
     private(set) var allBytes = 0
@@ -24,23 +24,23 @@ struct HeldMessages: Sendable {
     var isEmpty: Bool { happenings.isEmpty }
 
     /// Removes and returns all messages, to decide on them again.
-    mutating func takeAll() -> [Happening] {
+    mutating func takeAll() -> [PendingEvent] {
         defer { self = HeldMessages() }
         return happenings
     }
 
     /// Whether a message fits into the share of its holder.
-    func hasRoom(for happening: Happening) -> Bool {
+    func hasRoom(for happening: PendingEvent) -> Bool {
         let own = Holder(happening).flatMap { bytes[$0] } ?? 0
         return own + Self.cost(of: happening) <= NodeLimits.heldBytes
     }
 
     /// Whether a message fits into the total limit.
-    func hasRoomInAll(for happening: Happening) -> Bool {
+    func hasRoomInAll(for happening: PendingEvent) -> Bool {
         allBytes + Self.cost(of: happening) <= NodeLimits.allHeldBytes
     }
 
-    mutating func append(_ happening: Happening) {
+    mutating func append(_ happening: PendingEvent) {
         guard let holder = Holder(happening) else { return }
         let cost = Self.cost(of: happening)
         happenings.append(happening)
@@ -50,7 +50,7 @@ struct HeldMessages: Sendable {
 
     /// Drops the messages of a vouched link. The peer sends them again on the next link.
     mutating func removeAll(saidOn id: MeshCore.LinkID) {
-        let isKept = { (happening: Happening) in
+        let isKept = { (happening: PendingEvent) in
             guard case .said(_, _, on: id, by: _) = happening else { return true }
             return false
         }
@@ -76,5 +76,5 @@ struct HeldMessages: Sendable {
         return first
     }
 
-    private static func cost(of happening: Happening) -> Int { NodeLimits.heldMessage + happening.byteCount }
+    private static func cost(of happening: PendingEvent) -> Int { NodeLimits.heldMessage + happening.byteCount }
 }

@@ -6,7 +6,7 @@ import MeshProtocol
 /// The events that wait for a step. A step takes a few events of each peer, so that no peer waits for all messages of
 /// another. The rest keep their order, including across links.
 struct Inbox: Sendable {
-    private var happenings: [Happening] = []
+    private var happenings: [PendingEvent] = []
     /// How many waiting events each peer has caused, and how many have no peer.
     private var counts: [Peer.ID: Int] = [:]
     private var bytes: [Peer.ID: Int] = [:]
@@ -24,13 +24,13 @@ struct Inbox: Sendable {
     /// Whether the node reads more from a peer.
     func hasRoom(for peer: Peer.ID) -> Bool { !full.contains(peer) }
 
-    mutating func append(_ happening: Happening) {
+    mutating func append(_ happening: PendingEvent) {
         happenings.append(happening)
         count(happening, by: 1)
     }
 
     /// Adds a message that a guest has sent in a circuit on `carrier`.
-    mutating func append(_ happening: Happening, over carrier: MeshCore.LinkID?, now: MeshInstant) {
+    mutating func append(_ happening: PendingEvent, over carrier: MeshCore.LinkID?, now: MeshInstant) {
         if crowds.takes(happening, over: carrier, now: now) { happenings.append(happening) }
         count(happening, by: 1)
     }
@@ -41,7 +41,7 @@ struct Inbox: Sendable {
     /// Adds the crowd messages that are due to the events for a step.
     mutating func releaseCrowds(now: MeshInstant) { happenings += crowds.release(now: now) }
 
-    mutating func prepend(_ first: [Happening]) {
+    mutating func prepend(_ first: [PendingEvent]) {
         happenings = first + happenings
         for happening in first { count(happening, by: 1) }
     }
@@ -57,7 +57,7 @@ struct Inbox: Sendable {
 
     /// Removes and returns the events of the next step in order, at most `limit` per peer. The end of a session is a
     /// step of its own, so that earlier results are shown first and nothing is decided together with it.
-    mutating func takeTurn(_ limit: Int) -> [Happening] {
+    mutating func takeTurn(_ limit: Int) -> [PendingEvent] {
         let end = happenings.firstIndex { $0.isEndOfSession } ?? happenings.count
         guard end == 0, let first = happenings.first else { return takeTurn(limit, before: end) }
         happenings.removeFirst()
@@ -65,9 +65,9 @@ struct Inbox: Sendable {
         return [first]
     }
 
-    private mutating func takeTurn(_ limit: Int, before end: Int) -> [Happening] {
-        var taken: [Happening] = []
-        var left: [Happening] = []
+    private mutating func takeTurn(_ limit: Int, before end: Int) -> [PendingEvent] {
+        var taken: [PendingEvent] = []
+        var left: [PendingEvent] = []
         var turns: [Peer.ID: Int] = [:]
         var lateLinks: Set<MeshCore.LinkID> = []
         for happening in happenings[..<end] {
@@ -87,7 +87,7 @@ struct Inbox: Sendable {
         return taken
     }
 
-    private mutating func count(_ happening: Happening, by sign: Int) {
+    private mutating func count(_ happening: PendingEvent, by sign: Int) {
         guard let peer = happening.peer else {
             others += sign
             return

@@ -8,7 +8,7 @@ import MeshProtocol
 extension NodeCore {
     /// If a step produces several states, only the last one is sent, because the others were never visible. A guest
     /// that connects in the same step gets the last state as well.
-    mutating func perform(_ acts: [Act]) {
+    mutating func perform(_ acts: [StepAction]) {
         assert(writing == nil, "acts are performed when their step is written, and before the next one")
         defer { assert(writing == nil, "performing acts never writes") }
         let states = acts.indices.filter { acts[$0].state != nil }
@@ -19,7 +19,7 @@ extension NodeCore {
         showWhatChanged()
     }
 
-    private mutating func perform(_ act: Act) {
+    private mutating func perform(_ act: StepAction) {
         switch act {
         case .effect(.host(let effect)): perform(effect)
         case .effect(.guest(let effect)): perform(effect)
@@ -245,7 +245,7 @@ extension NodeCore {
     }
 }
 
-extension Act {
+extension StepAction {
     /// The host's state, if this act broadcasts it.
     fileprivate var state: HostSnapshot? { if case .effect(.host(.broadcast(let state))) = self { state } else { nil } }
 }

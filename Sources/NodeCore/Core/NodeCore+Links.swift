@@ -44,7 +44,7 @@ extension NodeCore {
         case .connected(let peer):
             linkUp(id)
             if circuits.place(of: id) == nil { neighboursChanged() }
-            show(.contact(Contact(.resumed, peer, at: configuration.origin + context.now)))
+            show(.contact(Encounter(.resumed, peer, at: configuration.origin + context.now)))
         case .failed(let expected, _, let end):
             let place = circuits.place(of: id)
             if place == nil, let relay = context.route.dialledRelay(on: id) {
@@ -61,7 +61,7 @@ extension NodeCore {
             log(end, "\(peer)")
             // A peer that has moved to another link or route is not lost.
             if context.mesh.link(to: peer.id) == nil {
-                let lost = Contact(
+                let lost = Encounter(
                     lost: peer, end, supervision: links.supervision(of: id), at: configuration.origin + context.now)
                 show(.contact(lost))
             }
@@ -114,7 +114,7 @@ extension NodeCore {
                 if opening.place == nil { emit(.close(id, afterFinalFrame: false)) }
                 return
             }
-            show(.contact(Contact(.dialled, host, at: configuration.origin + context.now)))
+            show(.contact(Encounter(.dialled, host, at: configuration.origin + context.now)))
         }
         if opening.role == .initiator { perform(duty.handle(.approaches, now: context.now)) }
         links.opened(id, over: opening.bearer)

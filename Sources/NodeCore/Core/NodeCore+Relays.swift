@@ -70,7 +70,7 @@ extension NodeCore {
         let isNews =
             node.relay == nil || !isSettled || context.mesh.host == nil || !decisions.reported.knows(node)
         if isNews { waiting.append(.event(.heard(node))) }
-        show(.contact(Contact(.heard, node.host, at: now, by: .sighting, rssi: node.rssi)))
+        show(.contact(Encounter(.heard, node.host, at: now, by: .sighting, rssi: node.rssi)))
     }
 
     /// A link to the host is up.

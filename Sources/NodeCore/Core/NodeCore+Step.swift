@@ -9,9 +9,9 @@ extension NodeCore {
     /// A step with a pending write.
     struct Step: Sendable {
         /// The events on which the step has decided.
-        var happenings: [Happening]
+        var happenings: [PendingEvent]
         /// The acts to perform once the write is durable.
-        var acts: [Act]
+        var acts: [StepAction]
         /// The decision state and the memory before the step, for a rollback.
         var before: (decisions: NodeDecisions, memory: NodeMemory)
     }
@@ -39,7 +39,7 @@ extension NodeCore {
         assert(circuits.held.allSatisfy { circuits.place(of: $0) != nil }, "only circuits that exist are held")
     }
 
-    mutating func step(_ happenings: [Happening]) {
+    mutating func step(_ happenings: [PendingEvent]) {
         assert(writing == nil, "one write at a time")
         // Behind what waits already: nothing may be acknowledged before that.
         let happenings = storeOutage == nil ? happenings : happenings.filter { !holdsBack($0) }
@@ -48,7 +48,7 @@ extension NodeCore {
         if let storeOutage, storeOutage.retryAt <= context.now {
             context.memory.noteAll(decisions.app, now: context.now)
         }
-        var acts: [Act] = []
+        var acts: [StepAction] = []
         for happening in happenings { acts += decisions.decide(happening, &context) }
         context.memory.note(decisions.app, now: context.now)
         guard context.memory.isUrgent else { return perform(acts) }
@@ -115,7 +115,7 @@ extension NodeCore {
     }
 
     /// Whether this event waits unacknowledged until the disk works again.
-    private mutating func holdsBack(_ happening: Happening) -> Bool {
+    private mutating func holdsBack(_ happening: PendingEvent) -> Bool {
         switch happening {
         case .link(_, .received(let message)) where message.messageClass == .reliable: hold(happening, message)
         case .said(_, _, on: let id, by: _): hold(happening, on: id)
@@ -126,7 +126,7 @@ extension NodeCore {
 
     /// Holds a message of a vouched link. If it does not fit, the link ends, and the peer sends the message again on
     /// the next one.
-    private mutating func hold(_ happening: Happening, on id: MeshCore.LinkID) {
+    private mutating func hold(_ happening: PendingEvent, on id: MeshCore.LinkID) {
         guard links.vouched(on: id) != nil else { return }
         if held.hasRoom(for: happening), held.hasRoomInAll(for: happening) { return held.append(happening) }
         held.removeAll(saidOn: id)
@@ -146,7 +146,7 @@ extension NodeCore {
 
     /// Holds a message, unacknowledged. A message without room is declined, and its sender repeats it later. Linked
     /// peers keep their room. Among peers that have left, the one with the most bytes loses its messages.
-    private mutating func hold(_ happening: Happening, _ message: ReceivedMessage) {
+    private mutating func hold(_ happening: PendingEvent, _ message: ReceivedMessage) {
         guard !context.mesh.hasDeclined(message) else { return }
         guard held.hasRoom(for: happening) else { return context.mesh.decline(message) }
         while !held.hasRoomInAll(for: happening) {

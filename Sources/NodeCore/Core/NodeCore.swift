@@ -293,7 +293,7 @@ public struct NodeCore: Sendable {
         switch configuration.part {
         case .host(let hosting):
             mesh.takesCircuits = true
-            mesh.door = Door(
+            mesh.admissionPolicy = AdmissionPolicy(
                 pin: hosting.pin, invitations: configuration.contents.invitations,
                 wallClockSeconds: hosting.wallClockSeconds)
         case .guest(_, _, _, let secret):
@@ -350,7 +350,7 @@ public struct NodeCore: Sendable {
             // One dial at a time is pending. bluetoothd may have forgotten the device meanwhile.
             guard let invited = context.route.dialled else { break }
             let host = peer ?? Peer(id: invited, name: "")
-            show(.contact(Contact(.heard, host, at: configuration.origin + context.now, by: .link)))
+            show(.contact(Encounter(.heard, host, at: configuration.origin + context.now, by: .link)))
         case .coverMade(let songID, let cover): perform(CoverServer.Event.made(songID, cover))
         case .cover(let songID, _):
             if isHost { perform(CoverServer.Event.changed(songID)) }
@@ -453,7 +453,7 @@ public struct NodeCore: Sendable {
             stateFeed = StateFeed(host.snapshot, now: context.now)
             emit(.fetchCovers(host.snapshot.items.map(\.song)))
             show(.snapshot(host.snapshot, isStale: false))
-            if !context.mesh.door.invitations.isEmpty { showInvitations() }
+            if !context.mesh.admissionPolicy.invitations.isEmpty { showInvitations() }
             if !decisions.shownBans.isEmpty { show(.bans(decisions.shownBans, isAnswer: false)) }
         }
         if let guest = decisions.app.guest {

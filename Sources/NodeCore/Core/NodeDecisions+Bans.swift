@@ -51,13 +51,13 @@ extension NodeDecisions {
             + kicked.map { ShownBan(peer: Peer(id: $0, name: names[$0] ?? ""), until: nil, session: true) }
     }
 
-    mutating func ban(_ name: String, _ seconds: UInt32?, _ context: inout Context) -> [Act] {
+    mutating func ban(_ name: String, _ seconds: UInt32?, _ context: inout Context) -> [StepAction] {
         guard let host = app.host else { return [] }
         guard !context.isWithoutStore else { return [.tell(Notice(CommandProblem.notKept))] }
         let meant = host.state.connectedPeers.meant(by: name)
         guard let peer = meant.first else { return [.tell(Notice(.noSuchGuest(name)))] }
         guard meant.count == 1 else { return [.tell(Notice(.severalGuests(meant)))] }
-        let until = seconds.map { context.mesh.door.wallClock(now: context.now) &+ $0 }
+        let until = seconds.map { context.mesh.admissionPolicy.wallClock(now: context.now) &+ $0 }
         bans.removeAll { $0.peer.id == peer.id }
         if bans.count >= NodeLimits.bans { bans.removeFirst() }
         bans.append(BanRecord(peer: peer, until: until))
@@ -67,7 +67,7 @@ extension NodeDecisions {
     }
 
     /// Undoes the driver's last action, which may be a ban.
-    mutating func undo(_ context: inout Context) -> [Act] {
+    mutating func undo(_ context: inout Context) -> [StepAction] {
         let isBan = if case .ban = app.host?.steering.undo { true } else { false }
         guard !isBan || !context.isWithoutStore else { return [.tell(Notice(CommandProblem.notKept))] }
         let acts = ask(.host(.command(.undo)), &context)
@@ -79,7 +79,7 @@ extension NodeDecisions {
         return acts
     }
 
-    mutating func unban(_ name: String, _ context: inout Context) -> [Act] {
+    mutating func unban(_ name: String, _ context: inout Context) -> [StepAction] {
         guard app.isHosting else { return [] }
         guard !context.isWithoutStore else { return [.tell(Notice(CommandProblem.notKept))] }
         let meant = shownBans.map(\.peer).meant(by: name)
@@ -91,9 +91,9 @@ extension NodeDecisions {
     }
 
     /// Lifts expired bans.
-    mutating func endBans(_ context: inout Context) -> [Act] {
+    mutating func endBans(_ context: inout Context) -> [StepAction] {
         guard bans.contains(where: { $0.until != nil }) else { return [] }
-        let time = context.mesh.door.wallClock(now: context.now)
+        let time = context.mesh.admissionPolicy.wallClock(now: context.now)
         let left = bans.filter { $0.until.map { time < $0 } != false }
         guard left.count < bans.count else { return [] }
         let over = bans.filter { ban in !left.contains { $0.peer.id == ban.peer.id } }
@@ -104,23 +104,23 @@ extension NodeDecisions {
 
     /// Handles a change of the wall clock. Bans of this run keep their length. Bans of earlier runs keep their end,
     /// including those that seemed to have expired.
-    mutating func clockSays(_ seconds: UInt32, _ context: inout Context) -> [Act] {
-        guard app.isHosting, context.mesh.door.clockSays(seconds, now: context.now) else { return [] }
+    mutating func clockSays(_ seconds: UInt32, _ context: inout Context) -> [StepAction] {
+        guard app.isHosting, context.mesh.admissionPolicy.clockSays(seconds, now: context.now) else { return [] }
         for place in bans.indices where bans[place].until != nil {
             guard let end = banTimes.ends[bans[place].peer.id] else { continue }
-            bans[place].until = context.mesh.door.wallClock(now: end)
+            bans[place].until = context.mesh.admissionPolicy.wallClock(now: end)
         }
         let back = banTimes.over.filter { over in
             over.until.map { $0 > seconds } == true && !bans.contains { $0.peer.id == over.peer.id }
         }
         banTimes.over.removeAll { over in back.contains { $0.peer.id == over.peer.id } }
         bans = Array((back + bans).suffix(NodeLimits.bans))
-        let invitations = context.mesh.door.invitations.isEmpty ? [] : noteInvitations(&context)
+        let invitations = context.mesh.admissionPolicy.invitations.isEmpty ? [] : noteInvitations(&context)
         return invitations + (bans.isEmpty ? [] : noteBans(&context, isAnswer: false))
             + back.map { .keepOut($0.peer.id) } + endBans(&context)
     }
 
-    private func noteBans(_ context: inout Context, isAnswer: Bool = true) -> [Act] {
+    private func noteBans(_ context: inout Context, isAnswer: Bool = true) -> [StepAction] {
         context.memory.note(bans)
         return [.show(.bans(shownBans, isAnswer: isAnswer))]
     }

@@ -5,7 +5,7 @@ import MeshProtocol
 
 extension NodeDecisions {
     /// Makes a connected guest a co-host. It stays one across restarts until it is dismissed.
-    mutating func appoint(_ name: String, _ context: inout Context) -> [Act] {
+    mutating func appoint(_ name: String, _ context: inout Context) -> [StepAction] {
         guard let host = app.host else { return [] }
         let meant = host.state.connectedPeers.meant(by: name)
         guard let peer = meant.first else { return [.tell(Notice(.noSuchGuest(name)))] }
@@ -17,7 +17,7 @@ extension NodeDecisions {
     }
 
     /// Dismisses a co-host, which need not be connected.
-    mutating func dismiss(_ name: String, _ context: inout Context) -> [Act] {
+    mutating func dismiss(_ name: String, _ context: inout Context) -> [StepAction] {
         guard app.isHosting else { return [] }
         let meant = drivers.meant(by: name)
         guard let peer = meant.first else { return [.tell(Notice(CommandProblem.noDriver(name)))] }
@@ -25,7 +25,7 @@ extension NodeDecisions {
         return note(drivers.filter { $0.id != peer.id }, &context)
     }
 
-    private mutating func note(_ new: [Peer], _ context: inout Context) -> [Act] {
+    private mutating func note(_ new: [Peer], _ context: inout Context) -> [StepAction] {
         guard !context.isWithoutStore else { return [.tell(Notice(CommandProblem.notKept))] }
         drivers = new
         remember(&context)
@@ -47,7 +47,7 @@ extension NodeDecisions {
 
     /// Rejects a co-host's command that arrives over the radio with the key of a browser. Returns nil for any other
     /// message.
-    mutating func refuseSteering(_ message: MeshMessage, by peer: Peer, _ context: inout Context) -> [Act]? {
+    mutating func refuseSteering(_ message: MeshMessage, by peer: Peer, _ context: inout Context) -> [StepAction]? {
         guard case .intent(.steer(let wish)) = message, app.isHosting, browserDrivers.contains(peer.id) else {
             return nil
         }

@@ -36,17 +36,17 @@ extension NodeDecisions {
     }
 
     /// Records that a host has admitted this guest.
-    mutating func noteJoined(_ host: Peer, _ context: inout Context) -> [Act] {
+    mutating func noteJoined(_ host: Peer, _ context: inout Context) -> [StepAction] {
         known.joined(host, asOwn: context.route.policy.isHostNamed) ? noteHosts(&context) : []
     }
 
-    private func noteHosts(_ context: inout Context) -> [Act] {
+    private func noteHosts(_ context: inout Context) -> [StepAction] {
         context.memory.note(knownHosts: known.hosts)
         return [.show(.hosts(shownHosts, isAnswer: false))]
     }
 
     /// Joins the host with this name or identifier, and leaves the present one.
-    mutating func join(_ text: String, _ context: inout Context) -> [Act] {
+    mutating func join(_ text: String, _ context: inout Context) -> [StepAction] {
         guard let guest = app.guest else { return [] }
         let joined = known.hosts.meant(by: text)
         let heard = joined.isEmpty ? reported.hosts.filter { !known.contains($0.id) }.meant(by: text) : []
@@ -58,12 +58,12 @@ extension NodeDecisions {
         let wanted = joined.first?.id ?? (Identity.digits(in: text) == nil ? heard.first?.name : nil) ?? text
         changedKey = nil
         let leaving =
-            guest.state.host.map { [Act.disconnect($0.id)] + ask(.guest(.gaveUp), &context) + [.steer(.leave)] } ?? []
+            guest.state.host.map { [StepAction.disconnect($0.id)] + ask(.guest(.gaveUp), &context) + [.steer(.leave)] } ?? []
         return leaving + [.cleared(by: .retried), .steer(.want(wanted))]
     }
 
     /// Several hosts in range may be meant by the name that the person has typed: nil if not. They are asked about once.
-    mutating func askWhichHost(_ context: Context) -> [Act]? {
+    mutating func askWhichHost(_ context: Context) -> [StepAction]? {
         let rivals = context.route.policy.rivals(among: reported.hosts)
         defer { askedHosts = Set(rivals.map(\.id)) }
         guard !rivals.isEmpty else { return nil }
@@ -71,14 +71,14 @@ extension NodeDecisions {
     }
 
     /// Joins the host of an invitation.
-    mutating func join(_ invitation: Invitation, _ context: inout Context) -> [Act] {
+    mutating func join(_ invitation: Invitation, _ context: inout Context) -> [StepAction] {
         guard invitation.service == context.mesh.service else { return [.tell(Notice(.noInvitation))] }
         context.mesh.secret = invitation.joiningSecret
         return join(invitation.host, &context)
     }
 
     /// Forgets a host: its key, its name and the messages that are queued for it.
-    mutating func forgetHost(_ text: String, _ context: inout Context) -> [Act] {
+    mutating func forgetHost(_ text: String, _ context: inout Context) -> [StepAction] {
         guard let guest = app.guest else { return [] }
         guard !context.isWithoutStore else { return [.tell(Notice(CommandProblem.notKept))] }
         let meant = known.hosts.meant(by: text)
@@ -91,7 +91,7 @@ extension NodeDecisions {
     }
 
     /// Forgets the hosts with this head.
-    mutating func forget(_ head: Peer.ID, _ context: inout Context) -> [Act] {
+    mutating func forget(_ head: Peer.ID, _ context: inout Context) -> [StepAction] {
         let hosts = known.forget(withHead: head) ? noteHosts(&context) : []
         return [.forgetHost(head)] + ask(.guest(.forgotHost(head)), &context) + hosts
     }

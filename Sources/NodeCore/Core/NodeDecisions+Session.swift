@@ -5,7 +5,7 @@ import DemocracyDJ
 extension NodeDecisions {
     /// Ends the host's session and begins the next one at once. Without a disk the session continues, because a restart
     /// could undo the end.
-    mutating func endSession(_ context: inout Context) -> [Act] {
+    mutating func endSession(_ context: inout Context) -> [StepAction] {
         guard let host = app.host else { return [] }
         guard !context.isWithoutStore else { return [.tell(Notice(CommandProblem.notKept))] }
         let next = host.nextSession(epoch: context.memory.nextEpoch(), now: context.now)

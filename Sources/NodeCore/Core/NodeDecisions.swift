@@ -4,7 +4,7 @@ import DemocracyDJ
 import MeshProtocol
 
 /// A result of a step, to be performed once the write is durable.
-enum Act: Sendable {
+enum StepAction: Sendable {
     case begin
     case effect(AppFeature.Effect)
     case show(NodeEvent)
@@ -129,7 +129,7 @@ struct NodeDecisions: Sendable {
         func key(of peer: Peer.ID) -> ConversationKey { mesh.key(peer, as: role) }
     }
 
-    mutating func decide(_ happening: Happening, _ context: inout Context) -> [Act] {
+    mutating func decide(_ happening: PendingEvent, _ context: inout Context) -> [StepAction] {
         switch happening {
         case .event(.input(let input)): return decide(input, &context)
         case .event(let event): return decide(event, &context)
@@ -139,7 +139,7 @@ struct NodeDecisions: Sendable {
         case .link(_, .received(let message)): return received(message, &context)
         case .link(let id, let event): return decide(event, on: id, &context)
         case .ended(let id, let peer, let end, let isBesideRadio):
-            let twin = app.isHosting && end == .refused(.twin) ? [Act.tell(Notice(.twins(peer)))] : []
+            let twin = app.isHosting && end == .refused(.twin) ? [StepAction.tell(Notice(.twins(peer)))] : []
             return ended(peer, on: id, end, isBesideRadio: isBesideRadio, &context) + twin
         case .joined(let id, let peer): return joined(id, peer, &context)
         case .said(let message, let number, let id, let peer):
@@ -164,7 +164,7 @@ struct NodeDecisions: Sendable {
         }
     }
 
-    private mutating func decide(_ event: NodeCore.Event, _ context: inout Context) -> [Act] {
+    private mutating func decide(_ event: NodeCore.Event, _ context: inout Context) -> [StepAction] {
         switch event {
         case .heard(let node):
             let peer = node.host
@@ -205,20 +205,20 @@ struct NodeDecisions: Sendable {
     }
 
     /// Shows the broker's state. A new notice replaces the old one, and a connection clears it.
-    private func told(_ report: BrokerReport) -> [Act] {
+    private func told(_ report: BrokerReport) -> [StepAction] {
         let problem = report.problem.map { Notice(HeadUnitProblem.broker($0)) }
         let former = report.state == nil ? [] : BrokerProblem.codes.filter { $0 != problem?.code }
         return [.show(.broker(report))] + former.map { .clear($0) } + (problem.map { [.tell($0)] } ?? [])
     }
 
     /// Reports a host that is heard, itself or through a relay, unless that was reported before.
-    private mutating func report(_ node: HeardNode, _ context: inout Context) -> [Act] {
+    private mutating func report(_ node: HeardNode, _ context: inout Context) -> [StepAction] {
         let (isNew, former) = reported.heard(node)
         return (former.map { lost($0, &context) } ?? []) + (isNew ? [.show(.peerDiscovered(node))] : [])
     }
 
     /// A host is heard that has the name of one that was joined, and another key.
-    private mutating func tellCopy(_ peer: Peer, _ context: Context) -> [Act] {
+    private mutating func tellCopy(_ peer: Peer, _ context: Context) -> [StepAction] {
         guard app.isJoining, app.guest?.state.host == nil,
             let host = context.route.policy.host(copiedBy: peer, known: known), toldCopies[peer.id] == nil
         else { return [] }
@@ -227,7 +227,7 @@ struct NodeDecisions: Sendable {
     }
 
     /// A host, or a relay to it, is gone. The host is lost with the last of them.
-    private mutating func lost(_ node: HeardNode, _ context: inout Context) -> [Act] {
+    private mutating func lost(_ node: HeardNode, _ context: inout Context) -> [StepAction] {
         [.show(.peerLost(node.host, via: node.relay))]
             + (reported.contains(node.host.id) ? [] : ask(.multipeerEvent(.peerLost(node.host)), &context))
     }
@@ -236,7 +236,7 @@ struct NodeDecisions: Sendable {
 
     private mutating func decide(
         _ event: LinkEvent, on id: MeshCore.LinkID, _ context: inout Context
-    ) -> [Act] {
+    ) -> [StepAction] {
         switch event {
         case .acknowledged(let number, let key):
             return context.memory.delivered(upTo: number, in: key).flatMap {
@@ -271,7 +271,7 @@ struct NodeDecisions: Sendable {
         }
     }
 
-    private mutating func connected(_ peer: Peer, on id: MeshCore.LinkID, _ context: inout Context) -> [Act] {
+    private mutating func connected(_ peer: Peer, on id: MeshCore.LinkID, _ context: inout Context) -> [StepAction] {
         // Somebody else than the host that this guest wants is nobody's host here, and the link ends. Nor is it one that was
         // joined, whose key would keep the host out that it passes for.
         if app.isJoining, !context.route.policy.accepts(peer, known: known) {
@@ -279,7 +279,7 @@ struct NodeDecisions: Sendable {
             return tellCopy(peer, context) + [.steer(.linked(peer))] + (isNew ? [.forgetHost(peer.id)] : [])
         }
         changedKey = nil
-        let hosts: [Act] = app.isJoining ? noteJoined(peer, &context) : []
+        let hosts: [StepAction] = app.isJoining ? noteJoined(peer, &context) : []
         let isNews = presence.linked(peer, by: id, isVouched: false)
         context.memory.met(context.key(of: peer.id), context.mesh)
         return (isNews ? [.show(.peerConnected(peer))] : []) + hosts + [.steer(.linked(peer))]
@@ -293,7 +293,7 @@ struct NodeDecisions: Sendable {
 
     /// Detects two hosts with one identity, which never hear each other. When a guest moves from one to the other, the
     /// second host knows less than the first one has reported.
-    private func copiedHost(met peer: Peer, _ context: Context) -> [Act] {
+    private func copiedHost(met peer: Peer, _ context: Context) -> [StepAction] {
         let (local, isHost) = (context.mesh.local, app.isHosting)
         let outdated = context.mesh.conversation(context.key(of: peer.id))?.outdated
         guard outdated == (isHost ? .ours : .theirs) else { return [] }
@@ -301,7 +301,7 @@ struct NodeDecisions: Sendable {
     }
 
     /// A bearer vouches for a guest. The link says nothing about the radio.
-    private mutating func joined(_ id: MeshCore.LinkID, _ peer: Peer, _ context: inout Context) -> [Act] {
+    private mutating func joined(_ id: MeshCore.LinkID, _ peer: Peer, _ context: inout Context) -> [StepAction] {
         let isNews = presence.linked(peer, by: id, isVouched: true)
         noteBrowser(of: peer, &context)
         let told = isNews ? ask(.host(.multipeerEvent(.peerConnected(peer))), &context) : []
@@ -310,7 +310,7 @@ struct NodeDecisions: Sendable {
 
     /// Forgets the old key. The wishes go to the host that is joined next. If the old host is linked again with its
     /// key, nothing is forgotten.
-    mutating func forgetChangedKey(_ context: inout Context) -> [Act] {
+    mutating func forgetChangedKey(_ context: inout Context) -> [StepAction] {
         guard let changedKey else { return [] }
         self.changedKey = nil
         let joined = context.mesh.joined(withHead: changedKey)
@@ -321,11 +321,11 @@ struct NodeDecisions: Sendable {
     /// A peer that has left may still have sent a message that counts.
     private func known(_ id: Peer.ID) -> Peer { presence[id] ?? Peer(id: id, name: "") }
 
-    private mutating func received(_ message: ReceivedMessage, _ context: inout Context) -> [Act] {
+    private mutating func received(_ message: ReceivedMessage, _ context: inout Context) -> [StepAction] {
         guard !context.mesh.hasDeclined(message) else { return [] }
         // The session is over. The message is not acknowledged, and its sender keeps it.
         guard app.isHosting || app.isJoining else { return [] }
-        var acts: [Act] = []
+        var acts: [StepAction] = []
         if let content = context.read(message.body) {
             context.asker = .radio
             defer { context.asker = nil }
@@ -340,7 +340,7 @@ struct NodeDecisions: Sendable {
 
     private mutating func ended(
         _ peer: Peer, on id: MeshCore.LinkID, _ end: LinkEnd, isBesideRadio: Bool, _ context: inout Context
-    ) -> [Act] {
+    ) -> [StepAction] {
         guard let isLast = presence.unlinked(peer.id, by: id) else { return [] }
         let reason = DisconnectReason(end)
         let isRadios = reason == .linkLost && !isBesideRadio
@@ -349,7 +349,7 @@ struct NodeDecisions: Sendable {
         let isStopped = end == .goodbye(.stopped)
         let ending = MultipeerEvent.peerDisconnected(peer, reason: isStopped && app.isJoining ? .linkLost : reason)
         let told = isLast ? ask(.multipeerEvent(ending), &context) : []
-        let gone: [Act] = if case .goodbye = end { unheard(peer) } else { [] }
+        let gone: [StepAction] = if case .goodbye = end { unheard(peer) } else { [] }
         return (isLast ? [.show(.peerDisconnected(peer, reason))] : []) + gone
             + (watched + told).map { act in
                 // This is the reason why the host is gone.
@@ -362,12 +362,12 @@ struct NodeDecisions: Sendable {
     }
 
     /// A host that says goodbye is gone before the radio, or relays to it, notice.
-    private mutating func unheard(_ host: Peer) -> [Act] {
+    private mutating func unheard(_ host: Peer) -> [StepAction] {
         let heard = Peer(id: Identity.head(of: host.id), name: host.name)
         return reported.gone(heard.id).map { .show(.peerLost(heard, via: $0.relay)) }
     }
 
-    private func inviteFailed(_ failure: InviteFailure) -> [Act] {
+    private func inviteFailed(_ failure: InviteFailure) -> [StepAction] {
         switch failure {
         case .refused(let reason, .some(let host)):
             [
@@ -384,8 +384,8 @@ struct NodeDecisions: Sendable {
 
     // MARK: The radio's health
 
-    mutating func watch(_ event: NetworkMonitor.Event, _ context: inout Context) -> [Act] {
-        monitor.handle(event, now: context.now).flatMap { action -> [Act] in
+    mutating func watch(_ event: NetworkMonitor.Event, _ context: inout Context) -> [StepAction] {
+        monitor.handle(event, now: context.now).flatMap { action -> [StepAction] in
             switch action {
             case .networkUnavailable: ask(.multipeerEvent(.networkUnavailable), &context)
             case .causeChanged(let error): [.tell(Notice(error))]
@@ -398,10 +398,10 @@ struct NodeDecisions: Sendable {
     // MARK: The features
 
     /// Gives an event to the features. Send failures are decided after everything else of this event and reported last.
-    mutating func ask(_ event: AppFeature.Event, _ context: inout Context) -> [Act] {
+    mutating func ask(_ event: AppFeature.Event, _ context: inout Context) -> [StepAction] {
         let effects = app.handle(event, now: context.now)
         return effects.map { .effect($0) }
-            + effects.flatMap { effect -> [Act] in
+            + effects.flatMap { effect -> [StepAction] in
                 switch effect {
                 case .host(.reject(let intent, let reason, let peer)):
                     reject(.rejection(intent, reason), to: peer, &context)
@@ -413,14 +413,14 @@ struct NodeDecisions: Sendable {
 
     private mutating func sendFailed(
         _ message: MeshMessage, to peer: Peer.ID, _ cause: SendError.Cause, _ context: inout Context
-    ) -> [Act] {
+    ) -> [StepAction] {
         let error = SendError(cause, to: known(peer))
         return ask(.multipeerEvent(.sendFailed(message, error)), &context)
     }
 
     /// Sends a rejection on the link on which the request came. Without a pending request it goes over every link of
     /// the peer.
-    mutating func reject(_ rejection: MeshMessage, to peer: Peer.ID, _ context: inout Context) -> [Act] {
+    mutating func reject(_ rejection: MeshMessage, to peer: Peer.ID, _ context: inout Context) -> [StepAction] {
         switch context.asker {
         case .link(let id): return [.deliver(rejection, on: id)]
         // The conversation gets the answer even if its link has ended.
@@ -433,7 +433,7 @@ struct NodeDecisions: Sendable {
     }
 
     /// Gives a reliable message to its conversation, which holds it until it is on disk.
-    private mutating func stage(_ message: MeshMessage, to peer: Peer.ID, _ context: inout Context) -> [Act] {
+    private mutating func stage(_ message: MeshMessage, to peer: Peer.ID, _ context: inout Context) -> [StepAction] {
         let (body, key) = (message.encoded, context.key(of: peer))
         guard !context.isWithoutStore else { return sendFailed(message, to: peer, .notStored, &context) }
         guard case .queued(let number) = context.mesh.send(body, as: .reliable, to: key).0,

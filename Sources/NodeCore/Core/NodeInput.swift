@@ -63,7 +63,7 @@ public enum NodeInput: Hashable, Sendable {
 
 extension NodeDecisions {
     /// Decides on an input.
-    mutating func decide(_ input: NodeInput, _ context: inout Context) -> [Act] {
+    mutating func decide(_ input: NodeInput, _ context: inout Context) -> [StepAction] {
         switch input {
         case .host(.undo): return undo(&context)
         case .host(let command): return ask(.host(.command(command)), &context)
@@ -97,7 +97,7 @@ extension NodeDecisions {
         case .leave:
             // The person has left without answering whether the key should be forgotten.
             changedKey = nil
-            let goodbye = app.guest?.state.host.map { [Act.disconnect($0.id)] } ?? []
+            let goodbye = app.guest?.state.host.map { [StepAction.disconnect($0.id)] } ?? []
             return goodbye + ask(.guest(.gaveUp), &context) + [.cleared(by: .left), .steer(.leave)]
         case .player(let report): return ask(.host(.player(report)), &context)
         case .library(let library): return ask(.host(.library(library)), &context) + [.show(.library(library))]

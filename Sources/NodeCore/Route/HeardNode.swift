@@ -54,7 +54,7 @@ public struct HeardNode: Hashable, Sendable {
     var id: Peer.ID { relay ?? host.id }
 
     /// The host by its head, as people and features know it before it is linked.
-    var named: HeardNode {
+    package var named: HeardNode {
         var node = self
         node.host.id = Identity.head(of: host.id)
         return node

@@ -3,13 +3,15 @@
 import MeshProtocol
 
 /// The hosts that were reported to people, and the relays to them. The same host through another relay is reported again.
-struct ReportedNodes: Sendable {
+package struct ReportedNodes: Sendable {
     /// By the head of the node that would be dialled.
     private var nodes: [Peer.ID: HeardNode] = [:]
 
+    package init() {}
+
     /// A host is heard, itself or through a relay. `isNew`: report it, since it was not reported like this before. `former` is
     /// where the same relay has led until now.
-    mutating func heard(_ heard: HeardNode) -> (isNew: Bool, former: HeardNode?) {
+    package mutating func heard(_ heard: HeardNode) -> (isNew: Bool, former: HeardNode?) {
         var node = heard
         let known = nodes[node.id]
         guard known != nil || nodes.count < NodeLimits.heardNodes else { return (false, nil) }
@@ -22,30 +24,30 @@ struct ReportedNodes: Sendable {
     }
 
     /// Whether this was reported as it is.
-    func knows(_ heard: HeardNode) -> Bool {
+    package func knows(_ heard: HeardNode) -> Bool {
         guard var node = nodes[heard.id] else { return false }
         if heard.bearer == nil { node.bearer = nil }
         return Self.isSame(node, heard)
     }
 
     /// A node is not heard any more. Returns what was reported of it.
-    mutating func unheard(_ head: Peer.ID) -> HeardNode? { nodes.removeValue(forKey: head) }
+    package mutating func unheard(_ head: Peer.ID) -> HeardNode? { nodes.removeValue(forKey: head) }
 
     /// A host is gone, and all relays to it with it.
-    mutating func gone(_ host: Peer.ID) -> [HeardNode] {
+    package mutating func gone(_ host: Peer.ID) -> [HeardNode] {
         let gone = nodes.filter { $0.value.host.id == host }
         for key in gone.keys { nodes[key] = nil }
         return gone.sorted { $0.key < $1.key }.map(\.value)
     }
 
     /// The hosts that are heard themselves or through a relay, by their heads.
-    var hosts: [Peer] {
+    package var hosts: [Peer] {
         Dictionary(nodes.values.map { ($0.host.id, $0.host) }) { one, other in one.name.isEmpty ? other : one }
             .values.sorted { $0.id < $1.id }
     }
 
     /// Whether a host is heard, itself or through a relay.
-    func contains(_ host: Peer.ID) -> Bool { nodes.values.contains { $0.host.id == host } }
+    package func contains(_ host: Peer.ID) -> Bool { nodes.values.contains { $0.host.id == host } }
 
     /// Whether a person sees no difference. The signal changes with every advertisement.
     private static func isSame(_ one: HeardNode, _ other: HeardNode) -> Bool {

@@ -81,7 +81,7 @@ struct NodeOptions: ParsableArguments {
         var radio: any Bearer
         var logger: Logger
         /// The state that outlives this run, locked while the node runs. A scan stores no state.
-        var kept: Kept?
+        var kept: OpenedState?
         /// The covers in the music files.
         var art: (@Sendable (Song.ID) async -> [UInt8]?)?
         var remark: String?
@@ -131,7 +131,7 @@ struct NodeOptions: ParsableArguments {
         var node = try node(role, folder.identity, name: name.text, demands: demands, environment)
         if page != .none, let remark = node.files.remark(role) { node.add(remark: remark) }
         if let remark = folder.remark { node.add(remark: remark) }
-        node.kept = try Kept(folder, logger: node.logger)
+        node.kept = try OpenedState(folder, logger: node.logger)
         return node
     }
 

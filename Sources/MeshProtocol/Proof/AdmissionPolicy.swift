@@ -2,7 +2,7 @@
 
 /// The secrets that a new peer must prove, and the number of guesses. A peer that has proved a secret once is known by
 /// its key (`MeshCore.Remembered`) and need not prove it again.
-public struct Door: Hashable, Sendable {
+public struct AdmissionPolicy: Hashable, Sendable {
     /// The PIN. Nil admits all peers.
     public var pin: JoiningSecret?
     /// The valid invitations, the oldest first.

@@ -4,7 +4,7 @@ import Bearers
 import MeshProtocol
 
 /// Decides when to retry the connection to a broker and what to report to people, and counts the bytes.
-struct BrokerAccount: Sendable {
+struct BrokerPolicy: Sendable {
     private var tries = 0
     /// The index of the server that was tried last.
     private var server: Int?

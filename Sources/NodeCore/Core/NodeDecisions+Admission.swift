@@ -48,14 +48,14 @@ public struct InvitationWish: Hashable, Sendable {
 }
 
 extension NodeDecisions {
-    mutating func decide(_ wish: InvitationWish, _ context: inout Context) -> [Act] {
+    mutating func decide(_ wish: InvitationWish, _ context: inout Context) -> [StepAction] {
         guard app.isHosting else { return [] }
         guard wish.span != .none else {
-            let count = context.mesh.door.takeBackInvitations()
+            let count = context.mesh.admissionPolicy.takeBackInvitations()
             return [.tell(Notice(.invitationsTakenBack(count)))] + noteInvitations(&context)
         }
         if case .noMore(let name) = wish.span {
-            let count = context.mesh.door.takeBack(invitation: name) ? 1 : 0
+            let count = context.mesh.admissionPolicy.takeBack(invitation: name) ? 1 : 0
             return [.tell(Notice(.invitationsTakenBack(count)))] + noteInvitations(&context)
         }
         guard wish.entropy.count == InvitationWish.entropyBytes else { return [] }
@@ -64,14 +64,14 @@ extension NodeDecisions {
         )
         var (seconds, isOnce) = (NodeLimits.onceSeconds, true)
         if case .seconds(let count) = wish.span { (seconds, isOnce) = (count, false) }
-        let given = context.mesh.door.invite(name, secret, seconds: seconds, isOnce: isOnce, now: context.now)
+        let given = context.mesh.admissionPolicy.invite(name, secret, seconds: seconds, isOnce: isOnce, now: context.now)
         guard let given else { return [.tell(Notice(.tooManyInvitations))] }
         return noteInvitations(&context, making: given)
     }
 
     /// Stores and shows the changed invitations.
-    func noteInvitations(_ context: inout Context, making given: GivenInvitation? = nil) -> [Act] {
-        context.memory.note(context.mesh.door.invitations)
+    func noteInvitations(_ context: inout Context, making given: GivenInvitation? = nil) -> [StepAction] {
+        context.memory.note(context.mesh.admissionPolicy.invitations)
         return [.showInvitations(making: given)]
     }
 }
@@ -81,6 +81,6 @@ extension NodeCore {
     mutating func showInvitations(making given: GivenInvitation? = nil) {
         let node = configuration.description
         if let given { show(.invitation(OpenInvitation(given, of: node))) }
-        show(.invitations(context.mesh.door.invitations.map { OpenInvitation($0, of: node) }))
+        show(.invitations(context.mesh.admissionPolicy.invitations.map { OpenInvitation($0, of: node) }))
     }
 }

@@ -7,7 +7,7 @@ import NodeStore
 
 /// The state of a node that outlives its runs: its folder and the database in it. The folder is locked as long as this
 /// object lives.
-public final class Kept: Sendable {
+public final class OpenedState: Sendable {
     /// The opened database.
     public let store: NodeStore.Opened
     /// The stored data of earlier runs.

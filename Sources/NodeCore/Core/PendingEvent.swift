@@ -4,7 +4,7 @@ import DemocracyDJ
 import MeshProtocol
 
 /// An event above the links that is not decided yet.
-enum Happening: Sendable {
+enum PendingEvent: Sendable {
     case event(NodeCore.Event)
     case link(MeshCore.LinkID, LinkEvent)
     /// A link of a session has ended. `besideRadio`: it went over a network or a broker.
@@ -24,7 +24,7 @@ enum Happening: Sendable {
     case wish(GuestFeature.Event)
 }
 
-extension Happening {
+extension PendingEvent {
     var link: MeshCore.LinkID? {
         switch self {
         case .link(let id, _), .ended(let id, _, _, _), .joined(let id, _), .left(let id, _, _),

@@ -47,7 +47,7 @@ extension MeshCore {
 
     /// A link to a relay alone gives no access: the nodes behind it prove themselves in their circuits.
     func hasToProve(_ peer: Peer.ID, on id: LinkID) -> Bool {
-        guard door.isLocked, links[id]?.carrier == nil else { return false }
+        guard admissionPolicy.isLocked, links[id]?.carrier == nil else { return false }
         return knownPeers[key(peer, as: .responder)]?.isProved != true
     }
 
@@ -60,19 +60,19 @@ extension MeshCore {
     /// Demands a proof from a new peer. After too many wrong guesses the peer is refused before either side computes
     /// anything.
     mutating func challenge(on id: LinkID) -> [Action] {
-        guard door.hasRoom(at: entrance(of: id), now: now) else { return update(id) { $0.refuse(.tooManyGuesses) } }
+        guard admissionPolicy.hasRoom(at: entrance(of: id), now: now) else { return update(id) { $0.refuse(.tooManyGuesses) } }
         return update(id) { $0.challenge() }
     }
 
     mutating func claimed(_ invitation: [UInt8], on id: LinkID) -> [Action] {
         guard invitation.isEmpty else {
-            guard let secret = door.secret(ofInvitation: invitation, now: now) else {
+            guard let secret = admissionPolicy.secret(ofInvitation: invitation, now: now) else {
                 return update(id) { $0.refuse(.invitation) }
             }
             links[id]?.invitation = invitation
             return update(id) { $0.agree(on: secret) }
         }
-        guard let pin = door.pin, door.mayGuess(at: entrance(of: id), now: now) else {
+        guard let pin = admissionPolicy.pin, admissionPolicy.mayGuess(at: entrance(of: id), now: now) else {
             return update(id) { $0.refuse(.tooManyGuesses) }
         }
         return update(id) { $0.agree(on: pin) }
@@ -83,27 +83,27 @@ extension MeshCore {
         if case .refuse(let reason) = answer(to: peer.id, on: id) { return update(id) { $0.refuse(reason) } }
         guard let invitation = links[id]?.invitation else {
             // Without guesses left even a right proof is refused, so the answer reveals nothing.
-            return door.mayGuess(at: entrance(of: id), now: now)
+            return admissionPolicy.mayGuess(at: entrance(of: id), now: now)
                 ? admit(peer, on: id) : update(id) { $0.refuse(.tooManyGuesses) }
         }
-        guard door.use(invitation: invitation, now: now) else { return update(id) { $0.refuse(.invitation) } }
+        guard admissionPolicy.use(invitation: invitation, now: now) else { return update(id) { $0.refuse(.invitation) } }
         return [.tell(id, .invitationUsed(peer))] + admit(peer, on: id)
     }
 
     /// A wrong secret of an invitation does not count as a guess: there are too many possible values.
     mutating func provedWrong(_ peer: Peer, on id: LinkID) -> [Action] {
         guard links[id]?.invitation == nil else { return update(id) { $0.refuse(.invitation) } }
-        guard door.mayGuess(at: entrance(of: id), now: now) else { return update(id) { $0.refuse(.tooManyGuesses) } }
-        door.wasWrong(now: now)
+        guard admissionPolicy.mayGuess(at: entrance(of: id), now: now) else { return update(id) { $0.refuse(.tooManyGuesses) } }
+        admissionPolicy.wasWrong(now: now)
         return [.tell(id, .guessedWrong(peer))] + update(id) { $0.refuse(.wrongProof) }
     }
 
     /// Why a peer that a bearer vouches for is refused with this claim. Nil if the claim is right.
     public mutating func judge(_ claim: JoiningSecret, now: MeshInstant) -> RefusalReason? {
         self.now = max(now, self.now)
-        return door.judge(claim, at: .page, now: self.now)
+        return admissionPolicy.judge(claim, at: .page, now: self.now)
     }
 
     /// Admits such a peer by its invitation. False if another peer has used it.
-    public mutating func use(_ claim: JoiningSecret) -> Bool { door.use(invitation: claim.invitation, now: now) }
+    public mutating func use(_ claim: JoiningSecret) -> Bool { admissionPolicy.use(invitation: claim.invitation, now: now) }
 }

@@ -3,7 +3,7 @@
 import MeshProtocol
 
 /// A lost link, or a step towards a new one, with its time. Recordings derive from it how soon a node reconnects.
-public struct Contact: Hashable, Sendable {
+public struct Encounter: Hashable, Sendable {
     /// The steps from a lost link to a current state.
     public enum Phase: String, Hashable, Sendable, Codable, CaseIterable {
         /// The link is gone, for any reason.

@@ -8,7 +8,7 @@ import MeshProtocol
 /// an answer takes a millisecond there, and the air stays free for others. A broker comes last: it is far away, and its
 /// bytes cost money. The radio that answers a dial decides where a link goes. While a worse radio carries the link, the
 /// better one is reported again (`BearerEvent.better`).
-struct BearerAccount: Sendable {
+struct BearerPolicy: Sendable {
     /// One of the radios, the best first.
     enum Side: Int, Hashable, Sendable, CaseIterable, Comparable {
         case network
@@ -160,7 +160,7 @@ struct BearerAccount: Sendable {
     }
 }
 
-extension BearerAccount.Side {
+extension BearerPolicy.Side {
     /// The side of an endpoint.
     init(_ endpoint: BearerEndpoint) {
         switch endpoint.bearer {
