@@ -196,8 +196,8 @@ let package = Package(
             name: "TerminalUI",
             dependencies: [
                 "CEditLine", "Bearers", "BLETransport", "MeshNode", "NodeCore", "MeshSession", "DemocracyDJ",
-                "MeshProtocol", asyncAlgorithms,
-                lifecycle, locks, logging,
+                "MeshProtocol", "NodeStore", asyncAlgorithms,
+                lifecycle, locks, logging, networking, networkTypes,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict),

@@ -77,7 +77,7 @@ public actor HeadUnit: Service {
         self.playback = playback
         if playback.playlist != chosenPlaylist {
             chosenPlaylist = playback.playlist
-            await readPlaylist()
+            await readPlaylist(isJustChosen: true)
             await showCount(changes.count)
         }
         await player?.want(playback)
@@ -115,13 +115,14 @@ public actor HeadUnit: Service {
 
     /// Reads the playlist again after a change of the folder. The playlist may have changed too. A playlist on a USB
     /// stick exists only with the stick.
-    private func readPlaylist() async {
+    private func readPlaylist(isJustChosen: Bool = false) async {
         guard let library else { return }
         let known = await library.playlists()
         if let name = chosenPlaylist {
             let songs = name.isEmpty ? [] : await library.songs(ofFoundPlaylist: name)
             changes.note(playlists: known, chosen: songs?.isEmpty == false ? name : nil)
             await node.send(.playlist(songs ?? []))
+            if songs == nil, isJustChosen { await node.send(.notice(Notice(.noSuchPlaylist(name)))) }
             for input in playlistReport.withdraw() { await node.send(input) }
             return
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import MeshProtocol
 
 /// Every limit of the player in one place, each with its reason. Tests make them smaller.
@@ -52,6 +53,10 @@ struct PlayerLimits: Sendable {
     var longestRestartPause: MeshInstant = .seconds(15)
     /// Time for mpv to end before it is killed.
     var endTime: Duration = .seconds(1)
+    /// Duration of a duck and of its end. A longer one would cover the first word of a call, and a jump would startle.
+    var fadeTime: MeshInstant = .milliseconds(300)
+    /// Duration of each step of a fade. Nobody hears 15 steps of 1.3 dB each.
+    var fadeStep: MeshInstant = .milliseconds(20)
     /// Largest line that mpv may send, in bytes: its own are some hundred, and a file's tags are not asked for.
     var lineBytes = 64 << 10
     /// Reports that wait for the host: a minute's worth. The oldest go first, since newer ones say more.
@@ -63,6 +68,11 @@ struct PlayerLimits: Sendable {
     /// mpv's volume for one that a driver has set, both in percent: silence is 0, and all else is heard.
     static func playersVolume(_ percent: Int) -> Double {
         percent == 0 ? 0 : leastHeard + (100 - leastHeard) * Double(percent) / 100
+    }
+
+    /// mpv's volume for a percentage, lowered by a number of decibels.
+    static func playersVolume(_ percent: Int, ducked decibels: Int) -> Double {
+        playersVolume(percent) * pow(10, -Double(decibels) / 60)
     }
 
     /// Those of a running head unit.

@@ -10,7 +10,7 @@ extension PlayerPolicy {
         process = .starting(now)
         requests = [:]
         (isPaused, isIdle, opened) = (false, true, nil)
-        (outputs, driver, volume) = ([], nil, nil)
+        (outputs, driver, volume, ducked, fade) = ([], nil, nil, 0, nil)
         // The first answer says that it listens.
         return [.launch, send(.sayErrors, now: now), send(.sayDevices, now: now)]
     }
@@ -71,7 +71,9 @@ extension PlayerPolicy {
     // MARK: Time
 
     /// Looks for what has taken too long.
-    mutating func checkTimes(_ now: MeshInstant) -> [Action] {
+    mutating func checkTimes(_ now: MeshInstant) -> [Action] { fadeOn(now) + checkWaits(now) }
+
+    private mutating func checkWaits(_ now: MeshInstant) -> [Action] {
         if let over, now >= over.at + limits.repeatAfter {
             self.over?.at = now
             return [.report(over.report)] + checkProcess(now)
@@ -144,7 +146,7 @@ extension PlayerPolicy {
         case .starting(let since): times.append(since + limits.startTime)
         case .ending: break
         case .running:
-            times += [oldestRequest.map { $0 + limits.answerTime }, stalledAt, loadEndsAt, nextAskAt]
+            times += [oldestRequest.map { $0 + limits.answerTime }, stalledAt, loadEndsAt, nextAskAt, fade?.nextAt]
         }
         return times.compactMap(\.self).min()
     }

@@ -120,6 +120,10 @@ struct PlayerPolicy: Sendable {
     var isPaused = false
     /// How loud it plays, in percent; nil where it was not told yet.
     var volume: Int?
+    /// How many decibels below that it plays.
+    var ducked = 0
+    /// The running change of its volume.
+    var fade: Fade?
     /// It has nothing to play.
     var isIdle = true
     /// The number of the file that it opened last.
@@ -228,7 +232,7 @@ struct PlayerPolicy: Sendable {
         case .running: break
         }
         // Before anything is heard.
-        actions += setVolume(wanted.volume, now: now)
+        actions += setVolume(wanted, now: now)
         if !isCurrentWanted { actions += load(song, now: now) }
         // Nobody wants to hear the one before until it is found.
         guard isCurrentWanted else { return actions + stop(now) }
@@ -245,12 +249,6 @@ struct PlayerPolicy: Sendable {
         guard !isIdle, process == .running else { return [] }
         isIdle = true
         return [send(.stop, now: now)]
-    }
-
-    private mutating func setVolume(_ percent: Int?, now: MeshInstant) -> [Action] {
-        guard let percent, percent != volume else { return [] }
-        volume = percent
-        return [send(.volume(percent), now: now)]
     }
 
     private mutating func lookUp(_ songs: [Song], now: MeshInstant) -> [Action] {

@@ -27,7 +27,7 @@ public struct TimedEvent: Encodable, Sendable {
         case phy, interval, supervisionTimeout, dataLength, asked, notPermitted
         case adapter, setBy, advertisingInterval, foundWithin
         case via, circuits, pin, bearer
-        case undo, canGoBack, volume, shuffle
+        case undo, canGoBack, volume, duck, shuffle
         case invitations, bans, hosts, artists, albums
         case shelf, from, total, groups, lookedFor
         case guest, position, drivers
@@ -167,6 +167,7 @@ public struct TimedEvent: Encodable, Sendable {
         try container.encode(steering.undo.map { NodeView.Undo($0) }, forKey: .undo)
         try container.encode(steering.canGoBack, forKey: .canGoBack)
         try container.encode(steering.volume, forKey: .volume)
+        try container.encode(steering.ducked, forKey: .duck)
         try container.encode(steering.shuffles, forKey: .shuffle)
     }
 

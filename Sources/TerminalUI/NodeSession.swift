@@ -40,15 +40,17 @@ package struct NodeSession: Sendable {
         _ node: Node, with surroundings: [any Service], library: [Song] = [], endOfInput: NodeInput?,
         pageState: @escaping @Sendable () async -> NodeWatch.PageState
     ) async throws {
+        // Before the node runs, so that it misses no event.
+        let session = isJSON ? nil : people(node, library, endOfInput)
         let showing = Task {
-            if isJSON {
+            if let session {
+                await session.run()
+            } else {
                 if let remark { StandardError.write("roadmesh: \(remark)") }
                 await ProgramSession(
                     node, description, hidesSecrets: StandardOutput.isJournal, endOfInput: endOfInput,
                     pageState: pageState
                 ).run()
-            } else {
-                await people(node, library, endOfInput).run()
             }
         }
         do {

@@ -18,6 +18,10 @@ package actor PeopleSession {
     }
 
     private let node: Node
+    private let told: MarkedEvents
+    /// Commands that the node has not handled yet, with the events since.
+    private var due: [Int: (confirmation: Confirmation, events: [NodeEvent])] = [:]
+    private var lastCommand = 0
     private let endOfInput: NodeInput?
     private let logLines: AsyncStream<String>?
     private var screen: Screen
@@ -33,6 +37,7 @@ package actor PeopleSession {
         live: (usesColour: Bool, logLines: AsyncStream<String>)?, picture: (@Sendable (String) -> [String]?)? = nil
     ) {
         self.node = node
+        told = node.outputWithMarks()
         self.endOfInput = endOfInput
         logLines = live?.logLines
         screen = Screen(
@@ -52,8 +57,13 @@ package actor PeopleSession {
         let feeders = feeders()
         defer { for feeder in feeders { feeder.cancel() } }
         begin()
-        for await event in node.output {
-            take(event)
+        for await item in told.stream {
+            switch item {
+            case .event(let event):
+                take(event)
+                for number in due.keys { due[number]?.events.append(event) }
+            case .mark(let number): confirm(number)
+            }
             if screen.deadline != nil { remind() }
         }
         reminder?.cancel()
@@ -136,7 +146,26 @@ package actor PeopleSession {
         let actions = screen.take(line, now: now)
         let said = actions.flatMap { action -> [String] in if case .say(let lines) = action { lines } else { [] } }
         if display == nil { say(said) } else { draw { $0.entered(line, said, $1) } }
-        for case .send(let input) in actions { await node.send(input) }
+        for case .send(let input) in actions { await send(input) }
+    }
+
+    /// Sends an input, and confirms it when the node has handled it.
+    private func send(_ input: NodeInput) async {
+        guard due.count < TerminalLimits.dueConfirmations else { return await node.send(input) }
+        lastCommand += 1
+        let number = lastCommand
+        due[number] = (Confirmation(input, screen), [])
+        await node.send(input)
+        Task {
+            _ = await node.answers()
+            told.mark(number)
+        }
+    }
+
+    private func confirm(_ number: Int) {
+        guard let (confirmation, events) = due.removeValue(forKey: number) else { return }
+        let lines = confirmation.lines(events, screen, now: now)
+        if !lines.isEmpty { say(lines) }
     }
 
     private func take(_ bytes: ArraySlice<UInt8>) async {

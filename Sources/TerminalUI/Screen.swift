@@ -35,6 +35,16 @@ struct Screen {
     /// The person's language.
     var language: Language { sentences.language }
 
+    /// The same screen in another language.
+    func speaking(_ language: Language) -> Screen {
+        var other = self
+        other.sentences = sentences.speaking(language)
+        return other
+    }
+
+    /// Whether it shows the answers to single commands of another program.
+    var isAnswer: Bool { sentences.place == .answer }
+
     /// Returns a text in that language.
     func say(_ text: LocalizedText) -> String { language.text(text) }
 

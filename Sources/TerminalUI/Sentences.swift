@@ -15,10 +15,12 @@ struct Sentences {
         case abovePanel
         /// On a terminal that a shell uses at the moment.
         case background
+        /// In the answer to one command of another program.
+        case answer
     }
 
     let place: Place
-    let language: Language
+    private(set) var language: Language
     /// The node's state.
     private(set) var watch: NodeWatch
     /// The queue that was shown last.
@@ -48,6 +50,13 @@ struct Sentences {
     }
 
     private func say(_ text: LocalizedText) -> String { language.text(text) }
+
+    /// These sentences in another language.
+    func speaking(_ language: Language) -> Sentences {
+        var other = self
+        other.language = language
+        return other
+    }
 
     private var role: NodeDescription.Role { watch.node.role }
 
@@ -107,10 +116,12 @@ struct Sentences {
         return [Self.sentence(notice, language)]
     }
 
-    /// A notice, with the command for its button. It may contain a song's title, which comes from another device.
-    static func sentence(_ notice: Notice, _ language: Language) -> String {
+    /// A notice, with the command for its button; `isBare` omits the command for a place without buttons. The notice may
+    /// contain a song's title, which comes from another device.
+    static func sentence(_ notice: Notice, _ language: Language, isBare: Bool = false) -> String {
         let (message, advice) = notice.said(in: language)
         let suggestion = advice.map { " " + UntrustedText.shown($0) } ?? ""
+        if isBare { return UntrustedText.shown(message) + suggestion }
         return "! \(UntrustedText.shown(message))\(suggestion)\(notice.button == nil ? "" : " [retry]")"
     }
 
@@ -205,6 +216,7 @@ struct Sentences {
         switch place {
         case .lines: say("Commands: \(CommandReader(node).commands.map { $0.usage() }.joined(separator: ", ")).")
         case .abovePanel: say("Type help for the commands; Ctrl-C stops.")
+        case .answer: ""
         case .background: say("roadmesh runs in the background; fg brings back its commands.")
         }
     }

@@ -21,7 +21,7 @@ struct RoadMesh: AsyncParsableCommand {
         version: RoadMeshVersion.text,
         subcommands: [
             HostCommand.self, GuestCommand.self, ScanCommand.self, DemoCommand.self, DoctorCommand.self,
-            PairCommand.self, FieldTestCommand.self,
+            ControlCommand.self, PairCommand.self, FieldTestCommand.self,
         ])
 
     /// The commands that run a node.

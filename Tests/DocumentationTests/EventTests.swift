@@ -53,6 +53,7 @@ struct EventTests {
         Group(
             section: "### Events of a pairing", objects: ["### Objects of commands"], samples: ProgramSamples.pairing,
             words: ["`ready`.role": ["pair"], "`bye`.reason": ProgramSamples.reasons]),
+        Group(section: "### The answer to a command", samples: ProgramSamples.answers, words: [:]),
         Group(
             section: "### Events of a check", samples: ProgramSamples.check,
             words: [

@@ -170,6 +170,8 @@ extension LimitTable {
             .init("undoTime", DJLimits.undoTime),
             .init("heardSongs", DJLimits.heardSongs),
             .init("loudest", DJLimits.loudest),
+            .init("duck", DJLimits.duck),
+            .init("deepestDuck", DJLimits.deepestDuck),
             .init("stateHeartbeat", DJLimits.stateHeartbeat),
             .init("meteredHeartbeats", DJLimits.meteredHeartbeats),
             .init("noticedSeconds", DJLimits.noticedSeconds),

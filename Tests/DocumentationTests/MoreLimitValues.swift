@@ -270,7 +270,20 @@ extension LimitTable {
             .init("foregroundMicroseconds", TerminalLimits.foregroundMicroseconds),
             .init("listedCompletions", TerminalLimits.listedCompletions),
             .init("historyLines", TerminalLimits.historyLines),
+            .init("dueConfirmations", TerminalLimits.dueConfirmations),
             .init("waitingLogLines", TerminalLimits.waitingLogLines),
+        ])
+
+    static let control = LimitTable(
+        "ControlLimits", "Sources/TerminalUI/Control/ControlLimits.swift",
+        [
+            .init("requestBytes", ControlLimits.requestBytes),
+            .init("answerBytes", ControlLimits.answerBytes),
+            .init("clients", ControlLimits.clients),
+            .init("requestTime", ControlLimits.requestTime),
+            .init("answerTime", ControlLimits.answerTime),
+            .init("clientTime", ControlLimits.clientTime),
+            .init("keyBytes", ControlLimits.keyBytes),
         ])
 
     static let fieldTest = LimitTable(

@@ -108,7 +108,7 @@ enum NodeSamples {
         intents.map { .intent($0, from: ana, rejected: nil) }
         + RejectionReason.allCases.map { .intent(.vote(songID: "s1"), from: ana, rejected: $0) }
         + invitations.map { .invitation($0) } + [.invitations(invitations)]
-        + undos.map { .steering(Steering(undo: $0, canGoBack: true, volume: 40)) }
+        + undos.map { .steering(Steering(undo: $0, canGoBack: true, volume: 40, ducked: 20)) }
         + [
             .snapshot(
                 HostSnapshot(

@@ -66,6 +66,15 @@ enum ProgramSamples {
     /// The reasons of `bye`.
     static let reasons = Set(outcomes.map(\.code) + ["terminated", "listed", "forgotten"])
 
+    // MARK: An answer to a command
+
+    static func answers() throws -> [JSON] {
+        let bare = ControlAnswer("skip", exitCode: 65, code: "nothingPlays", message: "Nothing plays.")
+        var full = ControlAnswer("pause", exitCode: 0, code: nil, message: "Paused: Open Road")
+        (full.songID, full.title, full.artist, full.volume, full.duck) = ("s1", "Open Road", "The Milestones", 60, 12)
+        return [try JSON(bare), try JSON(full)]
+    }
+
     // MARK: A check
 
     static func check() throws -> [JSON] {

@@ -42,7 +42,7 @@ def complete(binary: Path, tmp_path: Path) -> Complete:
 
 
 def test_commands_and_options_are_completed(complete: Complete) -> None:
-    assert {"host", "guest", "scan", "demo", "doctor", "pair", "fieldtest"} <= set(complete("''"))
+    assert {"host", "guest", "scan", "demo", "doctor", "control", "pair", "fieldtest"} <= set(complete("''"))
     assert complete("fieldtest fo") == ["forget"]
     assert complete("host Car --lib") == ["--library"]
     assert complete("guest Ana --rel") == ["--relay"]

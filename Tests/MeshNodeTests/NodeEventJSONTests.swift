@@ -101,12 +101,12 @@ struct NodeEventJSONTests {
                 #"{"at":1.5,"duration":null,"elapsed":0,"event":"playback","isPlaying":false,"songID":null,"sound":true}"#
             ),
             (
-                .steering(Steering(undo: .kick(name: "Ana"), canGoBack: true, volume: 40)),
-                #"{"at":1.5,"canGoBack":true,"event":"steering","shuffle":false,"undo":{"kind":"kick","name":"Ana"},"volume":40}"#
+                .steering(Steering(undo: .kick(name: "Ana"), canGoBack: true, volume: 40, ducked: 20)),
+                #"{"at":1.5,"canGoBack":true,"duck":20,"event":"steering","shuffle":false,"undo":{"kind":"kick","name":"Ana"},"volume":40}"#
             ),
             (
                 .steering(Steering()),
-                #"{"at":1.5,"canGoBack":false,"event":"steering","shuffle":false,"undo":null,"volume":null}"#
+                #"{"at":1.5,"canGoBack":false,"duck":null,"event":"steering","shuffle":false,"undo":null,"volume":null}"#
             ),
             (.library(SongLibrary([song])), #"{"at":1.5,"event":"library","songs":1}"#),
             (

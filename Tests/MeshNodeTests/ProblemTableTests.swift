@@ -250,6 +250,8 @@ struct ProblemTableTests {
         case .nothingToUndo: return Told(pair: try fed(.input(.host(.undo)), to: .host), side: .host)
         case .nothingBefore: return Told(pair: try fed(.input(.host(.previous)), to: .host), side: .host)
         case .noVolume: return Told(pair: try fed(.input(.host(.volume(40))), to: .host), side: .host)
+        // The head unit reports it.
+        case .noSuchPlaylist: return Told(pair: try fed(.input(.notice(Notice(problem))), to: .host), side: .host)
         case .joinedAlready(let name): return Told(pair: try fed(.input(.join(name)), to: .guest), side: .guest)
         case .severalHosts(let hosts):
             var pair = try PairOfCores(knownHosts: hosts)

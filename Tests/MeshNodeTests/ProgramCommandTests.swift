@@ -27,7 +27,10 @@ struct ProgramCommandTests {
         ("next s4", .host(.playNext("s4"))), ("playNext s4", .host(.playNext("s4"))),
         ("move s4 1", .host(.move("s4", to: 0))), ("unpin s4", .host(.unpin("s4"))),
         ("clear", .host(.clear)), ("undo", .host(.undo)), ("previous", .host(.previous)),
-        ("volume 40", .host(.volume(40))), ("seek 1:30", .host(.seek(90))), ("shuffle on", .host(.shuffle(true))),
+        ("volume 40", .host(.volume(40))), ("duck", .host(.duck(DJLimits.duck))),
+        ("duck 12", .host(.duck(12))), ("duck 12 dB", .host(.duck(12))), ("duck off", .host(.duck(0))),
+        ("unduck", .host(.duck(0))), ("resume", .host(.play)), ("seek 1:30", .host(.seek(90))),
+        ("shuffle on", .host(.shuffle(true))),
         ("shuffle off", .host(.shuffle(false))), ("playlist Party.m3u", .host(.choosePlaylist("Party.m3u"))),
         ("search open road", .host(.search("open road"))), ("add s1", .host(.add("s1"))),
         ("remove  s1 ", .host(.remove("s1"))), ("kick Little Bob", .host(.kick("Little Bob"))), ("retry", .retry),
@@ -80,12 +83,24 @@ struct ProgramCommandTests {
             let words = Set(tested.map { $0.0.split(separator: " ").first.map(String.init) ?? "" })
             // `help` and `view` are tested below. `playNext` is a synonym of `next`.
             let shown = Set(["help", "view"])
-            #expect(Set(CommandReader(user).commands.map(\.word)).subtracting(shown) == words.subtracting(["playNext"]))
+            #expect(
+                Set(CommandReader(user).commands.map(\.word)).subtracting(shown)
+                    == words.subtracting(["playNext", "resume"]))
         }
     }
 
     @Test("a program can request the view of its node", arguments: [NodeCommand.User.host, .guest])
     func view(user: NodeCommand.User) { #expect(Self.meaning("view", user) == .view) }
+
+    @Test(
+        "a duck is 1 to 60 dB, and anything else is answered", arguments: ["duck 0", "duck 61", "duck -3", "duck loud"])
+    func duck(line: String) {
+        guard case .notice(let notice)? = Self.read(line, .host) else {
+            Issue.record("\(line) was taken for a command")
+            return
+        }
+        #expect(notice.code == "badCommand" && notice.suggestion == "Try: duck 20, or duck off.")
+    }
 
     @Test("a moment can be marked only while the drive is recorded")
     func mark() {

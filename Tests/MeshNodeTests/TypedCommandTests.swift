@@ -307,7 +307,7 @@ struct TypedCommandTests {
         for command in CommandReader(user).commands {
             let line = command.usage().replacing("SONG", with: "s2").replacing("COMMAND", with: "quit")
                 .replacing("DIGITS", with: "314159").replacing("[TIME]", with: "2h").replacing("PLACE", with: "2")
-                .replacing("TIME", with: "1:30").replacing("on|off", with: "on")
+                .replacing("TIME", with: "1:30").replacing("on|off", with: "on").replacing("[DB|off]", with: "12")
                 .replacing("PERCENT", with: "40").replacing("NUMBER", with: "1").replacing("[NAME]", with: "Ana")
             var choice = Self.inCar
             choice.groups = [SongGroup(id: "s1", name: "Ana", songs: 1)]

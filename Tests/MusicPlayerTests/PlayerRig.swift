@@ -62,10 +62,10 @@ struct PlayerRig: Sendable {
 
     func want(
         _ song: Song.ID?, next: Song.ID? = nil, plays: Bool = true, at elapsed: MeshInstant = .zero,
-        volume: Int? = nil
+        volume: Int? = nil, ducked: Int = 0
     ) async {
         var wanted = playback(song, next: next, plays: plays, at: elapsed)
-        wanted.volume = volume
+        (wanted.volume, wanted.ducked) = (volume, ducked)
         await player.want(wanted)
     }
 

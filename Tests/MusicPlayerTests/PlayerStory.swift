@@ -29,9 +29,12 @@ struct PlayerStory {
     mutating func at(_ seconds: Double) { now = .seconds(seconds) }
 
     mutating func want(
-        _ song: Song.ID?, next: Song.ID? = nil, plays: Bool = true, at elapsed: Double = 0, seeks: Int = 0
+        _ song: Song.ID?, next: Song.ID? = nil, plays: Bool = true, at elapsed: Double = 0, seeks: Int = 0,
+        volume: Int? = nil, ducked: Int = 0
     ) -> [String] {
-        handle(.wanted(playback(song, next: next, plays: plays, at: .seconds(elapsed), seeks: seeks)))
+        var wanted = playback(song, next: next, plays: plays, at: .seconds(elapsed), seeks: seeks)
+        (wanted.volume, wanted.ducked) = (volume, ducked)
+        return handle(.wanted(wanted))
     }
 
     /// mpv plays the file with this number.
@@ -107,7 +110,7 @@ struct PlayerStory {
             asked = number
             return nil
         case .driver: return .answered(number, .text(driver))
-        case .dropAppended, .pause, .volume, .stop, .sayErrors, .sayDevices: return .answered(number, .done)
+        case .dropAppended, .pause, .volume, .level, .stop, .sayErrors, .sayDevices: return .answered(number, .done)
         }
     }
 }
@@ -122,6 +125,7 @@ extension MPVCommand {
         case .pause(let pauses): pauses ? "pause" : "go on"
         case .stop: "stop"
         case .volume(let percent): "volume \(percent)"
+        case .level(let level): "level \((level * 10).rounded() / 10)"
         case .position, .sayErrors, .sayDevices, .driver: nil
         }
     }

@@ -129,7 +129,8 @@ extension CommandProblem {
         case .nothingToPlay: .nothingToUndo
         case .nothingToUndo: .nothingBefore
         case .nothingBefore: .noVolume
-        case .noVolume: .nothingToRetry
+        case .noVolume: .noSuchPlaylist("Party.m3u")
+        case .noSuchPlaylist: .nothingToRetry
         case .nothingToRetry: .notKept
         case .notKept: .searchTooLong
         case .searchTooLong: .searchRefused("road", .tooFast)

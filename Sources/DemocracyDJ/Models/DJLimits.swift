@@ -132,6 +132,11 @@ public enum DJLimits {
     public static let heardSongs = 50
     /// Highest volume of a player, in percent of the device's maximum. More would distort.
     public static let loudest = 100
+    /// How many decibels `duck` lowers the music. Speech is well understood over a background that is at least 20 dB lower
+    /// (WCAG 2.2, 1.4.7).
+    public static let duck = 20
+    /// Most decibels that `duck` accepts. Next to an engine, music that is 60 dB lower is inaudible.
+    public static let deepestDuck = 60
     /// Interval at which a host reports its current revision. A guest that has missed a change without knowing it shows
     /// a wrong queue for at most this long.
     public static let stateHeartbeat: MeshInstant = .seconds(5)

@@ -14,6 +14,8 @@ public struct Playback: Hashable, Sendable {
     public var hasSound: Bool
     /// The volume in percent; nil leaves the volume unchanged.
     public var volume: Int?
+    /// How many decibels the music is lowered at present.
+    public var ducked: Int
     /// Whether "previous" has a song to go back to.
     public var canGoBack: Bool
     /// How long the song has played.
@@ -28,7 +30,7 @@ public struct Playback: Hashable, Sendable {
     /// A playback.
     public init(
         song: Song?, turn: Int = 0, isPlaying: Bool, hasSound: Bool = true, volume: Int? = nil,
-        canGoBack: Bool = false, elapsed: MeshInstant, seeks: Int = 0,
+        ducked: Int = 0, canGoBack: Bool = false, elapsed: MeshInstant, seeks: Int = 0,
         playlist: String? = nil, next: Song?
     ) {
         self.song = song
@@ -36,6 +38,7 @@ public struct Playback: Hashable, Sendable {
         self.isPlaying = isPlaying
         self.hasSound = hasSound
         self.volume = volume
+        self.ducked = ducked
         self.canGoBack = canGoBack
         self.elapsed = elapsed
         self.seeks = seeks

@@ -50,6 +50,8 @@ public enum CommandProblem: Hashable, Sendable {
     case nothingBefore
     /// This host has no player with a volume.
     case noVolume
+    /// The music folder has no playlist with this name.
+    case noSuchPlaylist(String)
     /// Nothing is broken that a retry could help.
     case nothingToRetry
     /// The wish would have to be stored, and the disk does not work. A notice of its own reports the disk.
@@ -93,6 +95,14 @@ public enum CommandProblem: Hashable, Sendable {
             .noSuchHost, .severalHosts, .nothingAsked:
             true
         default: false
+        }
+    }
+
+    /// Whether the command had no effect. The others say what it did.
+    var isRefusal: Bool {
+        switch self {
+        case .invitationsTakenBack, .nothingToRetry, .sessionEnded: false
+        default: true
         }
     }
 
@@ -160,6 +170,10 @@ public enum CommandProblem: Hashable, Sendable {
             row(
                 "noVolume", "This host plays no sound, so it has no volume.",
                 "To play music, start the host with --library and a folder.")
+        case .noSuchPlaylist(let name):
+            row(
+                "noSuchPlaylist", "No playlist of the music folder is called \"\(shown(name))\", so all songs play.",
+                "Use its path in the folder, such as Party.m3u.")
         case .nothingToRetry: row("nothingToRetry", "Everything works; there is nothing to retry.", nil)
         case .notKept: row("notKept", "This was not saved: the disk does not work.", "Try again when the disk works.")
         case .searchTooLong:

@@ -48,6 +48,10 @@ public struct Notice: Hashable, Sendable, Codable {
     public var texts: Texts?
     /// Whether it answers a typed line. Such a notice is of no use on other screens. Programs do not see it.
     public var isTyped = false
+    /// Whether it answers a command of a person or a program. Programs do not see this.
+    public var isOfPerson = false
+    /// Whether it says that the command had no effect. Programs do not see this.
+    public var isRefusal = false
 
     private enum CodingKeys: String, CodingKey {
         case code, cause, message, suggestion, button, critical, dismissAfter
@@ -78,6 +82,7 @@ extension Notice {
     public init(_ problem: CommandProblem) {
         self.init(problem.problem)
         isTyped = problem.isTyped
+        (isOfPerson, isRefusal) = (true, problem.isRefusal)
     }
 
     /// The notice of a head unit's problem.

@@ -81,6 +81,16 @@ public actor Node: Service, LinkCarrying {
     /// Returns the node's events from now on, as `output` does. Call it before `run()` to get all of them.
     public nonisolated func events() -> AsyncStream<NodeEvent> { sink.listen() }
 
+    /// Returns a new stream of events with marks, for a listener that must know which events came before an answer
+    /// (`answers`).
+    package nonisolated func markedEvents() -> MarkedEvents { sink.listenWithMarks() }
+
+    /// Ends `output`, and returns a stream with marks in its place.
+    package nonisolated func outputWithMarks() -> MarkedEvents {
+        sink.endFirst()
+        return sink.listenWithMarks()
+    }
+
     /// Sets the addresses of the node's page before it starts. `door` is the address for the browsers of guests, if
     /// they may join. `passengers` is the link that admits them.
     public func isShown(at http: String, door: String? = nil, passengers: String? = nil) {

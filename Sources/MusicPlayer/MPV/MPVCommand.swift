@@ -15,6 +15,8 @@ enum MPVCommand: Hashable, Sendable {
     case pause(Bool)
     /// How loud to play, in percent.
     case volume(Int)
+    /// Set mpv's own volume: a step of a fade, or its end.
+    case level(Double)
     /// Where is the present file?
     case position
     /// Be silent.
@@ -101,6 +103,7 @@ extension MPVCommand {
         case .dropAppended: .words(["playlist-clear"])
         case .pause(let pauses): .words(["set_property", "pause"], pauses)
         case .volume(let percent): .set("volume", to: PlayerLimits.playersVolume(percent))
+        case .level(let level): .set("volume", to: level)
         case .position: .words(["get_property", "time-pos"])
         case .stop: .words(["stop"])
         case .sayErrors: .words(["request_log_messages", "error"])

@@ -62,7 +62,7 @@ public struct CommandReader: Sendable {
         switch command.parameter {
         case nil where !rest.isEmpty: return .notice(.badCommand("\(word) \(rest)", expected: command.usage()))
         case .command: return help(rest)
-        case .span, .playlist: return command.meaning(rest)
+        case .span, .playlist, .decibels: return command.meaning(rest)
         case .appointee where rest.isEmpty: return command.meaning(rest)
         case .song, .placedSong, .percent, .place, .choice, .group, .guest, .guestAndSpan, .outcast, .appointee,
             .driver, .host, .words,
@@ -160,7 +160,7 @@ public struct CommandReader: Sendable {
 
 extension NodeCommand {
     /// Whether the command works both with and without an argument.
-    fileprivate var takesNothing: Bool { [.span, .appointee, .playlist].contains(parameter) }
+    fileprivate var takesNothing: Bool { [.span, .appointee, .playlist, .decibels].contains(parameter) }
 
     fileprivate func isNamed(_ word: String) -> Bool { self.word == word || aliases.contains(word) }
 
@@ -180,7 +180,8 @@ extension NodeCommand {
         case .choice: .incomplete(word, needs: "on or off", type: "on or off")
         case .host: .incomplete(word, needs: "a host", type: "a name or an id of the list that hosts shows")
         case .digits: .incomplete(word, needs: "six digits", type: "the digits on the host's screen")
-        case .words, .command, .span, .playlist, nil: .incomplete(word, needs: "a word or two", type: "the words")
+        case .words, .command, .span, .playlist, .decibels, nil:
+            .incomplete(word, needs: "a word or two", type: "the words")
         }
     }
 
@@ -213,7 +214,9 @@ extension NodeCommand {
             case .group: choice.group(text)
             case .guest, .appointee: choice.guest(text)
             case .guestAndSpan: choice.guest(BanSpan.split(text).name)
-            case .outcast, .driver, .host, .words, .percent, .place, .choice, .playlist, .digits, .span, .command, nil:
+            case .outcast, .driver, .host, .words, .percent, .decibels, .place, .choice, .playlist, .digits, .span,
+                .command,
+                nil:
                 nil
             }
         switch chosen {
@@ -249,7 +252,10 @@ extension SongChoice {
         case .song: found.isEmpty ? .nothingFoundYet : nil
         case .guest, .guestAndSpan, .appointee: shown?.connectedPeers.isEmpty == true ? .nobodyHere : nil
         case .group: groups.isEmpty ? .nothingListedYet : nil
-        case .outcast, .driver, .host, .percent, .place, .choice, .playlist, .words, .digits, .span, .command, nil: nil
+        case .outcast, .driver, .host, .percent, .decibels, .place, .choice, .playlist, .words, .digits, .span,
+            .command,
+            nil:
+            nil
         }
     }
 
@@ -261,6 +267,7 @@ extension SongChoice {
         case .group: groups.map { UntrustedText.shown($0.name) }
         case .guest, .guestAndSpan, .appointee: (shown?.connectedPeers ?? []).map { UntrustedText.shown($0.name) }
         case .choice: ["on", "off"]
+        case .decibels: ["off"]
         case .outcast, .driver, .host, .percent, .place, .playlist, .words, .digits, .span, .command, nil: []
         }
     }

@@ -28,6 +28,8 @@ public struct NodeCommand: Sendable {
         case placedSong
         /// A number from 0 to 100.
         case percent
+        /// A number of decibels, `off`, or nothing.
+        case decibels
         /// A position in a song: seconds, or minutes and seconds.
         case place
         /// `on` or `off`.
@@ -109,10 +111,13 @@ public struct NodeCommand: Sendable {
 
     /// Every command, in the order of `help`.
     public static let all: [NodeCommand] = [
-        NodeCommand("play", driver, title: "Play", "continues, or starts the next song; shuffle, playlist") { _ in
+        NodeCommand(
+            "play", driver, or: ["resume"], title: "Play", "continues, or starts the next song; shuffle, playlist"
+        ) { _ in
             .input(.host(.play))
         },
-        NodeCommand("pause", driver, title: "Pause", "pauses; volume 40 sets the volume, seek 1:30 the position") { _ in
+        NodeCommand("pause", driver, title: "Pause", "pauses; volume 40, duck and unduck set the volume; seek 1:30") {
+            _ in
             .input(.host(.pause))
         },
         NodeCommand("skip", driver, title: "Skip", "plays the next song; previous plays the one before") { _ in
@@ -161,6 +166,12 @@ public struct NodeCommand: Sendable {
             .input(.host(.previous))
         },
         NodeCommand("volume", driver, of: .percent, explainedBy: "pause", "sets the volume", volume),
+        NodeCommand(
+            "duck", [.host], of: .decibels, explainedBy: "pause",
+            "lowers the music by \(DJLimits.duck) dB, or by a number of dB; duck off ends it", ducked),
+        NodeCommand("unduck", [.host], explainedBy: "pause", "is duck off: the volume is as before") { _ in
+            .input(.host(.duck(0)))
+        },
         NodeCommand(
             "seek", driver, of: .place, explainedBy: "pause", "continues at a position of the song, such as 1:30",
             sought),
@@ -313,6 +324,7 @@ public struct NodeCommand: Sendable {
         case .song: "\(word) \(isForProgram ? "ID" : "SONG")"
         case .placedSong: "\(word) \(isForProgram ? "ID" : "SONG") PLACE"
         case .percent: "\(word) PERCENT"
+        case .decibels: "\(word) [DB|off]"
         case .place: "\(word) TIME"
         case .choice: "\(word) on|off"
         case .playlist: "\(word) [NAME]"
@@ -385,6 +397,18 @@ public struct NodeCommand: Sendable {
         return .input(.host(.volume(percent)))
     }
 
+    /// A number of decibels such as `12` or `12 dB`, `off`, or nothing.
+    private static func ducked(_ text: String) -> Meaning {
+        let text = text.lowercased()
+        if text.isEmpty { return .input(.host(.duck(DJLimits.duck))) }
+        if text == "off" { return .input(.host(.duck(0))) }
+        let digits = (text.hasSuffix("db") ? text.dropLast(2) : text[...]).filter { !$0.isWhitespace }
+        guard let decibels = Int(digits), (1...DJLimits.deepestDuck).contains(decibels) else {
+            return .notice(.badCommand("duck \(text)", expected: "duck \(DJLimits.duck), or duck off"))
+        }
+        return .input(.host(.duck(decibels)))
+    }
+
     /// Whether programs have the command. They do not have those that only explain commands.
     package var isForPrograms: Bool { if case .lines = meaning("") { false } else { true } }
 }
@@ -433,7 +457,7 @@ public struct PageRequest: Decodable, Hashable, Sendable {
         case .span: span ?? ""
         case .digits: digits.flatMap { (1...NodeLimits.pinBytes).contains($0.utf8.count) ? $0 : nil }
         case .host: host.flatMap { (1...NodeLimits.hostBytes).contains($0.utf8.count) ? $0 : nil }
-        case .group, .words, .command: nil
+        case .group, .words, .command, .decibels: nil
         }
     }
 }

@@ -8,6 +8,7 @@ import HostIntegration
 import MeshNode
 import MeshProtocol
 import ServiceLifecycle
+import TerminalUI
 
 /// `roadmesh host NAME`
 struct HostCommand: AsyncParsableCommand {
@@ -59,11 +60,24 @@ struct HostCommand: AsyncParsableCommand {
             let page = try await Page(node, parts, self.page, at: address, dashboard)
             let recorders = try recording?.begin(node, parts) ?? []
             let others: [(any Service)?] = [
-                page.links, music.headUnit(around: node) { await page.dashboard.show($0) }, Supervision(node: node),
+                page.links, control(node, parts, music), music.headUnit(around: node) { await page.dashboard.show($0) },
+                Supervision(node: node),
             ]
             return (page.dashboard, others.compactMap(\.self) + recorders)
         }
         music.close()
+    }
+
+    /// The socket for `roadmesh control`. If the folder cannot be written, the host runs without it.
+    private func control(_ node: MeshNode.Node, _ parts: NodeOptions.Node, _ music: Music) -> ControlSocket? {
+        guard let folder = parts.kept?.folder else { return nil }
+        do {
+            return try ControlSocket(
+                node, parts.description, library: music.songs, folder: folder, logger: parts.logger)
+        } catch {
+            parts.logger.warning("no commands can be sent to this host by roadmesh control: \(error)")
+            return nil
+        }
     }
 }
 

@@ -288,6 +288,28 @@ struct SteeringTests {
     mutating func noVolume() {
         #expect(host.steering.volume == nil && host.playback(now: .zero).volume == nil)
         #expect(notice(command(.volume(40))) == "noVolume")
+        #expect(host.steering.ducked == nil && notice(command(.duck(20))) == "noVolume")
+    }
+
+    @Test("ducked music has its volume and its pause back after duck off, and after a restart it is not ducked")
+    mutating func duck() {
+        host = HostFeature(
+            local: Example.host, library: Example.library, hasPlayer: true, volume: 60, epoch: 7, now: .zero)
+        #expect(command(.duck(12)) == [], "guests are not told")
+        #expect(host.steering.ducked == 12 && host.steering.volume == 60)
+        #expect(host.playback(now: .zero).ducked == 12 && host.playback(now: .zero).volume == 60)
+        _ = command(.volume(40))
+        _ = command(.pause)
+        _ = command(.duck(999))
+        #expect(host.steering.ducked == DJLimits.deepestDuck && host.steering.volume == 40)
+        let next = host.nextSession(epoch: 8, now: .zero)
+        #expect(next.steering.ducked == DJLimits.deepestDuck, "the call goes on")
+        let later = HostFeature(
+            local: Example.host, library: Example.library, hasPlayer: true,
+            resuming: host.savedSession(now: .zero), epoch: 9, now: .zero)
+        #expect(later.steering.ducked == 0 && later.steering.volume == 40)
+        _ = command(.duck(0))
+        #expect(host.steering.ducked == 0 && host.steering.volume == 40 && !host.snapshot.isPlaying)
     }
 
     @Test("the song continues at the position that the driver chooses, also while it pauses, and guests see it")

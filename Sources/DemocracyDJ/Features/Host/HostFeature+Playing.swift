@@ -46,6 +46,7 @@ extension HostFeature {
             return []
         case .previous: return previous(now: now)
         case .volume(let percent): return setVolume(percent)
+        case .duck(let decibels): return duck(decibels)
         case .seek(let seconds): return seek(to: seconds, now: now)
         case .shuffle(let shuffles):
             self.shuffles = shuffles
@@ -134,7 +135,8 @@ extension HostFeature {
     public func playback(now: MeshInstant) -> Playback {
         Playback(
             song: state.nowPlaying?.song, turn: state.turns, isPlaying: state.isPlaying && !state.waitsForLibrary,
-            hasSound: !state.waitsForSound, volume: hasPlayer ? state.volume : nil, canGoBack: canGoBack,
+            hasSound: !state.waitsForSound, volume: hasPlayer ? state.volume : nil, ducked: state.ducked,
+            canGoBack: canGoBack,
             elapsed: state.elapsed(now), seeks: state.seeks, playlist: state.chosenPlaylist,
             next: state.queue.first?.item.song ?? spare)
     }

@@ -9,7 +9,8 @@ extension HostFeature {
     public var steering: Steering {
         Steering(
             undo: lastStep.map { Steering.Undo(state.undoable[$0].done) }, steps: state.steps,
-            canGoBack: canGoBack, volume: hasPlayer ? state.volume : nil, shuffles: shuffles)
+            canGoBack: canGoBack, volume: hasPlayer ? state.volume : nil,
+            ducked: hasPlayer ? state.ducked : nil, shuffles: shuffles)
     }
 
     // MARK: Order. A position that the driver sets holds until the song plays or is removed; votes order the others.
@@ -185,6 +186,13 @@ extension HostFeature {
     mutating func setVolume(_ percent: Int) -> [Effect] {
         guard hasPlayer else { return [.notice(Notice(.noVolume))] }
         state.volume = min(max(percent, 0), DJLimits.loudest)
+        return []
+    }
+
+    /// Lowers the music for a while, for example for a phone call. The volume and a pause do not change.
+    mutating func duck(_ decibels: Int) -> [Effect] {
+        guard hasPlayer else { return [.notice(Notice(.noVolume))] }
+        state.ducked = min(max(decibels, 0), DJLimits.deepestDuck)
         return []
     }
 }

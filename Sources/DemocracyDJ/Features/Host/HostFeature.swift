@@ -59,6 +59,8 @@ public struct HostFeature: Feature {
         case previous
         /// Set the volume, in percent of the device's maximum.
         case volume(Int)
+        /// Lower the volume by this many decibels, until the next such command; 0 ends it.
+        case duck(Int)
         /// Continue at this position of the present song, in seconds.
         case seek(Double)
         /// Whether songs for an empty queue come in random order.
@@ -141,6 +143,8 @@ public struct HostFeature: Feature {
         public var steps = 0
         /// The player's volume in percent.
         public var volume = DJLimits.loudest
+        /// How many decibels the music is lowered at present. Not stored: the reason may be over at the next start.
+        public var ducked = 0
         /// Counts the seeks of this run.
         public var seeks = 0
         /// The playlist that the driver has chosen in this run; nil for the one that was active at the start.
@@ -254,6 +258,7 @@ public struct HostFeature: Feature {
         next.state.searches = state.searches
         next.state.search = state.search
         next.state.drivers = state.drivers
+        next.state.ducked = state.ducked
         next.state.unplayable = state.unplayable
         // The player distinguishes songs by their turn.
         next.state.turns += state.turns

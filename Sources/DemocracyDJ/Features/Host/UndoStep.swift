@@ -48,14 +48,18 @@ public struct Steering: Hashable, Sendable {
     public var canGoBack: Bool
     /// The player's volume in percent; nil without a player.
     public var volume: Int?
+    /// How many decibels the music is lowered at present; nil without a player.
+    public var ducked: Int?
     /// Whether songs for an empty queue come in random order.
     public var shuffles: Bool
 
     /// Creates a description of the controls.
     public init(
-        undo: Undo? = nil, steps: Int = 0, canGoBack: Bool = false, volume: Int? = nil, shuffles: Bool = false
+        undo: Undo? = nil, steps: Int = 0, canGoBack: Bool = false, volume: Int? = nil, ducked: Int? = nil,
+        shuffles: Bool = false
     ) {
         (self.undo, self.steps, self.canGoBack, self.volume) = (undo, steps, canGoBack, volume)
+        self.ducked = ducked
         self.shuffles = shuffles
     }
 }
