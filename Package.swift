@@ -293,7 +293,9 @@ let package = Package(
         .testTarget(
             name: "DiagnosticsTests",
             dependencies: [
-                "Diagnostics", "Bearers", "BLETransport", "NodeStore", "MeshNode", "NodeCore", "MeshProtocol", locks,
+                "Diagnostics", "Bearers", "BLETransport", "MusicLibrary", "NodeStore", "MeshNode", "NodeCore",
+                "MeshProtocol",
+                locks,
             ],
             swiftSettings: strict),
         // Runs the fuzz targets on inputs that were found before. For libFuzzer, Fuzz is a package of its own.

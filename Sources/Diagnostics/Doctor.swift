@@ -11,6 +11,10 @@ public struct Doctor: Sendable {
     public var radio: RadioFacts?
     /// The rest of the device.
     public var device: DeviceFacts
+    /// The player and the music; nil if they are not checked.
+    public var music: MusicFacts?
+    /// Whether phones can reach a page; nil if that is not checked.
+    public var phones: PhoneFacts?
     /// The adapters for the node, as `RadioChoice.adapters` reads them: none for the first one that is on, or two that
     /// work as one radio, of which the first dials and the second is dialled.
     public var wanted: [String]
@@ -34,6 +38,7 @@ public struct Doctor: Sendable {
     public var findings: [Finding] {
         (radio.map(findings(on:)) ?? []) + [kernelFinding, clockFinding] + stateFindings
             + [diskFinding].compactMap(\.self) + [networkFinding]
+            + musicFindings + [phonesFinding].compactMap(\.self)
     }
 
     /// The adapters for a live test, the one to use first. Empty if a known fault would be its only result.

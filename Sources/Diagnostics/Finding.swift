@@ -17,7 +17,7 @@ public struct Finding: Hashable, Sendable {
     /// The subject.
     public enum Area: String, Hashable, Sendable, CaseIterable {
         case adapter, controller, bluetoothd, permissions, advertising, timing, roles, audio, kernel, clock, state,
-            disk, network, air
+            disk, network, player, sound, library, phones, air
     }
 
     /// The kind of finding, for programs. A good finding has its area's name.
@@ -38,6 +38,10 @@ public struct Finding: Hashable, Sendable {
             databaseNewer, databaseUnreadable
         case disk, diskLow, diskFull
         case network, noAvahi
+        case player, noPlayer, playerFails, playerOld
+        case sound, noSound, noSuchDevice
+        case library, libraryMissing, libraryUnreadable, libraryEmpty, libraryPartlyRead
+        case phones, noNetwork, portTaken, firewall
         case heard, heardSeldom, notHeard, advertised, cannotAdvertise, cannotListen
     }
 
@@ -68,10 +72,10 @@ public struct Finding: Hashable, Sendable {
     public var exitCode: SetupProblem.ExitCode? {
         guard level == .broken else { return nil }
         switch area {
-        case .permissions: return .notPermitted
+        case .permissions, .library: return .notPermitted
         case .state, .disk: return .cannotCreate
         case .adapter, .controller, .bluetoothd, .advertising, .timing, .roles, .audio, .kernel, .clock,
-            .network, .air:
+            .network, .player, .sound, .phones, .air:
             return .unavailable
         }
     }
@@ -100,6 +104,10 @@ extension Finding.Code {
             .state
         case .disk, .diskLow, .diskFull: .disk
         case .network, .noAvahi: .network
+        case .player, .noPlayer, .playerFails, .playerOld: .player
+        case .sound, .noSound, .noSuchDevice: .sound
+        case .library, .libraryMissing, .libraryUnreadable, .libraryEmpty, .libraryPartlyRead: .library
+        case .phones, .noNetwork, .portTaken, .firewall: .phones
         case .heard, .heardSeldom, .notHeard, .advertised, .cannotAdvertise, .cannotListen: .air
         }
     }

@@ -36,6 +36,17 @@ struct DoctorTests {
                 freeBytes: 1 << 30, user: 1_000))
     }
 
+    /// A host that plays a folder of music, and whose page phones can reach.
+    static func playing() -> Doctor {
+        var doctor = healthy()
+        var music = MusicFacts(player: .runs(version: [0, 35, 1]), isHost: true)
+        music.devices = ["auto", "alsa", "alsa/sysdefault:CARD=PCH"]
+        music.library = ("/srv/music", .isThere(songs: 812, unreadable: 0))
+        doctor.music = music
+        doctor.phones = PhoneFacts(address: "192.168.4.1", port: 8_080, isHost: true)
+        return doctor
+    }
+
     /// A fault to plant in a device.
     struct Fault: Sendable, CustomTestStringConvertible {
         let code: Finding.Code

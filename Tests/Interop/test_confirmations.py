@@ -80,7 +80,7 @@ GUEST = [
     ("vote 1", r'Your vote for "Mile \d" counts\.|You have voted for'),
     ("unvote 1", r"Your vote for .* is taken back"),
     ("unvote 1", r"is taken back|You have no vote"),
-    ("skip", r"On this host only the driver skips songs\."),
+    ("skip", r"On this host only the driver can skip songs\."),
     ("remove 1", r'The host is asked to remove "Mile \d"\.'),
     ("move 1 2", r'The host is asked to put "Mile \d" at place 2\.'),
     ("kick Bob", r"The host is asked to kick Bob\."),

@@ -2,11 +2,14 @@
 
 import ArgumentParser
 import BLETransport
+import Dashboard
 import Diagnostics
 import FoundationEssentials
 import Glibc
 import Logging
 import MeshNode
+import MusicLibrary
+import MusicPlayer
 import TerminalUI
 
 /// `roadmesh doctor`
@@ -19,6 +22,8 @@ struct DoctorCommand: AsyncParsableCommand {
     )
 
     @OptionGroup var options: NodeOptions
+
+    @OptionGroup var music: DoctorMusicOptions
 
     @Flag(
         help: ArgumentHelp(
@@ -41,7 +46,7 @@ struct DoctorCommand: AsyncParsableCommand {
         let report = DoctorReport(isJSON: options.json)
         let code =
             if fix {
-                try await DoctorFix(report: report, options: options, isAgreed: yes).run()
+                try await DoctorFix(report: report, options: options, music: music, isAgreed: yes).run()
             } else if undo {
                 try await DoctorUndo(report: report, isAgreed: yes).run()
             } else {
@@ -51,7 +56,7 @@ struct DoctorCommand: AsyncParsableCommand {
     }
 
     private func check(_ report: DoctorReport) async throws -> SetupProblem.ExitCode? {
-        let check = try await DoctorCheck(options: options, isForUsers: false)
+        let check = try await DoctorCheck(options: options, music: music, isForUsers: false)
         let code = await check.tell(report)
         if check.doctor.findings.contains(where: { $0.level != .good && FixPlanner.repaired.contains($0.code) }) {
             report.say("To repair what RoadMesh can change: sudo roadmesh doctor --fix")
@@ -62,15 +67,16 @@ struct DoctorCommand: AsyncParsableCommand {
 
 /// A check of the device.
 struct DoctorCheck {
-    let options: NodeOptions
+    private let options: NodeOptions
     let radio: RadioFacts?
     let doctor: Doctor
 
     /// Collects the facts. With `isForUsers`, root checks the permissions of a user who starts this program, since root
     /// has all of them.
-    init(options: NodeOptions, isForUsers: Bool, environment: [String: String] = ProcessInfo.processInfo.environment)
-        async throws
-    {
+    init(
+        options: NodeOptions, music: DoctorMusicOptions, isForUsers: Bool,
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) async throws {
         self.options = options
         let folder = try options.statePath()
         let adapters = try RadioChoice.adapters(options.adapter)
@@ -91,6 +97,7 @@ struct DoctorCheck {
         self.radio = radio
         var doctor = Doctor(radio: radio, device: .collect(folder: folder), wanted: adapters)
         if isForUsers { doctor.permissionsAre = .anyUser }
+        (doctor.music, doctor.phones) = (await music.facts(state: folder), await music.phones(state: folder))
         self.doctor = doctor
     }
 
@@ -111,5 +118,50 @@ struct DoctorCheck {
         }
         report.show(diagnosis)
         return diagnosis.exitCode
+    }
+}
+
+/// The music of a host to check.
+struct DoctorMusicOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Check this folder of music, and mpv and its audio device as a host needs them.", valueName: "path"),
+        completion: .directory)
+    var library: String?
+
+    @Option(help: ArgumentHelp("Check that mpv knows this audio device.", valueName: "name"))
+    var audioDevice: String?
+
+    func validate() throws {
+        try refuseEmpty([("--library <path>", library), ("--audio-device <name>", audioDevice)])
+    }
+
+    /// Whether a host with music runs with this state folder, or has run.
+    private func isHost(_ folder: String) -> Bool { library != nil || NodeOptions.isThere(folder + "/library.sqlite") }
+
+    func facts(state folder: String) async -> MusicFacts {
+        var facts = await MusicFacts.collect(hasPlayer: (try? MPVPlayer.find()) != nil, isHost: isHost(folder))
+        facts.wantedDevice = audioDevice
+        guard let library else { return facts }
+        let path = NodeOptions.absolute(library)
+        let look = FolderLook(at: path)
+        let state: MusicFacts.Library =
+            switch look.problem {
+            case .missing?: .isMissing
+            case .unreadable(let cause)?: .isUnreadable(cause)
+            case nil: .isThere(songs: look.songs, unreadable: look.unreadable)
+            }
+        facts.library = (path, state)
+        return facts
+    }
+
+    func phones(state folder: String) async -> PhoneFacts {
+        let now = PhoneAddress.now()
+        // The page of this state folder may use the port now.
+        let ports = FileManager.default.contents(atPath: folder + "/page-port")
+        let isOwn = ports.map { String(decoding: $0, as: UTF8.self) } == String(now.port)
+        return PhoneFacts(
+            address: now.address, port: now.port, isPortFree: now.isPortFree || isOwn,
+            firewall: now.address == nil ? .open : await .now(), isHost: isHost(folder))
     }
 }

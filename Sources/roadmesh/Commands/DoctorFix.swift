@@ -13,12 +13,13 @@ import TerminalUI
 struct DoctorFix {
     let report: DoctorReport
     let options: NodeOptions
+    let music: DoctorMusicOptions
     let isAgreed: Bool
 
     /// Returns the exit code; nil for success.
     func run() async throws -> SetupProblem.ExitCode? {
         let isRoot = geteuid() == 0
-        let check = try await DoctorCheck(options: options, isForUsers: isRoot)
+        let check = try await DoctorCheck(options: options, music: music, isForUsers: isRoot)
         let facts = await FixFacts.collect(check.radio, environment: ProcessInfo.processInfo.environment)
         let plan = FixPlanner(radio: check.radio, facts: facts).plan(for: check.doctor.findings)
         guard !plan.changes.isEmpty else {
@@ -42,7 +43,7 @@ struct DoctorFix {
         let failures = try await make(plan)
         if plan.changes.contains(where: \.unsettles) { await settle() }
         report.say("")
-        let second = try await DoctorCheck(options: options, isForUsers: true)
+        let second = try await DoctorCheck(options: options, music: music, isForUsers: true)
         let code = await second.tell(report)
         if failures < plan.changes.count { report.say("To undo the changes: sudo roadmesh doctor --undo") }
         if failures == 0, try await hasMore(second) {
