@@ -49,9 +49,10 @@ extension Screen {
     fileprivate func head(_ text: ViewText?, _ columns: Int, now: MeshInstant) -> [Panel.Line] {
         var lines = [status(now: now)]
         lines += watch.own.notices.standing.suffix(TerminalLimits.standingNotices).map { notice in
-            // In a narrow window, what to type is kept.
-            let button = notice.button == nil ? "" : " [retry]"
-            let said = UntrustedText.shown(notice.said(in: language).message)
+            // The message was printed above. In a narrow window the command is kept.
+            let toast = ErrorToast(showing: notice, now: .zero)
+            let button = toast.buttonText == nil ? "" : " [retry]"
+            let said = UntrustedText.shown(toast.headline(in: language))
             let message = ShownText.cut("! \(said)", to: columns - ShownText.width(button))
             return Panel.Line(text: message + button, style: .warning)
         }

@@ -423,7 +423,7 @@ def inviting() -> View:
 
 
 STOPPED = "The host is off. The queue is saved."
-KICKED = "The host has kicked you from this session. You can join again when the host unbans you."
+KICKED = "The host has kicked you from this session. Ask the driver to unban you, then retry."
 
 STATES: dict[str, View | None] = {
     "host-playing": host_playing(),

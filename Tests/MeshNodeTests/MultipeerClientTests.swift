@@ -231,7 +231,7 @@ struct MultipeerClientTests {
         let nobody = Peer(id: "nobody", name: "Nobody")
         let error = SendError(.noLink, to: nobody)
         async let told = party.heard.first { event -> SendError? in
-            if case .sendFailed(vote("s1"), let error) = event { error } else { nil }
+            if case .sendFailed(vote("s1"), let error) = event { error as? SendError } else { nil }
         }
         await #expect(throws: error) { try await party.host.send(vote("s1"), to: nobody) }
         #expect(try await told == error)
@@ -258,7 +258,7 @@ struct MultipeerClientTests {
         var logged: Set<String> = []
         for _ in guests {
             let error = try await party.heard.first { event -> SendError? in
-                if case .sendFailed(tooLong, let error) = event { error } else { nil }
+                if case .sendFailed(tooLong, let error) = event { error as? SendError } else { nil }
             }
             told.insert(error)
             logged.insert(try await lines.first { line -> String? in line.contains("not sent") ? line : nil })

@@ -3,7 +3,7 @@
 import MeshProtocol
 
 /// The network as the features see it: peers, messages and events, independent of the bearer.
-public enum MultipeerEvent: Hashable, Sendable {
+public enum MultipeerEvent: Sendable {
     /// A host is in range.
     case peerDiscovered(Peer)
     /// A host is out of range.
@@ -16,8 +16,9 @@ public enum MultipeerEvent: Hashable, Sendable {
     case messageReceived(MeshMessage, from: Peer)
     /// The receiver has stored a message durably.
     case messageDelivered(MeshMessage, to: Peer.ID)
-    /// A message could not be sent. The error names the receiver and the cause.
-    case sendFailed(MeshMessage, SendError)
+    /// A message could not be sent. A `SendError` names the receiver and the cause. Another carrier of messages may report
+    /// errors of its own.
+    case sendFailed(MeshMessage, any Error)
     /// The radio has failed, or all peers were lost at once.
     case networkUnavailable
     /// The session is over for good.
@@ -26,6 +27,49 @@ public enum MultipeerEvent: Hashable, Sendable {
     /// The link to a peer has ended, for this reason.
     public static func peerDisconnected(_ peer: Peer, reason: DisconnectReason = .linkLost) -> Self {
         .peerDisconnected(DisconnectedPeer(peer: peer, reason: reason))
+    }
+}
+
+extension MultipeerEvent: Hashable {
+    /// Errors that are not Hashable are equal if they have the same description.
+    public static func == (one: MultipeerEvent, other: MultipeerEvent) -> Bool {
+        switch (one, other) {
+        case (.peerDiscovered(let one), .peerDiscovered(let other)), (.peerLost(let one), .peerLost(let other)),
+            (.peerConnected(let one), .peerConnected(let other)):
+            one == other
+        case (.peerDisconnected(let one), .peerDisconnected(let other)): one == other
+        case (.messageReceived(let one, let sender), .messageReceived(let other, let otherSender)):
+            one == other && sender == otherSender
+        case (.messageDelivered(let one, let receiver), .messageDelivered(let other, let otherReceiver)):
+            one == other && receiver == otherReceiver
+        case (.sendFailed(let one, let error), .sendFailed(let other, let otherError)):
+            one == other && comparable(error) == comparable(otherError)
+        case (.networkUnavailable, .networkUnavailable), (.sessionInvalidated, .sessionInvalidated): true
+        default: false
+        }
+    }
+
+    /// Hashes the values that `==` compares.
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .peerDiscovered(let peer), .peerLost(let peer), .peerConnected(let peer): hasher.combine(peer)
+        case .peerDisconnected(let peer): hasher.combine(peer)
+        case .messageReceived(let message, let peer):
+            hasher.combine(message)
+            hasher.combine(peer)
+        case .messageDelivered(let message, let peer):
+            hasher.combine(message)
+            hasher.combine(peer)
+        case .sendFailed(let message, let error):
+            hasher.combine(message)
+            hasher.combine(Self.comparable(error))
+        case .networkUnavailable: hasher.combine(1)
+        case .sessionInvalidated: hasher.combine(2)
+        }
+    }
+
+    private static func comparable(_ error: any Error) -> AnyHashable {
+        (error as? any Hashable).map { AnyHashable($0) } ?? AnyHashable(String(reflecting: error))
     }
 }
 

@@ -67,7 +67,13 @@ public struct ErrorToast: Hashable, Sendable {
     public var suggestion: String? { notice.suggestion }
 
     /// One line of text: the suggestion, or else the message.
-    public var headline: String { notice.suggestion ?? notice.message }
+    public var headline: String { headline(in: .english) }
+
+    /// The headline in another language.
+    public func headline(in language: Language) -> String {
+        guard let texts = notice.texts else { return notice.suggestion ?? notice.message }
+        return language.text(texts.suggestion ?? texts.message)
+    }
 
     /// The button's present label; nil for no button.
     public var buttonText: String? { notice.button }

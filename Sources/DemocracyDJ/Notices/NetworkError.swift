@@ -246,10 +246,8 @@ extension NetworkError {
                 button: .now("Retry"), raisedBy: .refusal, clearedBy: [.linked, .retried, .left])
         case .refused: refusal("refused", "The host has rejected you.", "Ask the driver why, then retry.")
         case .kicked:
-            .stays(
-                "kicked", "The host has kicked you from this session.",
-                "You can join again when the host unbans you.", raisedBy: .refusal,
-                clearedBy: [.linked, .retried])
+            refusal(
+                "kicked", "The host has kicked you from this session.", "Ask the driver to unban you, then retry.")
         case .versionMismatch:
             refusal(
                 "versionMismatch", "The host uses another version of RoadMesh.",

@@ -76,6 +76,9 @@ extension Node {
         // Only the first failure of a series is an error, since the node retries every second.
         case .storeFailed(let error, let isFirst):
             logger.log(level: isFirst ? .error : .debug, "the store accepts no writes: \(error)")
+        // Warn once for each cause: a full conversation refuses many messages.
+        case .notSent(let error, let count):
+            logger.log(level: count == 1 ? .warning : .debug, "a message was not sent: \(error) (\(count) so far)")
         case .answered(let number): askers.removeValue(forKey: number)?.yield()
         case .quit(let reason): quit.yield(reason)
         }

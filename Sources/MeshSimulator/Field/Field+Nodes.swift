@@ -129,7 +129,7 @@ extension Field {
             tally.misbehaviours += 1
             broken(node, "\(who) is said to break the protocol: \(how)")
         // No person searches, and covers come without a request.
-        case .search, .fetchCovers, .retryCovers, .makeCover, .keepCover, .answered, .heed: break
+        case .search, .fetchCovers, .retryCovers, .makeCover, .keepCover, .answered, .notSent, .heed: break
         case .deliver, .acknowledge, .end, .storeFailed, .quit: broken(node, "\(action)")
         }
     }

@@ -212,7 +212,7 @@ extension World {
         case .show(let event): shows(event, node)
         case .misbehaved(let how, _, _):
             if let place = link.flatMap({ nodes[node].links[$0] }) { checkAccusation(node, how, place.channel) }
-        case .storeFailed: break
+        case .storeFailed, .notSent: break
         case .quit:
             schedule(.ends(node: node, life: life), after: random.time(0...20))
         }

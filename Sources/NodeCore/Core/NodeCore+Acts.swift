@@ -70,6 +70,9 @@ extension NodeCore {
             // Standing notices are shown again, because the person is looking for something to do about them.
             for notice in screen.standing { show(.notice(notice)) }
             if screen.standing.isEmpty { tell(Notice(.nothingToRetry)) }
+        case .notSent(let error):
+            unsent[error.cause, default: 0] += 1
+            emit(.notSent(error, count: unsent[error.cause] ?? 1))
         case .retryRadio: decisions.app.isHosting ? emit(.retryRadio) : perform(context.route.retryRadio())
         case .answer(let number): emit(.answered(number))
         case .quit(let reason):

@@ -182,6 +182,8 @@ public struct NodeCore: Sendable {
         case storeFailed(NodeStoreError, isFirst: Bool)
         /// The response to `asked` with this number.
         case answered(Int)
+        /// A message could not be sent; for the log. `count` is the number of failures with this cause.
+        case notSent(SendError, count: Int)
         /// The node must end, for this reason.
         case quit(ByeReason)
     }
@@ -255,6 +257,8 @@ public struct NodeCore: Sendable {
     var screen = NodeScreen()
     /// The radio's present activity.
     var activity = RadioActivity()
+    /// The number of messages that could not be sent, by cause.
+    var unsent: [SendError.Cause: Int] = [:]
     /// The rate of searches by guests in the circuits of each carrier link.
     var crowdSearches = RecentTable<MeshCore.LinkID, RateLimit>(limit: Limits.guests)
     /// Only at a host.

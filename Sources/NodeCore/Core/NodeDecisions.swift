@@ -36,6 +36,8 @@ enum StepAction: Sendable {
     /// The host has ended the link, or this guest has left it.
     case hostLeft(Peer, LinkEnd)
     case retryRadio
+    /// A message could not be sent.
+    case notSent(SendError)
     /// The person wants a retry. `isWell` is true if the radio works, the node is linked and covers load.
     case retried(isWell: Bool)
     case answer(Int)
@@ -415,7 +417,7 @@ struct NodeDecisions: Sendable {
         _ message: MeshMessage, to peer: Peer.ID, _ cause: SendError.Cause, _ context: inout Context
     ) -> [StepAction] {
         let error = SendError(cause, to: known(peer))
-        return ask(.multipeerEvent(.sendFailed(message, error)), &context)
+        return [.notSent(error)] + ask(.multipeerEvent(.sendFailed(message, error)), &context)
     }
 
     /// Sends a rejection on the link on which the request came. Without a pending request it goes over every link of

@@ -7,7 +7,7 @@ import MeshProtocol
 import Testing
 
 /// The documents' own lines, as far as they use our names. Compiling them is most of the test.
-@Suite("The documents' lines compile and work")
+@Suite("The documents' lines that can compile here compile and work")
 struct DocumentNamesTests {
     private let bob = Peer(id: "test", name: "Bob")
 
@@ -62,24 +62,71 @@ struct DocumentNamesTests {
         #expect(reducer.state.connectionStatus == .reconnecting)
     }
 
-    @Test("a message that could not be sent is reported with its error")
-    func sendFailed() {
+    /// Replaces Apple's session and encoder. Every message fails.
+    private struct Session {
+        enum Mode { case reliable }
+
+        let failure: any Error
+
+        func encode(_ message: MeshMessage) throws -> Data { Data() }
+
+        func send(_ data: Data, toPeers peers: [Peer], with mode: Mode) throws { throw failure }
+    }
+
+    /// The actor of "Error & Disconnect Handling". Its function is copied from the document line by line.
+    private actor MultipeerActor {
+        private let session: Session
+        private let peers: [Peer] = []
+        private var encoder: Session { session }
+        private var continuation: AsyncStream<MultipeerEvent>.Continuation?
+        let events: AsyncStream<MultipeerEvent>
+
+        init(failing failure: any Error) {
+            session = Session(failure: failure)
+            let (stream, continuation) = AsyncStream<MultipeerEvent>.makeStream()
+            (events, self.continuation) = (stream, continuation)
+        }
+
+        func send(_ message: MeshMessage, to peer: Peer?) async throws {
+            let data = try encoder.encode(message)
+
+            do {
+                try session.send(data, toPeers: peers, with: .reliable)
+            } catch {
+                // Log error but don't crash
+                continuation?.yield(.sendFailed(message, error))
+                throw error
+            }
+        }
+    }
+
+    /// An error that cannot be compared.
+    private struct Hiccup: Error {}
+
+    @Test(
+        "the document's catch reports a message that could not be sent, whatever its error is",
+        arguments: [
+            SendError(.full, to: Peer(id: "test", name: "Bob")), URLError(.timedOut), Hiccup(),
+        ] as [any Error])
+    func sendFailed(failure: any Error) async throws {
         let message = MeshMessage.intent(.vote(songID: "s1"))
-        let (events, continuation) = AsyncStream<MultipeerEvent>.makeStream()
-        let failing: () throws(SendError) -> Void = { () throws(SendError) in throw SendError(.full, to: bob) }
-        do {
-            try failing()
-        } catch {
-            continuation.yield(.sendFailed(message, error))
-        }
-        _ = events
-        if case .sendFailed(.intent(let intent), let error) = MultipeerEvent.sendFailed(
-            message, SendError(.full, to: bob))
-        {
-            #expect(intent.songID == "s1" && error.peer == bob)
-        } else {
+        let actor = MultipeerActor(failing: failure)
+        await #expect(throws: (any Error).self) { try await actor.send(message, to: nil) }
+        let event = try #require(await actor.events.first { _ in true })
+        guard case .sendFailed(.intent(let intent), let error) = event else {
             Issue.record("another event")
+            return
         }
+        #expect(intent.songID == "s1" && type(of: error) == type(of: failure))
+        #expect(event == .sendFailed(message, failure) && event != .sendFailed(.stateRequest, failure))
+        #expect(event != .sendFailed(message, SendError(.noLink, to: bob)))
+        #expect(Set([event, .sendFailed(message, failure)]).count == 1)
+        // A guest keeps the vote, whatever the error says.
+        var guest = GuestFeature(local: Example.ana)
+        _ = guest.handle(.multipeerEvent(.peerConnected(Example.host)), now: .zero)
+        _ = guest.handle(.vote("s1"), now: .zero)
+        _ = guest.handle(.multipeerEvent(event), now: .zero)
+        #expect(guest.state.wishes.map(\.songID) == ["s1"])
     }
 
     @Test("every event of the documents' tables has its name")

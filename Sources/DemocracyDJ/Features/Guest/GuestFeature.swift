@@ -299,7 +299,10 @@ public struct GuestFeature: Feature {
         case .messageDelivered(.intent(let intent), to: let peer):
             delivered(intent, to: peer)
             return handOverWaiting()
-        case .sendFailed(.intent(let intent), let error): return sendFailed(intent, to: error.peer.id)
+        case .sendFailed(.intent(let intent), let error):
+            // Another error does not name the receiver, but a guest has only one host.
+            guard let peer = (error as? SendError)?.peer.id ?? state.known?.id else { return [] }
+            return sendFailed(intent, to: peer)
         case .messageDelivered, .sendFailed, .peerDiscovered, .peerLost, .networkUnavailable, .sessionInvalidated:
             return []
         }
