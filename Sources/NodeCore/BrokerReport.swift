@@ -32,7 +32,7 @@ public struct BrokerReport: Hashable, Sendable {
     public var isHour = false
 
     /// A report of the connection's state. `cause` is nil if there is nothing to say.
-    public init(_ state: State, cause: String? = nil) { (self.state, self.cause) = (state, cause) }
+    public init(state: State, cause: String? = nil) { (self.state, self.cause) = (state, cause) }
 
     /// A report of the traffic.
     public init(sent: UInt64, received: UInt64, isHour: Bool) {

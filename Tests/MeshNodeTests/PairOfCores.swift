@@ -170,9 +170,9 @@ struct PairOfCores {
         feed(.tick, to: .host)
     }
 
-    /// A disk that hangs continues.
-    mutating func goOn(_ side: Side) {
-        disks[side.rawValue] = .takes
+    /// A disk that hangs finishes its write, and then does this with others.
+    mutating func goOn(_ side: Side, then disk: Disk = .takes) {
+        disks[side.rawValue] = disk
         guard let batch = hanging[side.rawValue] else { return }
         hanging[side.rawValue] = nil
         write(batch, to: side)

@@ -142,8 +142,8 @@ struct SetupTests {
                 logger: Logger(label: "test"))
         }
         #expect(problem?.exitCode == .unavailable)
-        #expect(problem?.sentence.contains("nothing to bond") == true)
+        #expect(problem?.sentence.contains("has no bonds") == true)
         let another = #expect(throws: SetupProblem.self) { try RadioChoice.virtual.checkBonds(adapter: nil) }
-        #expect(another?.sentence.contains("nothing to bond") == true)
+        #expect(another?.sentence.contains("has no bonds") == true)
     }
 }

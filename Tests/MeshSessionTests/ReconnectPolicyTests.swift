@@ -295,7 +295,8 @@ struct ReconnectPolicyTests {
             #expect(guest.handle(.heard(Peer(id: Self.bus.id, name: digits))) == [])
             let decoy = Peer(id: Self.bus.id + String(repeating: "0", count: 24), name: digits)
             #expect(!guest.accepts(decoy) && !guest.isMeant(decoy))
-            #expect(guest.handle(.heard(Self.heardCar)).contains(.invite("c0ffee00")))
+            _ = guest.handle(.heard(Self.heardCar))
+            #expect(guest.policy.isDialling)
         }
     }
 
@@ -304,7 +305,8 @@ struct ReconnectPolicyTests {
         for wanted in [Self.car.id.uppercased(), String(Self.car.id.uppercased().prefix(9))] {
             var guest = Guest(policy: ReconnectPolicy(wanted: wanted))
             _ = guest.handle(.start)
-            #expect(guest.handle(.heard(Self.heardCar)).contains(.invite("c0ffee00")))
+            _ = guest.handle(.heard(Self.heardCar))
+            #expect(guest.policy.isDialling)
             #expect(guest.accepts(Self.car))
         }
     }

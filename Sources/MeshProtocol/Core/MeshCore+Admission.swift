@@ -60,7 +60,9 @@ extension MeshCore {
     /// Demands a proof from a new peer. After too many wrong guesses the peer is refused before either side computes
     /// anything.
     mutating func challenge(on id: LinkID) -> [Action] {
-        guard admissionPolicy.hasRoom(at: entrance(of: id), now: now) else { return update(id) { $0.refuse(.tooManyGuesses) } }
+        guard admissionPolicy.hasRoom(at: entrance(of: id), now: now) else {
+            return update(id) { $0.refuse(.tooManyGuesses) }
+        }
         return update(id) { $0.challenge() }
     }
 
@@ -86,14 +88,18 @@ extension MeshCore {
             return admissionPolicy.mayGuess(at: entrance(of: id), now: now)
                 ? admit(peer, on: id) : update(id) { $0.refuse(.tooManyGuesses) }
         }
-        guard admissionPolicy.use(invitation: invitation, now: now) else { return update(id) { $0.refuse(.invitation) } }
+        guard admissionPolicy.use(invitation: invitation, now: now) else {
+            return update(id) { $0.refuse(.invitation) }
+        }
         return [.tell(id, .invitationUsed(peer))] + admit(peer, on: id)
     }
 
     /// A wrong secret of an invitation does not count as a guess: there are too many possible values.
     mutating func provedWrong(_ peer: Peer, on id: LinkID) -> [Action] {
         guard links[id]?.invitation == nil else { return update(id) { $0.refuse(.invitation) } }
-        guard admissionPolicy.mayGuess(at: entrance(of: id), now: now) else { return update(id) { $0.refuse(.tooManyGuesses) } }
+        guard admissionPolicy.mayGuess(at: entrance(of: id), now: now) else {
+            return update(id) { $0.refuse(.tooManyGuesses) }
+        }
         admissionPolicy.wasWrong(now: now)
         return [.tell(id, .guessedWrong(peer))] + update(id) { $0.refuse(.wrongProof) }
     }
@@ -105,5 +111,7 @@ extension MeshCore {
     }
 
     /// Admits such a peer by its invitation. False if another peer has used it.
-    public mutating func use(_ claim: JoiningSecret) -> Bool { admissionPolicy.use(invitation: claim.invitation, now: now) }
+    public mutating func use(_ claim: JoiningSecret) -> Bool {
+        admissionPolicy.use(invitation: claim.invitation, now: now)
+    }
 }

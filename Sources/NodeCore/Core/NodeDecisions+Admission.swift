@@ -64,7 +64,8 @@ extension NodeDecisions {
         )
         var (seconds, isOnce) = (NodeLimits.onceSeconds, true)
         if case .seconds(let count) = wish.span { (seconds, isOnce) = (count, false) }
-        let given = context.mesh.admissionPolicy.invite(name, secret, seconds: seconds, isOnce: isOnce, now: context.now)
+        let given = context.mesh.admissionPolicy.invite(
+            name, secret, seconds: seconds, isOnce: isOnce, now: context.now)
         guard let given else { return [.tell(Notice(.tooManyInvitations))] }
         return noteInvitations(&context, making: given)
     }

@@ -58,7 +58,8 @@ extension NodeDecisions {
         let wanted = joined.first?.id ?? (Identity.digits(in: text) == nil ? heard.first?.name : nil) ?? text
         changedKey = nil
         let leaving =
-            guest.state.host.map { [StepAction.disconnect($0.id)] + ask(.guest(.gaveUp), &context) + [.steer(.leave)] } ?? []
+            guest.state.host.map { [StepAction.disconnect($0.id)] + ask(.guest(.gaveUp), &context) + [.steer(.leave)] }
+            ?? []
         return leaving + [.cleared(by: .retried), .steer(.want(wanted))]
     }
 
