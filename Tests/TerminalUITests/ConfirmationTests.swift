@@ -61,7 +61,7 @@ struct ConfirmationTests {
         (.guest(.vote("s2")), .guest, [], [], "You have voted for \"Road Trip\" already."),
         (.guest(.takeBackVote("s2")), .guest, [], [], "You have no vote for \"Road Trip\"."),
         (.guest(.suggest("s2")), .guest, [], [], "You have asked for \"Road Trip\" already."),
-        (.guest(.steer(.skip)), .guest, [], [], "The host is asked to skip the song."),
+        (.guest(.steer(.skip(songID: "s1"))), .guest, [], [], "The host is asked to skip the song."),
         (.guest(.steer(.remove(songID: "s2"))), .guest, [], [], "The host is asked to remove \"Road Trip\"."),
         (
             .guest(.steer(.move(songID: "s2", to: 1))), .guest, [], [],

@@ -12,6 +12,11 @@ public struct ShownBan: Hashable, Sendable, Encodable {
     /// Whether the ban ends with the session.
     public var session: Bool
 
+    /// A ban.
+    public init(peer: Peer, until: UInt32?, session: Bool) {
+        (self.peer, self.until, self.session) = (peer, until, session)
+    }
+
     private enum Key: String, CodingKey { case peer, until, session }
 
     /// Writes the object. Missing values become null.
