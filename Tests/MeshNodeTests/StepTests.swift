@@ -65,4 +65,20 @@ struct StepTests {
         pair.meet()
         #expect(pair.dials(of: .guest) == 3 && pair.present == ["Ana"])
     }
+
+    @Test("a power cut during a song costs at most the time between two heartbeats")
+    func position() throws {
+        var pair = try PairOfCores()
+        pair.meet()
+        pair.feed(.input(.host(.play)), to: .host)
+        var longest: Duration = .zero
+        for _ in 0..<60 {
+            pair.pass(.milliseconds(500))
+            let state = try #require(pair.cores[0].decisions.app.host?.state)
+            let stored = try #require(pair.stored[0].host)
+            try #require(state.isPlaying && stored.nowPlaying == state.nowPlaying?.song.id)
+            longest = max(longest, state.elapsed(pair.now) - .milliseconds(stored.elapsedMilliseconds))
+        }
+        #expect(longest > .zero && longest <= DJLimits.stateHeartbeat)
+    }
 }

@@ -98,7 +98,6 @@ extension NodeCore {
             if let state = decisions.app.host?.state {
                 deliver(.stateHeartbeat(epoch: state.epoch, revision: state.revision))
             }
-            context.memory.noteAll(decisions.app, now: context.now)
         case .refuseSearch(let results, let peer): share(.answered(results, for: peer))
         case .search(let request, let peer):
             guard maySearch(peer) else {
@@ -251,4 +250,7 @@ extension NodeCore {
 extension StepAction {
     /// The host's state, if this act broadcasts it.
     fileprivate var state: HostSnapshot? { if case .effect(.host(.broadcast(let state))) = self { state } else { nil } }
+
+    /// Whether this act is a host's heartbeat.
+    var isHeartbeat: Bool { if case .effect(.host(.heartbeat)) = self { true } else { false } }
 }

@@ -51,6 +51,10 @@ extension NodeCore {
         var acts: [StepAction] = []
         for happening in happenings { acts += decisions.decide(happening, &context) }
         context.memory.note(decisions.app, now: context.now)
+        // Each heartbeat writes the position in the song, so a power cut costs at most the time between two of them.
+        if storeOutage == nil, acts.contains(where: \.isHeartbeat) {
+            context.memory.noteAll(decisions.app, now: context.now)
+        }
         guard context.memory.isUrgent else { return perform(acts) }
         writing = Step(happenings: happenings, acts: acts, before: before)
         // A disk that has just failed is not retried yet. Events that need it wait, and the music continues.
