@@ -24,6 +24,7 @@ class NotExpected(AssertionError):
 class Program:
     def __init__(self, binary: Path, *arguments: str) -> None:
         self.arguments = arguments
+        self.was_killed = False
         self._process = subprocess.Popen(
             [binary, *arguments, "--json"],
             stdin=subprocess.PIPE,
@@ -114,6 +115,7 @@ class Program:
         return self._awaited()
 
     def kill(self) -> None:
+        self.was_killed = True
         self._process.kill()
         self._awaited()
 
