@@ -20,7 +20,7 @@ struct AccessTests {
         let bad = [
             "": "no port", "80800": "from 0 to 65535", "127.0.0.1": "no port", "127.0.0.1:": "from 0 to 65535",
             "127.0.0.1:65536": "from 0 to 65535", "127.0.0.1:-1": "from 0 to 65535", "::1:8080": "brackets",
-            ":8080": "nothing before", "car.example:80": "a name", "127.0.0.1:http": "from 0 to 65535",
+            ":8080": "nothing before", "car.example:80": "a numeric address", "127.0.0.1:http": "from 0 to 65535",
         ]
         for (text, word) in bad {
             let problem = #expect(throws: DashboardAddress.Problem.self) { try DashboardAddress(parsing: text) }

@@ -179,7 +179,7 @@ struct DoctorTests {
 
     @Test("a healthy device has no faults, and every area is checked")
     func health() {
-        let findings = Self.healthy().findings
+        let findings = Self.playing().findings
         #expect(findings.filter { $0.level != .good } == [])
         #expect(Set(findings.map(\.area)) == Set(Finding.Area.allCases).subtracting([.air]))
         #expect(Self.healthy().adaptersToTry == ["hci0", "hci1"])
@@ -213,7 +213,8 @@ struct DoctorTests {
     func complete() {
         let doctor = Self.healthy()
         let made =
-            (Self.radioFaults + Self.deviceFaults).map(\.code) + doctor.findings.map(\.code)
+            (Self.radioFaults + Self.deviceFaults + MusicFindingTests.faults).map(\.code)
+            + (doctor.findings + Self.playing().findings).map(\.code)
             + Self.outcomes.map { doctor.finding(ReceptionTest(from: "hci0", to: "hci1", outcome: $0.0)).code }
             + [doctor.kernelFinding(Self.bypassed)].compactMap { $0?.code }
         #expect(Set(Finding.Code.allCases) == Set(made))

@@ -117,7 +117,7 @@ struct KeyFileTests {
             ("[LE]\nnonsense\n", "line 2"), ("[LE\n", "line 1"), ("[LE] x\n", "line 1"), ("[]\n", "line 1"),
             ("; old\n", "line 1"), ("[LE]\n=6\n", "line 2"), ("Name=car\n[LE]\n", "before any section, in line 1"),
             ("[LE]\n[GATT]\n[LE]\n", "the section [LE] twice"), ("[LE]\nA=1\nA=1\n", "A twice in [LE]"),
-            ("[LE]\nA=1\rB=2\n", "line 2"), ("[LE]\n\0\n", "no text"), ("\u{FEFF}[LE]\n", "no text"),
+            ("[LE]\nA=1\rB=2\n", "line 2"), ("[LE]\n\0\n", "not text"), ("\u{FEFF}[LE]\n", "not text"),
         ])
     func refusals(text: String, named: String) {
         let edit = Self.edit(text)

@@ -125,7 +125,7 @@ struct ViewTests {
         case .digits: ["digits"]
         case .host: ["host"]
         // A page has no such command.
-        case .group, .words, .command: ["?"]
+        case .decibels, .group, .words, .command: ["?"]
         }
     }
 }

@@ -21,7 +21,8 @@ struct FailedSendTests {
             if case .notSent(let error, let count) = action { (error, count) } else { nil }
         }
         try #require(reports.count > 2)
-        #expect(reports.allSatisfy { $0.0.cause == .full && $0.0.peer.name == "Car" })
+        let host = pair.cores[PairOfCores.Side.host.rawValue].configuration.description.peer
+        #expect(reports.allSatisfy { $0.0.cause == .full && $0.0.peer.id == host.id }, "\(reports.prefix(2))")
         #expect(reports.map(\.1) == Array(1...reports.count))
     }
 }

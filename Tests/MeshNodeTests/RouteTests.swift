@@ -4,7 +4,7 @@ import DemocracyDJ
 import MeshProtocol
 import Testing
 
-@testable import MeshNode
+@testable import NodeCore
 
 @Suite("A guest's route to its host")
 struct RouteTests {

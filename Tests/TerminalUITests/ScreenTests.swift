@@ -70,7 +70,7 @@ struct ScreenTests {
         #expect(
             screen.show(.notice(lost), now: .zero) == [
                 "! Verbindung zu Dad's Car verloren. Sie wird wiederhergestellt. "
-                    + "Du siehst die zuletzt bekannte Liste, und was du stimmst, wird gesendet, "
+                    + "Du siehst die zuletzt bekannte Liste. Deine Stimmen werden gesendet, "
                     + "wenn die Verbindung wieder da ist."
             ])
         let events: [NodeEvent] = [
@@ -248,12 +248,12 @@ struct ScreenTests {
                 "! Connection to Dad's Car lost. Trying to reconnect. You see the last known queue. Your votes "
                     + "are sent when the connection is back."
             ])
-        #expect(screen.panel()[1] == "! You see the last known queue. Your votes are sent when the connection is back.")
+        #expect(screen.panel()[1] == "! You see the last known queue. Your votes are sent when the connection is bac…")
         let later = try #require(lost.followedUp)
         #expect(screen.show(.notice(later), now: .zero)[0].hasSuffix("[retry]"))
         #expect(screen.panel()[1] == "! You rejoin automatically when it is in range. Make sure Bluetooth is… [retry]")
         let narrow = TerminalSize(columns: 30, rows: Car.size.rows)
-        #expect(screen.panel(narrow)[1] == "! You rejoin automati… [retry]")
+        #expect(screen.panel(narrow)[1] == "! You rejoin automat… [retry]")
         _ = screen.show(.noticeCleared(code: "connectionLost"), now: .zero)
         #expect(!screen.panel()[1].hasPrefix("!"))
     }

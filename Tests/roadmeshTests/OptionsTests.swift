@@ -31,7 +31,10 @@ struct OptionsTests {
         "an invalid command line is answered with the likely intention",
         arguments: [
             (["hots", "Car"], "There is no command \"hots\". Did you mean host?"),
-            (["dance"], "There is no command \"dance\". There are host, guest, scan, demo, doctor, pair, fieldtest."),
+            (
+                ["dance"],
+                "There is no command \"dance\". There are host, guest, scan, demo, doctor, control, pair, fieldtest."
+            ),
             (["fieldtest", "lst"], "There is no command \"fieldtest lst\". Did you mean list?"),
             (["fieldtest", "record", "me"], "There is no command \"fieldtest record me\". There are host, guest."),
             (
@@ -122,7 +125,7 @@ struct OptionsTests {
         #expect(try RoadMesh.parsed(["fieldtest", "record", "guest", "Ana", "--relay"]) is RecordGuestCommand)
         #expect(
             try Self.problem(["host", "Car", "--relay"])?.sentence.hasPrefix("There is no option --relay.") == true)
-        #expect(GuestCommand.helpMessage(columns: 200).contains("Pass others on"))
+        #expect(GuestCommand.helpMessage(columns: 200).contains("Relay other guests"))
     }
 
     @Test("every option of a host and a guest is in the group of its subject")

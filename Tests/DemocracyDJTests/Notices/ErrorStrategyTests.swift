@@ -30,7 +30,7 @@ struct ErrorStrategyTests {
         let withoutTap = NetworkError.every.filter { $0.isCritical && $0.buttonComesAfter == nil }.map(\.code)
         #expect(
             withoutTap == [
-                "hostStopped", "kicked", "otherHost", "storageFull", "storageReadOnly", "storageBusy",
+                "hostStopped", "otherHost", "storageFull", "storageReadOnly", "storageBusy",
                 "storageVanished", "storageFailed",
             ])
     }

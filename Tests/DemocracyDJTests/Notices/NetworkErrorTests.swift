@@ -59,7 +59,7 @@ struct NetworkErrorTests {
                 "noAdapter", "blocked", "adapterSilent", "adapterDead", "serviceNotRunning", "notPermitted",
                 "unsupported", "advertisingRefused", "airUnusable",
                 "radioFailed",
-                "networkUnavailable", "hostNotFound", "hostEnded", "hostFull", "refused", "versionMismatch",
+                "networkUnavailable", "hostNotFound", "hostEnded", "hostFull", "kicked", "refused", "versionMismatch",
                 "hostKeyChanged",
                 "sameIdentity",
                 "proofRequired", "wrongPIN", "tooManyGuesses", "unprovenHost", "pinAtRisk", "invitationOver",
