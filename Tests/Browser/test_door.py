@@ -94,7 +94,7 @@ def test_a_picture_of_an_invitation_lets_one_phone_in_and_a_node_takes_the_same(
     bob = ride.start("guest", "Bob", "--join", timed)
     bob.program.expect("connection", state="connected")
     join(open_page, timed, "Zoe")
-    driver.locator(".given").get_by_role("button", name="Revoke").click()
+    driver.locator(".given").get_by_role("button", name="Revoke", exact=True).click()
     expect(driver.get_by_text(timed)).to_be_hidden()
 
 
@@ -174,7 +174,7 @@ def test_an_invitation_is_copied_and_each_is_revoked_by_itself(make_server: Make
     page.wait_for_function("async text => await navigator.clipboard.readText() === text", arg=older["text"])
     page.locator(".open-invitation").get_by_role("button", name="Revoke").click()
     assert posted(server) == {"command": "invite", "span": f"none {older['text']}"}
-    page.locator(".given").get_by_role("button", name="Revoke").click()
+    page.locator(".given").get_by_role("button", name="Revoke", exact=True).click()
     assert posted(server) == {"command": "invite", "span": f"none {newest['text']}"}
     page.locator(".door").get_by_role("button", name="Copy").click()
     page.wait_for_function(
