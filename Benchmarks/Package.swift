@@ -16,7 +16,7 @@ let package = Package(
             name: "Core",
             dependencies: [
                 .product(name: "MeshProtocol", package: "RoadMesh"), .product(name: "DemocracyDJ", package: "RoadMesh"),
-                .product(name: "NodeStore", package: "RoadMesh"), .product(name: "MeshNode", package: "RoadMesh"),
+                .product(name: "NodeStore", package: "RoadMesh"), .product(name: "NodeCore", package: "RoadMesh"),
                 .product(name: "Benchmark", package: "benchmark"),
             ],
             path: "Benchmarks/Core",
