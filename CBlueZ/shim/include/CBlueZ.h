@@ -19,7 +19,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-
 #if !__has_include(<bluetooth/bluetooth.h>)
 #error "RoadMesh needs the package libbluetooth-dev: sudo apt-get install libbluetooth-dev"
 #endif

@@ -9,7 +9,7 @@ import Testing
 @testable import Bearers
 
 @Suite("Features of the virtual radio", .timeLimit(.minutes(1)))
-struct VirtualRadioTests {
+struct VirtualBearerTests {
     private func virtualPair() async throws -> (pair: RadioPair, air: VirtualAir)? {
         let pair = try await RadioPair()
         guard let radio = pair.host as? VirtualBearer else { return nil }
