@@ -138,8 +138,9 @@ let package = Package(
         .target(
             name: "MusicLibrary",
             dependencies: [
-                "CTagLib", "CoverArt", "MeshNode", "NodeCore", "DemocracyDJ", "MeshProtocol", crypto, database, locks,
-                logging,
+                "CLinux", "CTagLib", "CoverArt", "MeshNode", "NodeCore", "DemocracyDJ", "MeshProtocol", crypto,
+                database,
+                locks, logging,
             ],
             swiftSettings: strict,
             // Foundation's copy of ICU. GRDB imports Foundation, so the program contains it anyway.
@@ -240,8 +241,8 @@ let package = Package(
 
         // Shared code of the tests of several modules.
         .target(
-            name: "TestSupport", dependencies: ["BrokerBearer", "DemocracyDJ", "MeshProtocol"], path: "Tests/Support",
-            swiftSettings: strict),
+            name: "TestSupport", dependencies: ["BrokerBearer", "CLinux", "DemocracyDJ", "MeshProtocol"],
+            path: "Tests/Support", swiftSettings: strict),
         // Checks the source text against architecture rules.
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),
         .testTarget(
@@ -249,8 +250,8 @@ let package = Package(
         .testTarget(
             name: "BLETransportTests",
             dependencies: [
-                "Bearers", "BLETransport", "BrokerBearer", "LANBearer", "MeshProtocol", "TestSupport", locks, logging,
-                networkTypes,
+                "Bearers", "BLETransport", "BrokerBearer", "CLinux", "LANBearer", "MeshProtocol", "TestSupport", locks,
+                logging, networkTypes,
             ],
             swiftSettings: strict),
         .testTarget(
@@ -287,7 +288,7 @@ let package = Package(
         .testTarget(
             name: "HostIntegrationTests",
             dependencies: [
-                "HostIntegration", "Bearers", "BLETransport", "NodeStore", "TestSupport", locks, networking,
+                "HostIntegration", "Bearers", "BLETransport", "CLinux", "NodeStore", "TestSupport", locks, networking,
             ],
             swiftSettings: strict),
         .testTarget(

@@ -173,6 +173,11 @@ int clinux_close_files(void)
 #endif
 }
 
+int clinux_spawn_close_from(posix_spawn_file_actions_t *actions, int first)
+{
+    return posix_spawn_file_actions_addclosefrom_np(actions, first);
+}
+
 // MARK: Network
 
 #if defined(__x86_64__)

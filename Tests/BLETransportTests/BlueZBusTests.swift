@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinux
 import FoundationEssentials
 import Glibc
 import MeshProtocol
@@ -121,7 +122,7 @@ final class MessageBus {
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, descriptors[1], 3)
-        for descriptor in descriptorsToClose(from: 4) { posix_spawn_file_actions_addclose(&actions, descriptor) }
+        clinux_spawn_close_from(&actions, 4)
         let failure = posix_spawnp(&child, "dbus-daemon", &actions, nil, &argv, environ)
         close(descriptors[1])
         process = child

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
+import Glibc
 import TestSupport
 import Testing
 
@@ -112,6 +113,21 @@ struct FileReaderTests {
         #expect(program.runs == 3)
         let missing = FileReader(["/does/not/exist"], limits: .standard)
         #expect(throws: FileReader.Unusable.self) { try missing.cover(of: "/music/a") }
+    }
+
+    @Test("the program inherits no descriptor of this process")
+    func inheritsNothing() throws {
+        // Libraries open sockets that programs inherit. A listening socket then accepts connections after this process
+        // has closed it. The program itself opens fewer than 100 files.
+        let inherited = fcntl(0, F_DUPFD, 100)
+        defer { close(inherited) }
+        let program = try StandIn("open(sys.argv[1] + '.fds', 'w').write(' '.join(os.listdir('/proc/self/fd')))")
+        defer { program.shelf.clear() }
+        let reader = program.reader
+        defer { reader.close() }
+        _ = try reader.tags(of: ["/music/a"])
+        let open = try String(contentsOf: URL(filePath: program.shelf.place + "/runs.fds"), encoding: .utf8)
+        #expect(inherited >= 100 && !open.split(separator: " ").contains(Substring(String(inherited))), "\(open)")
     }
 
     @Test("a program that was ended between two files is started again")

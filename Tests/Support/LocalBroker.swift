@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinux
 import BrokerBearer
 import FoundationEssentials
 import Glibc
@@ -57,13 +58,14 @@ package final class LocalBroker: Sendable {
         for end in pipe { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, pipe[0], 0)
+        // A child would keep connections, ports and locks of other tests open.
+        clinux_spawn_close_from(&actions, 3)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
-        // A child inherits connections, ports and locks of other tests, and would hold them.
-        let inherited = "for one in /proc/$$/fd/*; do n=${one##*/}; [ $n -gt 2 ] && eval \"exec $n>&-\"; done"
-        let script = "\(inherited); mosquitto -c \(settings) & read _; kill -9 $!"
+        let script = "mosquitto -c \(settings) & read _; kill -9 $!"
         let arguments = ["bash", "-c", script].map { (text: String) in strdup(text) } + [nil]
         let environment = [strdup("PATH=/usr/sbin:/usr/bin:/bin"), nil]
         defer { for text in arguments + environment { free(text) } }

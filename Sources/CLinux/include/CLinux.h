@@ -6,6 +6,7 @@
 #ifndef CLINUX_H
 #define CLINUX_H
 
+#include <spawn.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/epoll.h>
@@ -58,6 +59,9 @@ int clinux_deny_folder(const char *folder, const char *const *allowed, size_t co
 /// Closes all files except standard input, output and error. Returns -EOPNOTSUPP if the kernel lacks the call (before
 /// Linux 5.9) or a unit denies it.
 int clinux_close_files(void);
+
+/// Lets a program that posix_spawn(3) starts inherit only descriptors below `first`. Returns 0 or an errno.
+int clinux_spawn_close_from(posix_spawn_file_actions_t *actions, int first);
 
 /// Denies new sockets. With `keeps_local`, Unix and netlink sockets stay allowed. Returns -EOPNOTSUPP if the kernel or
 /// this architecture has no filter.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinux
 import Dispatch
 import Glibc
 
@@ -51,6 +52,8 @@ struct ReaderProcess: Sendable {
         for output in [1, 2] as [Int32] {
             posix_spawn_file_actions_addopen(&actions, output, "/dev/null", O_WRONLY, 0)
         }
+        // Libraries open sockets that programs inherit. A listening one would stay open after this process has closed it.
+        clinux_spawn_close_from(&actions, 3)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinux
 import FoundationEssentials
 import Glibc
 import NIOPosix
@@ -70,9 +71,7 @@ private func spawn(
     defer { posix_spawn_file_actions_destroy(&actions) }
     if let output { posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o600) }
     if let answer { posix_spawn_file_actions_adddup2(&actions, answer, 3) }
-    for descriptor in descriptorsToClose(from: answer == nil ? 3 : 4) {
-        posix_spawn_file_actions_addclose(&actions, descriptor)
-    }
+    clinux_spawn_close_from(&actions, answer == nil ? 3 : 4)
     var argv = arguments.map { strdup($0) } + [nil]
     var given = (environment ?? []).map { strdup($0) } + [nil]
     defer { for text in argv + given { free(text) } }
