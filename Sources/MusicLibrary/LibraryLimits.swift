@@ -38,6 +38,8 @@ struct LibraryLimits: Sendable {
     /// The time for an answer: a slow stick reads a large file's tags within it. After that the file counts as
     /// unreadable.
     var readTime: Duration = .seconds(20)
+    /// How long a wait for an answer lasts before it checks whether the library has ended, in milliseconds.
+    var stopCheck: Int32 = 100
     /// How often a file may crash the program before it counts as unreadable: the first crash may be a coincidence.
     var deathsOfFile = 2
     /// How often in a row the program may end before its first message: the system cannot start it.

@@ -52,6 +52,7 @@ extension MusicLibrary {
         for place in played.indices {
             let path = folder + "/" + played[place].file.path
             let outcome = await scanner.run { try? player.play(path) }
+            guard !Task.isCancelled else { break }
             guard let outcome else {
                 logger.warning("the player does not start, so \(files.count) files are not checked")
                 break

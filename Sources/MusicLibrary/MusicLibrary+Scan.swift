@@ -104,7 +104,9 @@ extension MusicLibrary {
         }
         for batch in silent.batches(of: limits.playedBatch) {
             guard !Task.isCancelled else { return unreadable }
-            if try await index.write(try await played(batch, samples)) { given.hasChanged = true }
+            let batch = try await played(batch, samples)
+            guard !Task.isCancelled else { return unreadable }
+            if try await index.write(batch) { given.hasChanged = true }
             done += batch.count
             mailbox.tell(.progress(done: done, of: scan.toRead.count))
             if given.isDue(done) { mailbox.tell(.songs(try await index.songs())) }

@@ -95,17 +95,22 @@ public actor MusicLibrary {
         let watch = FolderWatch(root: folder, limits: limits) { [wake] in wake.yield() }
         if watch == nil { logger.warning("the music folder cannot be watched: \(FolderWalk.text(errno))") }
         let mounts = MountWatch { [wake] in wake.yield() }
-        await look(watch)
-        for await _ in wakes {
-            if mounts?.take() == true { await noteMounts() }
-            policy.changed(watch?.take() ?? [], now: now)
-            if let deadline = policy.deadline, deadline <= now { await look(watch) }
-            setAlarm()
+        await withTaskCancellationHandler {
+            await look(watch)
+            for await _ in wakes {
+                if mounts?.take() == true { await noteMounts() }
+                policy.changed(watch?.take() ?? [], now: now)
+                if let deadline = policy.deadline, deadline <= now { await look(watch) }
+                setAlarm()
+            }
+        } onCancel: { [reader, coverReader, player, measurePlayer] in
+            // A file that hangs a program would delay the end by `readTime` or `playTime`.
+            for reader in [reader, coverReader] { reader.stop() }
+            for player in [player, measurePlayer] { player?.stop() }
         }
         alarm?.cancel()
         coverRest?.cancel()
         measuring?.cancel()
-        measurePlayer?.stop()
         await measuring?.value
         mailbox.end()
         await coverWorker.run { [coverReader] in coverReader.close() }

@@ -106,6 +106,9 @@ def test_guests_that_flood_with_votes_do_not_keep_another_waiting(
         seen.append(loud)
     for flooder in flooders:
         flooder.terminate()
+        flooder.join()
+    # Other programs may have started on this machine since the first votes.
+    median = max(median, statistics.median(vote_times(bob)))
     assert max(max(loud) for loud in seen) <= LONGEST
     for loud in seen:
         assert statistics.median(loud) <= max(SLOWEST * median, UNNOTICED)

@@ -149,6 +149,19 @@ struct TypedCommandTests {
         #expect(notice("suggest grand hotel", choice)?.suggestion == "Search for it first: type search grand hotel")
     }
 
+    @Test func anEmptyPageAfterTheLastResultsLeavesThemOnView() {
+        var choice = SongChoice(shown: Self.snapshot([]))
+        choice.take(FoundSongs(Self.found, total: 2), for: SongQuery("hot"))
+        choice.take(FoundSongs(total: 2), for: SongQuery("hot", from: 20))
+        #expect(read("suggest 2", choice) == .input(.guest(.suggest("x8"))))
+        let album = SongGroup(id: "x7", name: "Hot", songs: 2)
+        choice.take(FoundSongs(groups: [album], total: 1), for: SongQuery(on: .albums))
+        choice.take(FoundSongs(total: 1), for: SongQuery(on: .albums, from: 20))
+        #expect(choice.groups == [album])
+        choice.take(FoundSongs(total: 0), for: SongQuery("cold"))
+        #expect(choice.found.isEmpty && choice.groups.isEmpty)
+    }
+
     @Test func aTitleThatIsANumberIsFoundWhereNoLineHasThatNumber() {
         var choice = SongChoice(shown: Self.snapshot([]))
         choice.library = [Song(id: "x1", title: "1999", artist: "A", duration: 200)]

@@ -52,7 +52,9 @@ private struct StandIn {
                 os.abort()
             if b"dies" in name: os.abort()
             if b"ends" in name: sys.exit(0)
-            if b"hangs" in name: time.sleep(1000)
+            if b"hangs" in name:
+                if os.path.exists(sys.argv[1] + ".hangs"): open(sys.argv[1] + ".hangs", "w").close()
+                time.sleep(1000)
             if b"endless" in name: talk.sendall(struct.pack("<I", 1 << 31) + bytes(1 << 16))
             if b"rubbish" in name: answer = b"\\\\xff" * 40
             elif b"nothing" in name: answer = b""
@@ -150,6 +152,23 @@ struct FileReaderTests {
         #expect(try reader.cover(of: "/music/cover")?.bytes.count == 3 << 20 + 8)
         #expect(try reader.cover(of: "/music/nothing") == nil)
         reader.close()
+    }
+
+    @Test("a library that ends does not wait for a file that hangs the program")
+    func endsEarly() async throws {
+        let program = try StandIn()
+        defer { program.shelf.clear() }
+        try program.shelf.put("hangs.mp3", [0])
+        let pipe = program.shelf.place + "/runs.hangs"
+        #expect(mkfifo(pipe, 0o600) == 0)
+        var limits = MusicShelf.limits
+        limits.readTime = .seconds(60)
+        let end = try await program.shelf.withLibrary(limits, reader: program.command) { _, _ in
+            // The program opens the other end when it hangs.
+            await FileWorker("pipe").run { _ = close(open(pipe, O_RDONLY)) }
+            return ContinuousClock.now
+        }
+        #expect(ContinuousClock.now - end < .seconds(30))
     }
 
     @Test("a scan skips files that end the program, and a program that does not start is reported")

@@ -207,6 +207,8 @@ extension World {
         }
         for node in nodes where !isCutOff(node.index) {
             let stays = node.screen.notices.first { code, shown in
+                // Only a person dismisses this notice.
+                if shown.notice.clearedBy.isSubset(of: [.retried, .left]) { return false }
                 // A notice that expires may have been shown by the last answer only.
                 let goesAt = shown.notice.dismissAfter.map { shown.since + .seconds($0 + 1) } ?? now
                 return goesAt <= now && (!banned.contains(node.peer) || code != "kicked")

@@ -11,6 +11,7 @@ final class FileReader: Sendable {
     private let command: [String]?
     private let limits: LibraryLimits
     private let running = NIOLockedValueBox(Running())
+    private let isStopped = NIOLockedValueBox(false)
 
     private struct Running: Sendable {
         var process: ReaderProcess?
@@ -18,7 +19,7 @@ final class FileReader: Sendable {
         var silentStarts = 0
     }
 
-    /// The program does not start.
+    /// The program does not start, or the reader is stopped.
     struct Unusable: Error {}
 
     /// Creates a reader. `command` starts the program; nil reads in this process.
@@ -43,6 +44,9 @@ final class FileReader: Sendable {
         return answer.flatMap { Cover($0, limits: limits) }
     }
 
+    /// Stops reading the current file, and refuses later ones.
+    func stop() { isStopped.withLockedValue { $0 = true } }
+
     /// Ends the program. The next call starts another.
     func close() {
         running.withLockedValue { running in
@@ -59,6 +63,7 @@ final class FileReader: Sendable {
             var batch = ReaderBatch(requests, limits)
             var worked = 0
             while !batch.isDone {
+                if isStopped.withLockedValue({ $0 }) { return nil }
                 if running.process == nil {
                     guard running.silentStarts < limits.readerStarts else { return nil }
                     running.process = try? ReaderProcess(command)
@@ -68,7 +73,8 @@ final class FileReader: Sendable {
                 guard running.process != nil else { continue }
                 for request in batch.due() { running.process?.send(request.bytes) }
                 let isBusy = worked < requests.count
-                let exchange = running.process?.exchange(wait: isBusy ? 0 : batch.patience(now: .now)) ?? .ended
+                let wait = min(batch.patience(now: .now), limits.stopCheck)
+                let exchange = running.process?.exchange(wait: isBusy ? 0 : wait) ?? .ended
                 do throws(ReaderProcess.TooLong) {
                     while let body = try running.process?.message(atMost: limits.answerBytes) {
                         running.silentStarts = 0

@@ -21,11 +21,12 @@ final class PlayerProbe: Sendable {
     /// A probe. `command` starts mpv (`MPVPlayer.measuringArguments`).
     init(_ command: [String], limits: LibraryLimits) { (self.command, self.limits) = (command, limits) }
 
-    /// Plays a file. Throws if the player does not start.
+    /// Plays a file. Throws if the player does not start, and after `stop`.
     func play(_ path: String) throws(FileReader.Unusable) -> PlayedOutcome {
         let outcome = running.withLockedValue { running -> PlayedOutcome? in
             var deaths = 0
             while deaths < limits.deathsOfFile {
+                if isStopped.withLockedValue({ $0 }) { return nil }
                 if running.process == nil {
                     guard running.silentStarts < limits.readerStarts else { return nil }
                     running.silentStarts += 1
@@ -76,6 +77,6 @@ final class PlayerProbe: Sendable {
             }
         }
         running.process.take()?.end()
-        return .fails("it plays too long")
+        return isStopped.withLockedValue({ $0 }) ? nil : .fails("it plays too long")
     }
 }

@@ -82,8 +82,10 @@ public struct SongChoice: Hashable, Sendable {
         return .several([guest.name])
     }
 
-    /// Stores search results. Further results of the same search are appended, so that the numbers continue.
+    /// Stores search results. Further results of the same search are appended, so that the numbers continue. An empty
+    /// page after the last results changes nothing: they are still on view.
     public mutating func take(_ found: FoundSongs, for query: SongQuery) {
+        if query.from > 0, found.songs.isEmpty, found.groups.isEmpty { return }
         if query.shelf == .artists || query.shelf == .albums {
             groups = query.from == 0 || query.from != groups.count ? found.groups : groups + found.groups
             artists = query.shelf == .artists ? groups.count : 0
