@@ -5,9 +5,9 @@ import Testing
 
 @testable import TerminalUI
 
-@Suite("The commands that docs/using.md lists")
+@Suite("The commands that docs/reference.md lists")
 struct CommandTests {
-    static let path = "docs/using.md"
+    static let path = "docs/reference.md"
 
     /// The commands of a cell, each with its synonyms: `play`, `previous` or `back`.
     static func entries(_ cell: String) -> [[String]] {
@@ -39,7 +39,9 @@ struct CommandTests {
         return complaints + known.map { "\(page.path): the table in \"\(section)\" lacks the command \($0.usage())." }
     }
 
-    @Test("What can be typed at a host and at a guest", arguments: [("## Hosting", "host"), ("## Joining", "guest")])
+    @Test(
+        "What can be typed at a host and at a guest",
+        arguments: [("## At a host", "host"), ("## At a guest", "guest")])
     func typed(section: String, user: String) throws {
         let page = try Page(Self.path)
         for complaint in Self.complaints(page, section, user == "host" ? .host : .guest) {
@@ -47,7 +49,7 @@ struct CommandTests {
         }
     }
 
-    @Test("The commands of programs for a host and a guest are in the manual")
+    @Test("The commands of programs for a host and a guest are in the reference")
     func programs() throws {
         for complaint in Self.programComplaints(try Page(Self.path)) { Issue.record("\(complaint)") }
     }
@@ -84,7 +86,7 @@ struct CommandTests {
         return (wrong + missing).sorted()
     }
 
-    @Test("The answers to the digits of a pairing are in the manual")
+    @Test("The answers to the digits of a pairing are in the reference")
     func pairing() throws {
         let text = try Page(Self.path).section("### Events of a pairing").map(\.text).joined(separator: "\n")
         for word in PairingReporter.programUsage.split(separator: ", ") {

@@ -8,7 +8,7 @@ import Testing
 @testable import Diagnostics
 @testable import NodeCore
 
-@Suite("The events that docs/using.md describes")
+@Suite("The events that docs/reference.md describes")
 struct EventTests {
     /// A program, with the section of the document that describes its output.
     struct Group: Sendable {
@@ -18,7 +18,7 @@ struct EventTests {
         var words: [String: Set<String>]
     }
 
-    static let path = "docs/using.md"
+    static let path = "docs/reference.md"
     private static let reasons = Set(RejectionReason.allCases.map(\.rawValue))
     private static let states = Set(NodeSamples.wishStates.map(\.name))
     private static let bearers = Set(BearerKind.allCases.map(\.rawValue))
@@ -84,7 +84,7 @@ struct EventTests {
             + contract.complaints(aboutWords: group.words)
     }
 
-    @Test("Each event and each field is in the manual, and the manual has no other", arguments: groups.indices)
+    @Test("Each event and each field is in the reference, and the reference has no other", arguments: groups.indices)
     func described(index: Int) throws {
         for complaint in try Self.complaints(Page(Self.path), Self.groups[index]) { Issue.record("\(complaint)") }
     }
@@ -97,7 +97,7 @@ struct EventTests {
         #expect(ProgramSamples.isCollectingComplete())
     }
 
-    @Test("Each code of a finding is in the manual at its area, and the manual has no other")
+    @Test("Each code of a finding is in the reference at its area, and the reference has no other")
     func findings() throws {
         let page = try Page(Self.path)
         for complaint in Self.findingComplaints(page) { Issue.record("\(complaint)") }

@@ -6,9 +6,9 @@ import MeshNode
 import NodeCore
 import Testing
 
-@Suite("The exit codes that docs/using.md lists")
+@Suite("The exit codes that docs/reference.md lists")
 struct ExitCodeTests {
-    static let path = "docs/using.md"
+    static let path = "docs/reference.md"
 
     /// The names of sysexits(3).
     private static let names: [Int32: String] = [
@@ -34,7 +34,7 @@ struct ExitCodeTests {
         return complaints + codes.sorted().map { "\(page.path): the table of exit codes lacks \($0)." }
     }
 
-    @Test("Each exit code is in the manual, with its name in sysexits(3), and the manual has no other")
+    @Test("Each exit code is in the reference, with its name in sysexits(3), and the reference has no other")
     func described() throws {
         for complaint in Self.complaints(try Page(Self.path)) { Issue.record("\(complaint)") }
     }

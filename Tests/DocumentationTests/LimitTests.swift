@@ -17,7 +17,7 @@ struct LimitTests {
             `WRITE_LIMITS=1 swift test --filter LimitTests` writes it anew, and a test fails where it differs from the program.
 
             [protocol.md](protocol.md#limits), [dashboard.md](dashboard.md#limits), [library.md](library.md#limits),
-            [fieldtest.md](fieldtest.md#limits) and [using.md](using.md#cover-art) say what happens at a limit that other nodes or people
+            [fieldtest.md](fieldtest.md#limits) and [reference.md](reference.md#cover-art) say what happens at a limit that other nodes or people
             can reach.
 
             """
@@ -161,7 +161,7 @@ struct LimitTests {
 
     /// Documents with limits.
     static let pages = [
-        "protocol", "dashboard", "library", "using", "fieldtest", "player", "phones", "threat-model",
+        "protocol", "dashboard", "library", "using", "reference", "fieldtest", "player", "phones", "threat-model",
     ].map { "docs/\($0).md" }
 
     @Test("Each limit that a document states is the program's", arguments: pages)

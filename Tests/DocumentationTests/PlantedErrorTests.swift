@@ -13,36 +13,36 @@ struct PlantedErrorTests {
         var check: @Sendable (Page) throws -> [String]
     }
 
-    private static let using = EventTests.path
+    private static let reference = EventTests.path
     private static let dashboard = ViewTests.path
 
     static let plants: [Plant] = [
         Plant(
-            path: using, right: "| `rttMilliseconds` |", wrong: "| `rtt` |",
+            path: reference, right: "| `rttMilliseconds` |", wrong: "| `rtt` |",
             complaint: "documents the field rtt of `link`, which the program does not write."
         ) { try EventTests.complaints($0, EventTests.node) },
         Plant(
-            path: using, right: "| `rttMilliseconds` |", wrong: "| `rtt` |",
+            path: reference, right: "| `rttMilliseconds` |", wrong: "| `rtt` |",
             complaint: "lacks the field rttMilliseconds of `link`, which the program writes."
         ) { try EventTests.complaints($0, EventTests.node) },
         Plant(
-            path: using, right: "#### `linkEnded`", wrong: "#### `linkOver`",
+            path: reference, right: "#### `linkEnded`", wrong: "#### `linkOver`",
             complaint: "documents `linkOver`, which the program does not write."
         ) { try EventTests.complaints($0, EventTests.node) },
         Plant(
-            path: using, right: "| `resent` | number |", wrong: "| `resent` | boolean |",
+            path: reference, right: "| `resent` | number |", wrong: "| `resent` | boolean |",
             complaint: "has resent of `link` as another kind of value; in the program it is number."
         ) { try EventTests.complaints($0, EventTests.node) },
         Plant(
-            path: using, right: "| `pin` | string, optional |", wrong: "| `pin` | string |",
+            path: reference, right: "| `pin` | string, optional |", wrong: "| `pin` | string |",
             complaint: "does not say that pin of `ready` is optional; the program may leave it out."
         ) { try EventTests.complaints($0, EventTests.node) },
         Plant(
-            path: using, right: "`lan`, `broker` or", wrong: "`lan` or",
+            path: reference, right: "`lan`, `broker` or", wrong: "`lan` or",
             complaint: "lacks broker of `peerDiscovered`.bearer, which the program has."
         ) { try EventTests.complaints($0, EventTests.node) },
         Plant(
-            path: using, right: "\"attempt\":1", wrong: "\"try\":1",
+            path: reference, right: "\"attempt\":1", wrong: "\"try\":1",
             complaint: "has an example of `connection` with the field try, which is not documented."
         ) { try EventTests.complaints($0, EventTests.node) },
         Plant(
@@ -54,17 +54,17 @@ struct PlantedErrorTests {
             complaint: "has volume (loudness) on the page of a host, which the program does not have in this way.",
             check: ViewTests.commandComplaints),
         Plant(
-            path: using, right: "| `pause` |", wrong: "| `halt` |",
+            path: reference, right: "| `pause` |", wrong: "| `halt` |",
             complaint: "lists `halt`, which cannot be typed like this."
-        ) { CommandTests.complaints($0, "## Hosting", .host) },
+        ) { CommandTests.complaints($0, "## At a host", .host) },
         Plant(
-            path: using, right: "| `view` or `queue` | yes", wrong: "| `view` | yes",
+            path: reference, right: "| `view` or `queue` | yes", wrong: "| `view` | yes",
             complaint: "lists view, which a host does not read.", check: CommandTests.programComplaints),
         Plant(
-            path: using, right: "| 76 | `EX_PROTOCOL` |", wrong: "| 75 | `EX_PROTOCOL` |",
+            path: reference, right: "| 76 | `EX_PROTOCOL` |", wrong: "| 75 | `EX_PROTOCOL` |",
             complaint: "lists the exit code 75, which roadmesh does not have.", check: ExitCodeTests.complaints),
         Plant(
-            path: using, right: "| 76 | `EX_PROTOCOL` |", wrong: "| 76 | `EX_TEMPFAIL` |",
+            path: reference, right: "| 76 | `EX_PROTOCOL` |", wrong: "| 76 | `EX_TEMPFAIL` |",
             complaint: "calls the exit code 76 `EX_TEMPFAIL`; it is `EX_PROTOCOL`.", check: ExitCodeTests.complaints),
         Plant(
             path: "docs/protocol.md", right: "| guests of a host | 16 |", wrong: "| guests of a host | 17 |",

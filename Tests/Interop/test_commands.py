@@ -19,7 +19,7 @@ from roadmesh_program.person import Person
 from roadmesh_program.program import START
 
 DRIVE = Path(__file__).parents[2] / "docs/drives/tunnel.jsonl"
-USING = Path(__file__).parents[2] / "docs/using.md"
+REFERENCE = Path(__file__).parents[2] / "docs/reference.md"
 USAGE, DATA, CANNOT_CREATE = 64, 65, 73
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -144,8 +144,8 @@ def described(command: dict[str, Any], above: str = "") -> Iterator[tuple[str, d
 
 
 def typed(section: str) -> set[str]:
-    """The commands that docs/using.md lists for a node."""
-    chapter = USING.read_text().partition(f"\n## {section}\n")[2]
+    """The commands that docs/reference.md lists for a node."""
+    chapter = REFERENCE.read_text().partition(f"\n## {section}\n")[2]
     table = chapter.partition("\n| line | what it does |\n")[2].partition("\n\n")[0]
     return set(re.findall(r"^\| `([a-z]+)", table, re.MULTILINE))
 
@@ -161,7 +161,7 @@ def test_each_command_and_option_says_what_its_manual_page_needs(run: Run) -> No
         for one in page.get("arguments", []):
             assert one.get("abstract"), f"{name}: {one.get('valueName')} {one.get('names')}"
     # `help` explains the other commands, and does not list itself.
-    for role, section in (("host", "Hosting"), ("guest", "Joining")):
+    for role, section in (("host", "At a host"), ("guest", "At a guest")):
         for page, more in ((f"roadmesh {role}", set()), (f"roadmesh fieldtest record {role}", {"mark"})):
             told = set(re.findall(r"^  ([a-z]+)\b.*  \w", pages[page]["discussion"], re.MULTILINE))
             assert told == typed(section) - {"help"} | more, page

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The documents name only links, files, tests and options that exist, and the manual has every option of the
+"""The documents name only links, files, tests and options that exist, and the reference has every option of the
 program.
 
-Tests/DocumentationTests compares the rest of the manual: commands, events, exit codes and limits."""
+Tests/DocumentationTests compares the rest of the reference: commands, events, fields, exit codes and limits."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -123,7 +124,8 @@ def wrong_options(page: Page, commands: Commands) -> Complaints:
                 yield f"{page.path}:{code.line} names {option}, which roadmesh {path} does not have."
 
 
-TYPED_AT_A_SHELL = ("docs/using.md", "docs/dashboard.md", "docs/fieldtest.md")
+REFERENCE = "docs/reference.md"
+TYPED_AT_A_SHELL = ("docs/using.md", REFERENCE, "docs/dashboard.md", "docs/fieldtest.md")
 
 
 def wrong_option_tables(page: Page, commands: Commands) -> Complaints:
@@ -151,7 +153,7 @@ def wrong_option_tables(page: Page, commands: Commands) -> Complaints:
 
 def undocumented_options(page: Page, commands: Commands) -> Complaints:
     """Options of the program that the table of all options lacks."""
-    rows = [row for row in page.rows("Options") if row.head[0] == "option"]
+    rows = [row for row in page.rows("Options") if row.head[0] == "option" and "on" in row.head]
     told = {
         (option, value, path) for row in rows for option, value in documented(row) for path in on(row["on"], commands)
     }
@@ -227,15 +229,38 @@ def test_each_table_of_options_agrees_with_the_program(path: str, commands: Comm
     told(wrong_option_tables(pages()[path], commands))
 
 
-def test_the_manual_has_every_option_of_the_program(commands: Commands) -> None:
-    told(undocumented_options(pages()["docs/using.md"], commands))
+def test_the_reference_has_every_option_of_the_program(commands: Commands) -> None:
+    told(undocumented_options(pages()[REFERENCE], commands))
+
+
+def reference(*arguments: str | Path, root: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    line = [root / "scripts/reference", *arguments]
+    return subprocess.run(line, capture_output=True, text=True, check=False, timeout=60)
+
+
+def test_the_generated_part_of_the_reference_is_up_to_date(binary: Path) -> None:
+    done = reference("--check", binary)
+    assert done.returncode == 0, done.stderr
+
+
+def test_an_outdated_reference_is_found_and_repaired(binary: Path, tmp_path: Path) -> None:
+    (tmp_path / "scripts").mkdir()
+    shutil.copy(ROOT / "scripts/reference", tmp_path / "scripts")
+    page = tmp_path / REFERENCE
+    page.parent.mkdir()
+    right = pages()[REFERENCE]
+    page.write_text(right.changed("| `--seconds N` | scan | `5` |", "| `--seconds N` | scan | `6` |").text)
+    done = reference("--check", binary, root=tmp_path)
+    assert (done.returncode, done.stderr) == (1, f"{REFERENCE} is out of date: run scripts/reference\n")
+    assert reference(binary, root=tmp_path).returncode == 0
+    assert page.read_text() == right.text
 
 
 # Planted errors prove that these checks find errors.
 
 EXAMPLE = """# A page
 
-[a link](using.md#options), `scripts/test`, `PlantedErrorTests`,
+[a link](reference.md#options), `scripts/test`, `PlantedErrorTests`,
 `Tests/Interop/test_documentation.py: test_a_planted_option_is_found`
 `Tests/DocumentationTests/PlantedErrorTests.swift: "Each kind of error is found, with its document and line"`
 `roadmesh guest Ana --relay`
@@ -243,8 +268,8 @@ EXAMPLE = """# A page
 
 # What checks it, what is wrong instead of what, and the complaint.
 PLANTS = [
-    (wrong_links, "using.md#", "use.md#", "links to use.md#options; there is no file use.md next to it."),
-    (wrong_links, "#options", "#choices", "links to using.md#choices; no heading has the anchor #choices."),
+    (wrong_links, "reference.md#", "use.md#", "links to use.md#options; there is no file use.md next to it."),
+    (wrong_links, "#options", "#choices", "links to reference.md#choices; no heading has the anchor #choices."),
     (
         wrong_files,
         "scripts/test`",
@@ -271,6 +296,7 @@ def test_a_planted_link_file_or_test_is_found(
 
 OPTION_PLANTS = [
     ("| `--relay` | guest |", "| `--relays` | guest |", "documents --relays, which roadmesh does not have."),
+    ("| `--relay` | guest |", "| `--relays` | guest |", 'the table in "Options" lacks --relay of roadmesh guest.'),
     ("| `--relay` | guest |", "| `--relay` | host |", "documents --relay, which roadmesh host does not have."),
     (
         "| `--seconds N` | scan | `5` |",
@@ -283,9 +309,9 @@ OPTION_PLANTS = [
 
 @pytest.mark.parametrize(("right", "wrong", "complaint"), OPTION_PLANTS)
 def test_a_planted_option_is_found(right: str, wrong: str, complaint: str, commands: Commands) -> None:
-    page = pages()["docs/using.md"].changed(right, wrong)
+    page = pages()[REFERENCE].changed(right, wrong)
     found = [*wrong_option_tables(page, commands), *undocumented_options(page, commands)]
-    assert any(each.startswith("docs/using.md:") and each.endswith(complaint) for each in found), found
+    assert any(each.startswith(f"{REFERENCE}:") and each.endswith(complaint) for each in found), found
 
 
 def test_an_option_that_only_a_document_has_is_found(commands: Commands) -> None:
@@ -305,7 +331,7 @@ def test_an_option_that_only_a_document_has_is_found(commands: Commands) -> None
 
 def exit_codes() -> list[tuple[int, str]]:
     """The examples in the table of exit codes that are command lines."""
-    rows = [row for row in pages()["docs/using.md"].rows("Exit codes") if row.head[0] == "exit code"]
+    rows = [row for row in pages()[REFERENCE].rows("Exit codes") if row.head[0] == "exit code"]
     lines = [(int(row["exit code"]), re.fullmatch(r"`roadmesh ([^`]+)`", row["example"])) for row in rows]
     return [(code, line[1]) for code, line in lines if line]
 
@@ -318,5 +344,5 @@ def test_each_example_of_an_exit_code_ends_with_it(
     done = subprocess.run(
         [binary, *line.split()], capture_output=True, text=True, env=environment, cwd=tmp_path, timeout=60
     )
-    told = f"docs/using.md gives {line} the exit code {code}; it is {done.returncode}: {done.stderr}"
+    told = f"{REFERENCE} gives {line} the exit code {code}; it is {done.returncode}: {done.stderr}"
     assert done.returncode == code, told

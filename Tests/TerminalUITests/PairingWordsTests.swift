@@ -37,9 +37,9 @@ struct PairingWordsTests {
         #expect(outcome.exitCode != nil)
     }
 
-    @Test("each outcome has a line in the manual, with its exit code")
+    @Test("each outcome has a line in the reference, with its exit code")
     func documented() throws {
-        let path = URL(filePath: #filePath).deletingLastPathComponent().path + "/../../docs/using.md"
+        let path = URL(filePath: #filePath).deletingLastPathComponent().path + "/../../docs/reference.md"
         let rows = String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self).split(separator: "\n")
         for outcome in Self.failures + [.bonded(Self.van), .alreadyBonded(Self.van)] {
             let isThere = rows.contains { row in

@@ -121,7 +121,7 @@ public struct SendError: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String { "\(cause.rawValue): \(peer)" }
 }
 
-/// Why a link has ended, in the terms of `docs/using.md`.
+/// Why a link has ended, in the terms of `docs/reference.md`.
 public enum DisconnectReason: String, Hashable, Sendable, Codable, CaseIterable {
     /// The peer left and announced it, or this node did.
     case goodbye

@@ -81,7 +81,7 @@ public struct HostSnapshot: Hashable, Sendable, Codable {
         case elapsed, queue, connectedPeers, unnamedGuests, skipVoters, drivers
     }
 
-    /// Writes the form of `docs/using.md`: if nothing plays, the field is null and not missing.
+    /// Writes the form of `docs/reference.md`: if nothing plays, the field is null and not missing.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(epoch, forKey: .epoch)
@@ -150,7 +150,7 @@ extension QueueItem: Codable {
         case id, title, artist, duration, albumArtURL, addedBy, votes, voters, pinned
     }
 
-    /// Reads the flat form of `docs/using.md`; `votes` follows from `voters`.
+    /// Reads the flat form of `docs/reference.md`; `votes` follows from `voters`.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
@@ -160,7 +160,7 @@ extension QueueItem: Codable {
             isPinned: try container.decodeIfPresent(Bool.self, forKey: .pinned) ?? false)
     }
 
-    /// Writes the flat form of `docs/using.md`.
+    /// Writes the flat form of `docs/reference.md`.
     public func encode(to encoder: any Encoder) throws {
         try song.encode(to: encoder)
         var container = encoder.container(keyedBy: CodingKeys.self)

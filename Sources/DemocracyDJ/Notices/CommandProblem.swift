@@ -3,7 +3,7 @@
 import MeshProtocol
 
 /// Why something that a person has typed or tapped has no effect. Each case is one row of the table below, as in
-/// `NetworkError`. `docs/using.md`, "Notices", has the same rows.
+/// `NetworkError`. `docs/reference.md`, "Notices", has the same rows.
 public enum CommandProblem: Hashable, Sendable {
     /// The line is not a valid command; and the commands that are.
     case badCommand(String, expected: String)

@@ -3,8 +3,8 @@
 import MeshProtocol
 
 /// Everything that can go wrong between a person and the music: with the web, the radio, the host, and the stored
-/// state. Each case is one row of the table below, with everything that people see of it. `docs/using.md`, "Notices",
-/// has the same rows.
+/// state. Each case is one row of the table below, with everything that people see of it. `docs/reference.md`,
+/// "Notices", has the same rows.
 public enum NetworkError: Error, Sendable {
     // MARK: The web: covers, and lists of songs
 

@@ -57,7 +57,7 @@ public struct Notice: Hashable, Sendable, Codable {
         case code, cause, message, suggestion, button, critical, dismissAfter
     }
 
-    /// Writes the form of `docs/using.md`: an absent value is null and not a missing field.
+    /// Writes the form of `docs/reference.md`: an absent value is null and not a missing field.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(code, forKey: .code)

@@ -25,7 +25,7 @@ public enum GuestIntent: Hashable, Sendable {
         }
     }
 
-    /// Its name in the terms of `docs/using.md`.
+    /// Its name in the terms of `docs/reference.md`.
     public var kind: String {
         switch self {
         case .suggestSong: "suggestSong"

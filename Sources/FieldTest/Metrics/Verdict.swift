@@ -145,7 +145,7 @@ public struct Verdict: Hashable, Sendable {
             grade == .good
                 ? nil
                 : "Shorter connection intervals and advertising with bluetoothd's -E bring a guest back sooner; "
-                    + "docs/using.md, \"Back sooner\".")
+                    + "docs/using.md, \"Slow to be found, late to be back\".")
     }
 
     private mutating func signal(_ metrics: DriveMetrics) {

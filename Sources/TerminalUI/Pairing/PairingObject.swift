@@ -5,7 +5,7 @@ import FoundationEssentials
 import MeshProtocol
 import NodeCore
 
-/// An event of a pairing, in the form of `docs/using.md`.
+/// An event of a pairing, in the form of `docs/reference.md`.
 struct PairingObject: Encodable {
     struct Peer: Encodable {
         var id: String

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The table of notices")
 struct NoticeTableTests {
-    /// A notice in the form of `docs/using.md`.
+    /// A notice in the form of `docs/reference.md`.
     static func row(_ notice: Notice) -> String {
         let code = notice.cause.map { "`\(notice.code)`, `\($0)`" } ?? "`\(notice.code)`"
         let button = notice.button ?? notice.followUp.map { "\($0.button), after 10 s" } ?? ""
@@ -16,16 +16,16 @@ struct NoticeTableTests {
         return "| " + cells.joined(separator: " | ") + " |"
     }
 
-    @Test("the manual has every notice with its texts, and no other")
+    @Test("the reference has every notice with its texts, and no other")
     func complete() throws {
-        let manual = URL(filePath: #filePath).deletingLastPathComponent().path + "/../../../docs/using.md"
-        let text = String(decoding: try Data(contentsOf: URL(filePath: manual)), as: UTF8.self)
+        let reference = URL(filePath: #filePath).deletingLastPathComponent().path + "/../../../docs/reference.md"
+        let text = String(decoding: try Data(contentsOf: URL(filePath: reference)), as: UTF8.self)
         let section = try #require(text.split(separator: "\n## ").first { $0.hasPrefix("Notices\n") })
         let written = section.split(separator: "\n").map(String.init).filter { $0.hasPrefix("| `") }
         let told = Problem.every.map { Self.row(Notice($0)) }
-        for row in Set(told).subtracting(written).sorted() { Issue.record("docs/using.md lacks:\n\(row)") }
+        for row in Set(told).subtracting(written).sorted() { Issue.record("docs/reference.md lacks:\n\(row)") }
         for row in Set(written).subtracting(told).sorted() {
-            Issue.record("nothing tells what docs/using.md has:\n\(row)")
+            Issue.record("nothing tells what docs/reference.md has:\n\(row)")
         }
         #expect(written.count == Set(told).count)
     }
