@@ -13,7 +13,8 @@ struct LimitTests {
         var text = """
             # All limits
 
-            Each limit of the program is a constant with a reason. This page lists all of them, by module. It is made from the sources:
+            This page is for people who look for a limit and its reason. Each limit of the program is a constant with a reason. For example,
+            `nameBytes` is the greatest length of a name. The page lists all limits, by module. It is made from the sources:
             `WRITE_LIMITS=1 swift test --filter LimitTests` writes it anew, and a test fails where it differs from the program.
 
             [protocol.md](protocol.md#limits), [dashboard.md](dashboard.md#limits), [library.md](library.md#limits),

@@ -52,9 +52,9 @@ struct SearchTableTests {
     private static let head = """
         # A hundred searches
 
-        A test writes this page: `WRITE_SEARCHES=1 swift test --filter SearchTableTests`. It searches a library of \(songs.count)
-        songs and fails if the expected song, artist or album is not the first of its kind. [library.md](library.md#search) says
-        how results are ordered.
+        This page is for people who want to know what a search finds. For example, `im yours` finds "I'm Yours". A test writes the
+        page: `WRITE_SEARCHES=1 swift test --filter SearchTableTests`. It searches a library of \(songs.count) songs and fails if the expected
+        song, artist or album is not the first of its kind. [library.md](library.md#search) says how results are ordered.
 
         | typed | first three songs | first three artists and albums | looked for instead |
         |---|---|---|---|
