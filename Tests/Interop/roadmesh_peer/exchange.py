@@ -180,8 +180,8 @@ The private keys: the static ones of RFC 7748, 6.1, and an ephemeral one for eac
 ```
 {table}```
 
-Each SDU has a line that says who sends it, and its bytes behind `|`. Before them, behind `=`, stands what is sealed in
-it, frame by frame; after them, behind `→`, what its receiver now knows.
+Each SDU has a line that names its sender. The lines with `|` are its bytes. The lines with `=` before them are the
+frames that are sealed in it. A line with `→` after them says what the receiver knows now.
 
 **Link 1.** Ana is unknown, is admitted, and leaves.
 
