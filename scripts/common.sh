@@ -8,8 +8,8 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cache=${ROADMESH_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/roadmesh}
 scratch=$cache/build
 
-# What building and running needs, and what the tests need besides: the radio lab's kernel, its Bluetooth, its Python; a
-# player, what steers it, a browser, and a reader of codes; what packages are made with, and installed into.
+# Packages for building and running. The tests need more: for the radio lab's kernel, Bluetooth and Python; a player and a
+# program that steers it; a browser; a reader of QR codes; tools that make Debian packages and install them.
 build_packages=(
     g++ pkgconf libxml2 libbluetooth-dev libdbus-1-dev libsqlite3-dev libtag1-dev libuchardet-dev libsystemd-dev libqrencode-dev
     libcurl4-openssl-dev libedit-dev libsodium-dev libmosquitto-dev
@@ -37,7 +37,7 @@ build() {
     build_package "$root" "$scratch" "$log" "$@"
 }
 
-# build_package PACKAGE SCRATCH LOG ARGUMENT...: quiet where it is quick, and with its log where it fails.
+# build_package PACKAGE SCRATCH LOG ARGUMENT...: prints nothing if the build is quick, and its log if the build fails.
 build_package() {
     local package=$1 folder=$2 log=$3 notice
     shift 3

@@ -134,7 +134,7 @@ def posted(server: StandIn) -> dict[str, Any]:
 
 
 def later_than_a_bounce(page: Page) -> None:
-    """Waits until the browser's own time has advanced. Events contain it, and no test can change it."""
+    """Waits until the browser's clock has advanced. Events carry its time, and no test can set it."""
     page.wait_for_function(
         "() => new Promise(done => { const b = new MessageChannel(); const from = new Event('x').timeStamp;"
         " b.port1.onmessage = () => new Event('x').timeStamp - from > 400 ? done(true) : b.port2.postMessage(0);"
@@ -151,5 +151,5 @@ def answer(page: Page, question: str) -> None:
 
 
 def _is_fault(text: str) -> bool:
-    """The browser logs every error answer. A page that handles it has no fault."""
+    """Whether a line of the log is a fault. The browser also logs error answers that the page handles."""
     return "Content Security Policy" in text or "Content-Security-Policy" in text or "Trusted" in text

@@ -38,7 +38,7 @@ class Ride:
         self.nodes: list[Node] = []
 
     def start(self, role: str, name: str, *arguments: str, address: str | None = None) -> Node:
-        """Starts a node. With an earlier address it has the same state folder, so it is the same node."""
+        """Starts a node. A second start with the same address uses the same state folder, so it is the same node."""
         address = address or next(addresses)
         place = ["--radio", "virtual", "--air", str(self.air), "--adapter", address]
         state = ["--state", str(self._folder / address)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A co-host: its page has what the head unit's has, where it may."""
+"""The page of a co-host has those buttons of the head unit's page that a co-host may use."""
 
 from __future__ import annotations
 

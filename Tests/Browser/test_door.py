@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Access by the page on a real host: with an invitation, with the PIN, and no longer with either."""
+"""Joining a real host by its page, with an invitation or the PIN, and the end of that access."""
 
 from __future__ import annotations
 

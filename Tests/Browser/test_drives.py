@@ -44,7 +44,7 @@ def report(folder: Path, *drives: Path) -> Path:
 
 @pytest.fixture
 def crowded(tmp_path: Path) -> Path:
-    """A hostile drive, with far more marks than there is room for."""
+    """A hostile drive with far more marks than fit on the page."""
     header, *rows = CITY.read_text().splitlines()
     made = json.loads(header) | {"name": EVIL, "origin": EVIL * 5}
     made["peer"]["name"] = EVIL

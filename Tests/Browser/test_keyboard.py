@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keys and tooltips for those who sit at a desk."""
+"""Keys and tooltips for people at a desk."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def guests(page: Page) -> Locator:
 
 
 def depths(page: Page) -> list[float]:
-    """Distance of each guest's face from the host's, in branches."""
+    """The depth of each guest in the tree: the number of branches between its face and the host's."""
     distances: list[float] = page.evaluate(
         "() => { const left = (e) => e.getBoundingClientRect().left;"
         " const all = [...document.querySelectorAll('#panel-guests .face')].filter(face => face.checkVisibility());"

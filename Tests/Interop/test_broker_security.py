@@ -161,7 +161,7 @@ def test_without_one_it_is_not_let_in(
 
 @pytest.fixture
 def with_password(start_broker: StartBroker, tmp_path: Path) -> Broker:
-    """A broker with a password for Ana, whose characters must be escaped in a URL."""
+    """A broker with a password for Ana. The password has characters that must be escaped in a URL."""
     passwords = tmp_path / "passwords"
     subprocess.run([installed("mosquitto_passwd"), "-c", "-b", passwords, "ana", "p@ss:word/1"], check=True)
     return start_broker("allow_anonymous false", f"password_file {passwords}")
@@ -218,7 +218,7 @@ def test_a_guest_is_told_that_the_broker_delivers_nothing(
 def test_a_certificate_that_is_not_valid_at_this_time_names_the_clock(
     start_host: StartHost, start_broker: StartBroker, tmp_path: Path, valid: tuple[int, int], is_named: bool
 ) -> None:
-    """A device whose clock is wrong sees a certificate like that."""
+    """A device with a wrong clock sees such a certificate."""
     authority = Authority(tmp_path, "authority", valid)
     broker = start_broker("allow_anonymous true", *with_tls(authority))
     host = host_at(start_host, secure(broker), "--broker-ca", authority.file)

@@ -100,7 +100,8 @@ def test_the_decoder_of_covers_has_none_either(host: Program, make_guest: MakeGu
 def test_the_programs_that_read_files_have_few_rights(
     start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, player: str
 ) -> None:
-    """A link in the music leads to a song in the state folder, which the readers of strangers' files cannot open."""
+    """A symbolic link in the music folder points to a song in the state folder. The programs that read strangers'
+    files cannot open it."""
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     music, state = tmp_path / "music", tmp_path / "car"
     music.mkdir()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`roadmesh control`: what scripts of the ignition, reverse gear, a phone call or a home automation have a running host do."""
+"""`roadmesh control`: commands for a running host, from scripts for the ignition, reverse gear, phone calls or home
+automation."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def played(program: Program) -> Event:
 
 
 def lives(pid: int) -> bool:
-    """Whether a process runs. One that nobody has waited for does not."""
+    """Whether a process runs. A zombie does not: it has ended, and its parent has not waited for it yet."""
     try:
         return not status_of(pid)["State"].startswith("Z")
     except OSError:

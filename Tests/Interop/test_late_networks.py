@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A node whose page is not available when it starts: its address comes later, or another program has its port."""
+"""A node starts before its page can: the page's address comes later, or another program has its port."""
 
 from __future__ import annotations
 

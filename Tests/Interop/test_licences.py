@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program links only libraries whose licences docs/decisions.md lists, and no GPL library."""
+"""The program links only libraries with licences that docs/decisions.md lists, and no GPL library."""
 
 from __future__ import annotations
 

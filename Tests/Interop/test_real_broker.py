@@ -262,7 +262,7 @@ def test_no_vote_is_lost_or_doubled_whatever_happens_to_the_broker(
 def test_no_vote_is_lost_or_doubled_where_connections_are_cut_at_random(
     hostile: HostileBroker, nodes_beside: BrokerNodes, start_host: StartHost, join_far: JoinFar
 ) -> None:
-    """A correct broker and a network do the same."""
+    """Correct brokers and networks cut connections as well."""
     chance = random.Random(1)
     car = at_broker(start_host, hostile.url)
     guests = [join_far(name, hostile.url) for name in ("Bob", "Eve")]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Music as people have it: files that only the player knows, files that end or hold up what reads them, and songs of
+"""Music as people have it: files that only the player can read, files that end or delay their reader, and songs of
 different loudness. With a real mpv."""
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def test_a_reader_that_dies_costs_no_song(start: Start, music: Path, kill: signa
 
 
 def test_loud_and_soft_songs_sound_alike(start: Start, music: Path) -> None:
-    """How loud they are is measured in the background, and given to mpv as the gain of each file."""
+    """Their loudness is measured in the background, and mpv gets the gain of each file."""
     encoded(music / "loud.flac", 20, "flac", "--of=flac", level=0.9)
     encoded(music / "soft.flac", 20, "flac", "--of=flac", level=0.3)
     host = begin(start, music, "--loudness", "track")

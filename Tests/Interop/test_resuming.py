@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A conversation continues over links and lost disks. Nothing counts twice, and no node waits for what is gone."""
+"""A conversation continues over links and lost disks. Nothing counts twice, and no node waits for lost messages."""
 
 from __future__ import annotations
 

@@ -98,7 +98,8 @@ def test_a_signal_before_the_node_runs_is_quit(binary: Path, place: Place, tmp_p
 def test_a_signal_in_the_first_milliseconds_is_quit(
     binary: Path, place: Place, command: list[str], name: str, milliseconds: int
 ) -> None:
-    """From the program's first instruction on. While the system loads it, a signal has its default effect."""
+    """This applies from the program's first instruction on. While the system loads the program, a signal has its
+    default effect."""
     number = getattr(signal, name)
     # Its input stays open, because the end of input would end a guest as well.
     process = subprocess.Popen(
@@ -128,7 +129,7 @@ def is_handled(pid: int, number: int) -> bool:
 
 
 def test_a_host_that_is_to_ignore_hangups_ignores_them(binary: Path, place: Place, start: Start) -> None:
-    """As nohup starts it, or a script that ends before the program does."""
+    """nohup starts a program like this, and so does a script that ends before the program."""
     program = Program(Path("/usr/bin/nohup"), str(binary), "host", "Car", *place("car"))
     program.expect("ready", timeout=START)
     os.kill(program.pid, signal.SIGHUP)

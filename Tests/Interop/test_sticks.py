@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A host whose music is on a USB stick that is pulled out, plugged in late, or fails: real mounts and a real mpv."""
+"""A host with its music on a USB stick that is pulled out, plugged in late, or fails: real mounts and a real mpv."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A machine whose user has no inotify instance left: the virtual radio works without one."""
+"""The virtual radio works if the user has no inotify instance left."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a hostile broker does with messages. Each fault has a share of messages (random, with a seed), and topics."""
+"""The faults of a hostile broker. Each affects a random share of the messages (from a seed) on some topics."""
 
 from __future__ import annotations
 

@@ -332,7 +332,7 @@ class Change:
         return replace(item, voters=kept + tuple(self._table[peer] for peer in voters.numbers(3)))
 
     def _named(self, number: int, before: tuple[bytes, ...]) -> tuple[bytes, ...]:
-        """Peers in the field with this number; without it, the peers of before."""
+        """The peers in the field with this number. If the field is missing, the previous peers."""
         if number not in self._fields:
             return before
         return tuple(self._table[place] for place in Fields(self._fields.data(number)).numbers(1))
@@ -456,7 +456,7 @@ class View:
         return snapshot_request()
 
     def forget(self) -> None:
-        """Drops the state, which is another host's."""
+        """Drops the state of the previous host."""
         self.state = None
 
     def _heartbeat(self, beat: Fields) -> bytes | None:

@@ -103,8 +103,8 @@ class Talk:
         return sdu
 
     def greet(self, head: bytes = b"", ephemeral: bytes | None = None) -> Handshake:
-        """The first two packets of XX. After them the host has proved its key, whose identifier must begin with the
-        head."""
+        """The first two packets of XX. After them the host has proved its key. The key's identifier must begin with
+        the head."""
         handshake = Handshake(self.key, ephemeral=ephemeral, prologue=self._prologue)
         self.send_packet(handshake.write(Packet.XX_1))
         handshake.read(Packet.XX_2, self.receive_packet())

@@ -121,8 +121,8 @@ class Client:
 
     @property
     def told_alone(self) -> list[bytes]:
-        """What the host has sent on this link to this guest alone, except heartbeats. In a circuit this includes no
-        state."""
+        """The messages that the host has sent to this guest alone on this link, without heartbeats. In a circuit none
+        of them is a state."""
         frames = self.session.heard_of(Kind.MESSAGE) if self.session else []
         bodies = [Unit.read(frame.body).body for frame in frames]
         return [body for body in bodies if democracy_dj.read_heartbeat(body) is None]
@@ -194,7 +194,8 @@ class Client:
         return not self.wanted or self.wanted.startswith(heard.tail.host_head)
 
     def _is_known(self, host_head: bytes) -> bool:
-        """This client has no secret, so a host that requires a proof admits it only if it knows it."""
+        """Whether this client has joined the host before. It has no secret, so a host that requires a proof admits it
+        only then."""
         return any(identifier(key).startswith(host_head) for key in self.known_hosts)
 
     def _dial(self, one: Candidate) -> None:

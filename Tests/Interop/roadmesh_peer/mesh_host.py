@@ -185,7 +185,7 @@ class Host:
         """A host has no parent."""
 
     def knows(self, link: Link, names: list[bytes]) -> None:
-        """On a link to a host this has no effect."""
+        """Has no effect on a link to a host."""
 
     # Messages
 

@@ -37,7 +37,7 @@ class SigningKey:
         self.public = self._private.public_key().public_bytes_raw()
 
     def sign(self, body: bytes, name: bytes, *, whole: bool = False, checkpoint: bool = False) -> Unit:
-        """A shared unit whose result is the state of this name. Each link assigns its number."""
+        """A shared unit. The state after it has this name. Each link assigns its number."""
         shared = SHARED | (WHOLE if whole else 0) | (CHECKPOINT if checkpoint else 0)
         body = name + body
         return Unit(self._private.sign(signed_bytes(LATEST | shared, body)) + body, 1, latest=True, shared=shared)

@@ -158,7 +158,7 @@ class Radio:
         raise TimeoutError(f"{name or 'a host'} was not heard within {timeout:g} s")
 
     def dial(self, host: Heard) -> SocketChannel:
-        """Opens a channel, if there is no dead zone in between."""
+        """Opens a channel, unless a dead zone is in between."""
         if self._is_cut(host.address):
             raise ChannelClosed
         dialling = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
