@@ -84,7 +84,7 @@ def elsewhere() -> frozenset[str]:
     found: set[str] = {"--generate-completion-script", "--experimental-dump-help"}
     for file in files():
         folder, ending = file.split("/")[0], Path(file).suffix
-        if folder not in ("scripts", "Sources", "Tests", "Benchmarks", "Fuzz", "CBlueZ", ".ci", "docs"):
+        if folder not in ("scripts", "Lab", "Sources", "Tests", "Benchmarks", "Fuzz", "CBlueZ", ".ci", "docs"):
             continue
         if ending not in ("", ".py", ".sh", ".swift", ".toml", ".service", ".c") or not (ROOT / file).is_file():
             continue

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import pytest
 from helpers import DAEMONS, Figures
-from lab import Box, Lab
 from pytest_lab import REPORT
+from runner import Box, Lab
 
 # A Swift trap, an abort or a segmentation fault is always an error, whatever a test did to the program.
 CRASHES = {-4: "SIGILL", -5: "SIGTRAP", -6: "SIGABRT", -7: "SIGBUS", -8: "SIGFPE", -11: "SIGSEGV"}

@@ -4,11 +4,11 @@ code."""
 from __future__ import annotations
 
 from helpers import service_uuid
-from lab import Box, Closed, LabError, NotExpected, Stranger
 from roadmesh_peer.guest import Talk
 from roadmesh_peer.noise_link import Key
 from roadmesh_peer.virtual_air import ChannelClosed
 from roadmesh_peer.wire import Hello, ping
+from runner import Box, Closed, LabError, NotExpected, Stranger
 
 EPOCH = 0x5EED
 

@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from lab import Box, Controller, Event, Lab, Program
 from roadmesh_peer import wire
+from runner import Box, Controller, Event, Lab, Program
 
 # Set if this machine runs nothing else.
 IS_QUIET = "QUIET" in os.environ

@@ -9,13 +9,13 @@ from time import monotonic
 from typing import Literal
 
 from helpers import service_uuid
-from lab import Box, Closed, LabError, NotExpected, Stranger
 from phone import NO_PLACE, PLACE, TO_GUEST, TO_HOST
 from roadmesh_peer.chunks import BrokenFraming, Chunks, StreamReader, framed
 from roadmesh_peer.guest import Guest
 from roadmesh_peer.noise_link import Key
 from roadmesh_peer.virtual_air import Channel, ChannelClosed, Heard
 from roadmesh_peer.wire import Advertisement
+from runner import Box, Closed, LabError, NotExpected, Stranger
 
 Way = Literal["stream", "chunks"]
 

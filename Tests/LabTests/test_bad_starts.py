@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from helpers import START, await_joined, start_host
-from lab import Box, Lab, Program
+from runner import Box, Lab, Program
 
 USAGE, DATA, UNAVAILABLE, CANNOT_CREATE, NOT_PERMITTED = 64, 65, 69, 73, 77
 

@@ -4,7 +4,7 @@ unplugged."""
 from __future__ import annotations
 
 from helpers import START, await_joined, cast, shows_peers, start_guests, start_host
-from lab import Box, Lab
+from runner import Box, Lab
 
 # bluetoothd starts in some 100 ms, and the program then repeats its requests.
 BACK = 15.0

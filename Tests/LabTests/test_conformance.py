@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from lab import Box, Lab, Program
+from runner import Box, Lab, Program
 
 # The suite takes 8 s. A hanging dial takes 40 s to fail, and may make other tests fail, each after up to a minute.
 LONGEST = 400

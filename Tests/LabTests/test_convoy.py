@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import pytest
 from helpers import START, Figures, await_joined, cast, hold, identity, last_snapshot, peers, song_list, voters, votes
-from lab import Box, Lab, Program
-from lab.brokers import Mosquitto
+from runner import Box, Lab, Program
+from runner.brokers import Mosquitto
 
 VOTES = int(os.environ.get("VOTES", "20"))
 # Seconds for which the broker is away.

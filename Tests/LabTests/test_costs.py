@@ -9,8 +9,8 @@ import re
 import pytest
 from frames import EPOCH, call
 from helpers import START, Figures, cast, hold, start_guests, start_host
-from lab import Box, Lab, Program
 from roadmesh_peer.wire import Hello, goodbye
+from runner import Box, Lab, Program
 
 LARGEST_SDU = 2_221
 # A megabyte. l2test reports the speed when all of it has arrived, so it sends a little more.

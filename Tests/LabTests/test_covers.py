@@ -5,9 +5,9 @@ from __future__ import annotations
 import statistics
 
 from helpers import START, Figures, await_joined, cast
-from lab import Box, Lab, Program
 from roadmesh_program import music
 from roadmesh_program.covers import noise
+from runner import Box, Lab, Program
 
 NAMES = ("Ana", "Bob", "Cy")
 SONGS = 12

@@ -6,7 +6,7 @@ import time
 
 import pytest
 from helpers import START, Figures, await_joined, identity, last_snapshot, milliseconds, song_list, voters
-from lab import Box, Lab, Program
+from runner import Box, Lab, Program
 
 GUESTS = 8
 VOTES_PER_SECOND = 10

@@ -6,7 +6,7 @@ import base64
 import struct
 
 from helpers import START, await_joined, identity, service_uuid, start_host
-from lab import Box, Lab, Program
+from runner import Box, Lab, Program
 
 TESTS_COMPANY = 0xFFFF
 COMPLETE_128_BIT_SERVICES, MANUFACTURER_DATA = 0x07, 0xFF

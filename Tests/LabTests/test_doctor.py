@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 from helpers import START, Figures, start_host
-from lab import Box, Lab, Program
-from lab.requirements import bluetoothd_name
+from runner import Box, Lab, Program
+from runner.requirements import bluetoothd_name
 from test_bad_starts import DENYING_POLICY, NOBODY, denied, expect_refusals, switched_off
 
 GOOD, UNAVAILABLE, CANNOT_CREATE, NOT_PERMITTED = 0, 69, 73, 77

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import pytest
 from helpers import START, Figures, await_joined, cast, hold, links_of, start_host
-from lab import Box, Lab, Program
+from runner import Box, Lab, Program
 from test_bad_starts import DENYING_POLICY, NOBODY, denied
 from test_doctor import doctor, told
 

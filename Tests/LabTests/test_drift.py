@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from helpers import Figures, await_joined, cast, hold, links_of, start_host
-from lab import Box, Lab, Program
+from runner import Box, Lab, Program
 
 # Clock errors of the dongles' crystals, in parts per million.
 CRYSTALS = (50, -50, 38, -41, 21, -17, 7, -29)

@@ -16,7 +16,7 @@ from helpers import (
     start_host,
     voters,
 )
-from lab import Box, Lab, Program
+from runner import Box, Lab, Program
 
 End = Callable[[Program], None]
 

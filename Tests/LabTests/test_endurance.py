@@ -6,7 +6,7 @@ import os
 import re
 
 from helpers import START, Figures, await_joined, cast, descriptors, shows_peers, start_guests, start_host
-from lab import Box, Lab, Program
+from runner import Box, Lab, Program
 
 ROUNDS = 20
 AT_ONCE = 2

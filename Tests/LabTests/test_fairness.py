@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from helpers import START, Figures, shows_peers, song_list
-from lab import Box, Lab, Program
+from runner import Box, Lab, Program
 
 HONEST, FLOODERS = 4, 4
 # Votes of each honest guest, without a flood and during it.

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 from helpers import IS_QUIET, START, Figures, hold, identity, song_list, start_host
-from lab import Box, Lab, Program
-from lab.drive import Step, follow, recorded
+from runner import Box, Lab, Program
+from runner.drive import Step, follow, recorded
 
 DRIVES = Path(__file__).parents[2] / "docs" / "drives"
 

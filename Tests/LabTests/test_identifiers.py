@@ -7,9 +7,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from helpers import START
-from lab import Lab, Program
+from runner import Lab, Program
 
-CHANNEL = Path(__file__).parents[2] / "scripts/lab/scenarios/channel.py"
+CHANNEL = Path(__file__).parents[2] / "Lab/scenarios/channel.py"
 PSM = "0x90"
 
 # Over a live link a dial takes less than 0.2 s.

@@ -6,7 +6,7 @@ import time
 
 import pytest
 from helpers import START, Figures, await_joined, identity, shows_peers, start_guests, start_host
-from lab import Box, Lab, Program
+from runner import Box, Lab, Program
 
 # How long a person is willing to wait after the program's start, in seconds.
 JOIN_LIMIT = 1.5

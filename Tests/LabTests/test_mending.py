@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from helpers import START, Figures, await_joined, cast, hold, shows_peers, start_guests, start_host
-from lab import Box, Lab, Program
+from runner import Box, Lab, Program
 
 # The figures in docs/bluez.md were measured with `MENDINGS=10`.
 ROUNDS = int(os.environ.get("MENDINGS", "2"))

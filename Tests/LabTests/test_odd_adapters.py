@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from helpers import START, await_joined, cast, start_guests, start_host
-from lab import Box, Lab
+from runner import Box, Lab
 from test_doctor import QUIET, doctor
 from test_mending import is_out
 

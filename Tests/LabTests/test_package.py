@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from helpers import START, await_joined, shows_peers
-from lab import Box, Lab, Program
+from runner import Box, Lab, Program
 
 ROOT = Path(os.environ.get("ROADMESH_ROOT", "/nowhere"))
 UNIT = ROOT / "usr/lib/systemd/system/roadmesh-host.service"

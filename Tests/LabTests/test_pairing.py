@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 from conftest import AWAIT_BLUETOOTHD
 from helpers import START, Figures, await_joined, cast, links_of, start_host
-from lab import Box, Lab, Program
+from runner import Box, Lab, Program
 
 DATA, UNAVAILABLE, PROTOCOL = 65, 69, 76
 

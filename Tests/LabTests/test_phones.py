@@ -20,11 +20,11 @@ from helpers import (
     shows_vote,
     song_list,
 )
-from lab import Box, Lab, Program, Stranger
 from phone import NO_PLACE, PLACE, TO_GUEST, TO_HOST
 from phones import ATT_MTU, PAYLOAD, PSM, PhoneRadio, Way, phone
 from roadmesh_peer.chunks import Chunks
 from roadmesh_peer.guest import Guest
+from runner import Box, Lab, Program, Stranger
 
 PHONE = Path(__file__).parent.parent / "Interop" / "phone.py"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from helpers import START, Figures, await_joined, start_host
-from lab import Box, Lab, Program
+from runner import Box, Lab, Program
 
 PIN = "314159"
 # Seconds from the last digit to the queue.

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from helpers import Figures, hold, start_guests, start_host
-from lab import Box, Lab
+from runner import Box, Lab
 
 GAPS = int(os.environ.get("GAPS", "6"))
 SHORTEST, LONGEST = 2.0, 12.0
@@ -22,7 +22,7 @@ LATE = 1.0
 FAST_LINKS = "[LE]\nMinConnectionInterval=6\nMaxConnectionInterval=6\n"
 
 
-CHANNEL = Path(__file__).parents[2] / "scripts/lab/scenarios/channel.py"
+CHANNEL = Path(__file__).parents[2] / "Lab/scenarios/channel.py"
 # The host uses the first dynamic PSM, so the echo server listens on another.
 ECHO_PSM = "0x90"
 # Size of a known guest's first packet, and about the size of the answer: the least with which both know each other.

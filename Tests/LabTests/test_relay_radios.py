@@ -7,7 +7,7 @@ import os
 
 import pytest
 from helpers import await_joined, cast, links_of, start_host
-from lab import Box, Lab, Program
+from runner import Box, Lab, Program
 from test_conformance import failures
 
 # It takes some ten seconds.

@@ -25,7 +25,7 @@ from helpers import (
     voters,
     votes,
 )
-from lab import Box, Lab, Program
+from runner import Box, Lab, Program
 
 # The daily run has a debug build: on one day a vote over six hops took 198 ms with it, and 149 ms with a release build.
 SLOWER = 1.0 if IS_QUIET else 1.2

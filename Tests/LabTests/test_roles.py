@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from helpers import START, Figures, links_of
-from lab import Box, Lab, Program, Stranger
+from runner import Box, Lab, Program, Stranger
 
-CHANNEL = Path(__file__).parents[2] / "scripts/lab/scenarios/channel.py"
+CHANNEL = Path(__file__).parents[2] / "Lab/scenarios/channel.py"
 
 # Flags, and a name.
 ADVERTISEMENT = bytes([2, 0x01, 0x06]) + bytes([4, 0x09]) + b"Car"

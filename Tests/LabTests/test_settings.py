@@ -6,7 +6,7 @@ import time
 
 import pytest
 from helpers import START, Figures, await_joined, cast, hold, links_of, start_host
-from lab import Box, Lab, Program
+from runner import Box, Lab, Program
 from test_doctor import PASSES_INTERVALS_ON, doctor
 
 # The kernel's own defaults.

@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from roadmesh_peer import democracy_dj
 from conftest import clear, crashes
 from frames import EPOCH, LabTalk, call
 from helpers import (
@@ -22,7 +21,7 @@ from helpers import (
     song_list,
     start_guests,
 )
-from lab import Box, Lab, Program
+from roadmesh_peer import democracy_dj
 from roadmesh_peer.noise_link import ClearlyRefused, ClearReason, Handshake, Packet, prologue
 from roadmesh_peer.virtual_air import ChannelClosed
 from roadmesh_peer.wire import (
@@ -39,6 +38,7 @@ from roadmesh_peer.wire import (
     message,
     ping,
 )
+from runner import Box, Lab, Program
 
 HANDSHAKE_TIMEOUT, SILENCE_TIMEOUT = 5.0, 3.0
 

@@ -7,7 +7,7 @@ import time
 
 import pytest
 from helpers import START, Figures, await_joined, cast, hold, links_of, service_uuid, start_host
-from lab import Box, Lab
+from runner import Box, Lab
 from test_bad_starts import expect_refusals
 from test_doctor import KEEP_HEALTHY, doctor, expect_cause, told
 

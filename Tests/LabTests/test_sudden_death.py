@@ -23,7 +23,7 @@ from helpers import (
     start_guests,
     start_host,
 )
-from lab import Box, Lab, Program
+from runner import Box, Lab, Program
 
 # By then a host that was killed and restarted has its guests back.
 HEALED = 5.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from helpers import Figures, await_joined, cast, hold, identity, links_of, start_guests, start_host
-from lab import Box, Lab, Program
+from runner import Box, Lab, Program
 
 # Intervals that a host advises its only guest, in milliseconds: with data, and without.
 BRISK, CALM = 8.75, 36.25

@@ -19,7 +19,7 @@ from helpers import (
     start_host,
     voters,
 )
-from lab import Box, Event, Lab, Program
+from runner import Box, Event, Lab, Program
 
 # The supervision timeout is 420 ms.
 SHORT_GAP, SHORT_GAP_LIMIT = 0.2, 0.35

@@ -13,7 +13,7 @@ from helpers import (
     start_host,
     voters,
 )
-from lab import Box, Lab, Program
+from runner import Box, Lab, Program
 
 # A vote is a tap, and its effect must be visible before the finger is lifted.
 VOTE_LIMIT = 0.3

@@ -3,7 +3,7 @@ controllers."""
 
 from __future__ import annotations
 
-from lab import Lab
+from runner import Lab
 from shim import ADVERTISEMENT, DATA, NAME, UUID, Probe
 
 # Service UUID (18), manufacturer data (4 + 6), flags (3): general discoverable, no BR/EDR.

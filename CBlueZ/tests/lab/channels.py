@@ -3,7 +3,7 @@ ends."""
 
 from __future__ import annotations
 
-from lab import Box, Lab
+from runner import Box, Lab
 from shim import PSM, Probe
 
 # Without GATT over enhanced channels. A dial over a link that is up may lose its answer to one of those channels

@@ -3,7 +3,7 @@ capabilities."""
 
 from __future__ import annotations
 
-from lab import Box, Lab
+from runner import Box, Lab
 from shim import ADVERTISEMENT, DATA, PSM, UUID, Probe
 
 NOT_READY = "org.bluez.Error.NotReady"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from lab.box import Box
-from lab.program import Event, Program
+from runner.box import Box
+from runner.program import Event, Program
 
 UUID = "8e8b2c1e-0000-5000-8000-000000000001"
 DATA = "010080000abc"

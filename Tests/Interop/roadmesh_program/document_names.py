@@ -94,7 +94,7 @@ TITLE = re.compile(r'"([^"]{8,})"')
 
 @cache
 def test_files() -> list[str]:
-    folders = ("Tests/", "scripts/lab/", "Fuzz/", "CBlueZ/tests/", "Benchmarks/")
+    folders = ("Tests/", "Lab/", "Fuzz/", "CBlueZ/tests/", "Benchmarks/")
     return [file for file in sorted(files()) if file.startswith(folders) and file.endswith((".swift", ".py"))]
 
 
