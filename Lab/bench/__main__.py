@@ -103,6 +103,13 @@ def quick(results: Results, keep: bool) -> int:
     return 1 if broken or absent else 0
 
 
+def publish(results: Results, target: Path) -> None:
+    # scripts/bench installs matplotlib only for a run that draws.
+    from .report.pictures import draw
+
+    page.write(results, target, draw(results, target.parent / "pictures"))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="bench", description="Compares RoadMesh with other ways that Linux offers.")
     parser.add_argument(
@@ -120,7 +127,7 @@ def main() -> int:
     arguments = parser.parse_args()
     target = arguments.page or Path(__file__).resolve().parents[2] / "docs/benchmarks.md"
     if arguments.render:
-        page.write(Results.load(arguments.render), target)
+        publish(Results.load(arguments.render), target)
         return 0
     if reasons := missing():
         print("\n".join(reasons), file=sys.stderr)
@@ -135,7 +142,7 @@ def main() -> int:
         measure(arguments.only or list(MEASUREMENTS), chosen, FULL, results, arguments.keep)
         results.facts["loadAtEnd"] = machine.load()
         if not arguments.only and not arguments.setting:
-            page.write(results, target)
+            publish(results, target)
         for one in verdicts(results):
             print(one)
         return 0

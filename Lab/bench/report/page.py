@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 from ..limits import verdicts
 from ..results import Results
 from .marks import END, begin, filled
-from .pictures import pictures
 from .tables import SECTIONS, section_table, verdict_table
 
 PLACE = "scripts/bench writes what follows"
 BEGIN = begin(PLACE)
 
 
-def write(results: Results, target: Path) -> None:
-    """Replaces the text between the two marks, and the page's pictures."""
-    made = pictures(results)
-    folder = target.parent / "pictures"
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, picture in made.items():
-        (folder / f"bench-{name}.svg").write_text(picture)
+def write(results: Results, target: Path, drawn: Collection[str] = ()) -> None:
+    """Replaces the text between the two marks. `drawn`: the names of the plots in the folder next to the page."""
     text = target.read_text() if target.exists() else ""
     if BEGIN not in text or END not in text:
         text += f"{BEGIN}{END}\n"
-    target.write_text(filled(text, {PLACE: f"\n{_text(results, set(made))}"}))
+    target.write_text(filled(text, {PLACE: f"\n{_text(results, drawn)}"}))
 
 
-def _text(results: Results, drawn: set[str]) -> str:
+def _text(results: Results, drawn: Collection[str]) -> str:
     parts = [_facts(results)]
     if found := verdicts(results):
         parts.append("## What must hold\n\n" + verdict_table(found))
