@@ -89,8 +89,8 @@ def make_server() -> Iterator[MakeServer]:
         one.close()
 
 
-@pytest.fixture
-def open_page(browser: Browser) -> Iterator[Open]:
+@contextmanager
+def opening(browser: Browser) -> Iterator[Open]:
     """Opens a server's page. Any error of the page fails the test."""
     expect.set_options(timeout=PATIENCE)
     contexts: list[BrowserContext] = []
@@ -121,6 +121,12 @@ def open_page(browser: Browser) -> Iterator[Open]:
     assert not complaints
 
 
+@pytest.fixture
+def open_page(browser: Browser) -> Iterator[Open]:
+    with opening(browser) as open_page:
+        yield open_page
+
+
 def shows(page: Page, server: StandIn) -> None:
     """Waits until the page shows the last view of the server."""
     assert server.view
@@ -134,12 +140,9 @@ def posted(server: StandIn) -> dict[str, Any]:
 
 
 def later_than_a_bounce(page: Page) -> None:
-    """Waits until the browser's clock has advanced. Events carry its time, and no test can set it."""
-    page.wait_for_function(
-        "() => new Promise(done => { const b = new MessageChannel(); const from = new Event('x').timeStamp;"
-        " b.port1.onmessage = () => new Event('x').timeStamp - from > 400 ? done(true) : b.port2.postMessage(0);"
-        " b.port2.postMessage(0); })"
-    )
+    """Waits until the browser's own time has advanced. Events contain it, and no test can change it, but animations
+    follow it."""
+    page.wait_for_function("() => document.body.animate([], 400).finished.then(() => true)")
 
 
 def answer(page: Page, question: str) -> None:

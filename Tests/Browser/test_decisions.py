@@ -3,17 +3,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from conftest import MakeServer, Open
-from playwright.sync_api import Page
+from conftest import opening
+from playwright.sync_api import Browser, Page
+from stand_in import StandIn
 from views import HOSTILE, guest_connected
 
 
-@pytest.fixture
-def page(make_server: MakeServer, open_page: Open) -> Page:
-    return open_page(make_server(guest_connected()), locale="en-GB")
+@pytest.fixture(scope="module")
+def page(browser: Browser) -> Iterator[Page]:
+    """One page for all tests here: a module's functions depend on their arguments alone."""
+    server = StandIn(guest_connected())
+    with opening(browser) as open_page:
+        yield open_page(server, locale="en-GB")
+    server.close()
 
 
 def call(page: Page, module: str, expression: str, *arguments: Any) -> Any:
@@ -204,3 +210,26 @@ def test_of_many_notices_the_newest_are_in_view(
     found = call(page, "notices", "m.inView(a[0], () => false)", given)
     assert [one["id"] for one in found["banners"]] == banners
     assert [one["id"] for one in found["toasts"]] == toasts
+
+
+@pytest.mark.parametrize(
+    ("heights", "index", "offset", "place"),
+    [
+        ([80, 80, 80], 0, 0, 0),
+        ([80, 80, 80], 0, 40, 0),
+        ([80, 80, 80], 0, 41, 1),
+        ([80, 80, 80], 0, 121, 2),
+        ([80, 80, 80], 2, -41, 1),
+        ([80, 80, 80], 2, -500, 0),
+        ([80, 80, 80], 1, 0, 1),
+        # A high row passes a low one, and a low row a high one, at the middle of the other.
+        ([140, 80], 0, 41, 1),
+        ([80, 140], 0, 69, 0),
+        ([80, 140], 0, 71, 1),
+    ],
+)
+def test_a_row_passes_another_when_its_edge_passes_the_middle_of_that(
+    page: Page, heights: list[int], index: int, offset: int, place: int
+) -> None:
+    rows = [{"top": sum(heights[:at]), "height": height} for at, height in enumerate(heights)]
+    assert call(page, "reorder", "m.placeOf(...a)", rows, index, offset) == place

@@ -240,31 +240,6 @@ def test_a_bin_takes_no_tap_while_rows_move(car: StandIn, open_page: Open) -> No
     assert car.commands.empty()
 
 
-@pytest.mark.parametrize(
-    ("heights", "index", "offset", "place"),
-    [
-        ([80, 80, 80], 0, 0, 0),
-        ([80, 80, 80], 0, 40, 0),
-        ([80, 80, 80], 0, 41, 1),
-        ([80, 80, 80], 0, 121, 2),
-        ([80, 80, 80], 2, -41, 1),
-        ([80, 80, 80], 2, -500, 0),
-        ([80, 80, 80], 1, 0, 1),
-        # A high row passes a low one, and a low row a high one, at the middle of the other.
-        ([140, 80], 0, 41, 1),
-        ([80, 140], 0, 69, 0),
-        ([80, 140], 0, 71, 1),
-    ],
-)
-def test_a_row_passes_another_when_its_edge_passes_the_middle_of_that(
-    car: StandIn, open_page: Open, heights: list[int], index: int, offset: int, place: int
-) -> None:
-    rows = [{"top": sum(heights[:at]), "height": height} for at, height in enumerate(heights)]
-    page = open_page(car)
-    found = page.evaluate("async a => (await import('/reorder.js')).placeOf(...a)", [rows, index, offset])
-    assert found == place
-
-
 def test_half_a_row_is_enough_to_move_a_song_by_one_place(car: StandIn, open_page: Open) -> None:
     page = open_page(car)
     rows = page.locator("#panel-queue ol .song")

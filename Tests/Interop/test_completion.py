@@ -15,7 +15,7 @@ Complete = Callable[[str], list[str]]
 
 # Simulates bash when Tab is pressed, without a terminal: it calls the completion function with the words of a line.
 BASH = """
-source <("$1" --generate-completion-script bash)
+source "$3"
 PATH=$(dirname "$1"):$PATH
 eval "COMP_WORDS=($2)"
 COMP_LINE=$2 COMP_POINT=${#2} COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMP_TYPE=9
@@ -25,10 +25,13 @@ printf '%s\\n' "${COMPREPLY[@]}"
 
 
 @pytest.fixture
-def complete(binary: Path, tmp_path: Path) -> Complete:
+def complete(binary: Path, tmp_path: Path, output: Callable[[str], str]) -> Complete:
+    script = tmp_path / "roadmesh.bash"
+    script.write_text(output("--generate-completion-script bash"))
+
     def complete(line: str) -> list[str]:
         done = subprocess.run(
-            ["/bin/bash", "--norc", "-c", BASH, "bash", binary, f"roadmesh {line}"],
+            ["/bin/bash", "--norc", "-c", BASH, "bash", binary, f"roadmesh {line}", script],
             capture_output=True,
             text=True,
             cwd=tmp_path,
@@ -109,6 +112,6 @@ def test_files_and_drives_are_completed(complete: Complete, tmp_path: Path, bina
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_each_shell_has_its_script(binary: Path, shell: str) -> None:
-    done = subprocess.run([binary, "--generate-completion-script", shell], capture_output=True, text=True, check=True)
-    assert "fieldtest" in done.stdout and "Vera" not in done.stdout
+def test_each_shell_has_its_script(output: Callable[[str], str], shell: str) -> None:
+    script = output(f"--generate-completion-script {shell}")
+    assert "fieldtest" in script and "Vera" not in script

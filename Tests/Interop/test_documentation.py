@@ -45,9 +45,8 @@ def described(command: dict[str, Any], above: str = "") -> Iterator[tuple[str, d
 
 
 @pytest.fixture(scope="module")
-def commands(binary: Path) -> Commands:
-    dump = subprocess.run([binary, "--experimental-dump-help"], capture_output=True, text=True, check=True, timeout=60)
-    return dict(described(json.loads(dump.stdout)["command"]))
+def commands(output: Callable[[str], str]) -> Commands:
+    return dict(described(json.loads(output("--experimental-dump-help"))["command"]))
 
 
 def options(command: dict[str, Any]) -> dict[str, dict[str, Any]]:

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -30,6 +32,26 @@ def binary() -> Path:
     if not path.is_file():
         pytest.fail("ROADMESH_BINARY has to name the roadmesh to test", pytrace=False)
     return path
+
+
+@pytest.fixture(scope="session")
+def output(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
+    """What the program writes with these arguments. It runs once for all test processes: help and completion take a
+    debug build more than a second of processor time."""
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+
+    def output(arguments: str) -> str:
+        file = shared / f"output{arguments.replace(' ', '_')}"
+        with file.with_suffix(".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not file.exists():
+                text = subprocess.run([binary, *arguments.split()], capture_output=True, text=True, check=True).stdout
+                file.write_text(text)
+        return file.read_text()
+
+    return output
 
 
 @pytest.fixture
