@@ -1,9 +1,5 @@
 """The connection intervals that a node gives its incoming links, in units of 1.25 ms, like `IntervalPlan` in
-BLETransport.
-
-If two links have equal intervals, or one interval is a multiple of the other, and their events overlap once, they
-overlap in every event of the slower link until their clocks have drifted apart. So each link of a node has its own interval:
-with intervals a and b, at most one in a / gcd(a, b) events of the second collides with one of the first.
+MeshProtocol, which says why each link has its own. The numbers are those of the program's Limits.swift.
 
 - A link has the numbers of its slot: the lowest slot that was free when it came up.
 - With few links, a link has its number of BRISK while data flows and its number of CALM while it is idle.
@@ -14,12 +10,21 @@ with intervals a and b, at most one in a / gcd(a, b) events of the second collid
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Protocol
 
-BRISK = (9, 11, 13, 16, 17, 19, 23, 25)
-CALM = (29, 31, 37, 35, 28, 24, 30, 41)
-MANY = (19, 21, 23, 25, 26, 29, 31, 32, 37, 41, 43, 47, 27, 34, 35, 33)
-ALONE = (7, 29)
+LIMITS = Path(__file__).parents[2] / "Sources/MeshProtocol/Limits.swift"
+
+
+def _limit(name: str) -> tuple[int, ...]:
+    found = re.search(rf"static let {name} = (.*)\n", LIMITS.read_text())
+    assert found, f"{LIMITS} has no {name}"
+    return tuple(int(number) for number in re.findall(r"\d+", found[1]))
+
+
+BRISK, CALM = _limit("fewIntervals")[::2], _limit("fewIntervals")[1::2]
+MANY, ALONE = _limit("manyIntervals"), _limit("aloneIntervals")
 
 
 class IntervalPlan(Protocol):

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
-import math
-import re
-from pathlib import Path
-
 import pytest
 
-from air.link_intervals import ALONE, BRISK, CALM, MANY, OwnIntervals
 from air.simulated_hour import Settings, simulate
 
 MINUTE = 60.0
@@ -58,56 +52,3 @@ def test_a_seed_gives_the_same_hour_twice() -> None:
     assert [(guest.held, guest.skipped, guest.sent, guest.votes) for guest in one.guests] == [
         (guest.held, guest.skipped, guest.sent, guest.votes) for guest in other.guests
     ]
-
-
-# The choice of intervals
-
-
-def largest_part_lost(one: int, other: int) -> float:
-    """The share of a link's events that may overlap those of another link while the clocks do not drift."""
-    return math.gcd(one, other) / min(one, other)
-
-
-def test_no_link_loses_more_than_one_event_in_two_to_any_other() -> None:
-    for one, other in itertools.combinations(MANY, 2):
-        assert largest_part_lost(one, other) <= 1 / 2
-    few = list(zip(BRISK, CALM, strict=True))
-    for first, second in itertools.combinations(few, 2):
-        for one, other in itertools.product(first, second):
-            assert largest_part_lost(one, other) <= 1 / 2
-
-
-def test_the_numbers_are_those_of_the_program() -> None:
-    limits = (Path(__file__).parents[2] / "Sources/MeshProtocol/Limits.swift").read_text()
-    assert f"LinkIntervals(brisk: {ALONE[0]}, calm: {ALONE[1]})" in limits
-    pairs = re.search(r"fewIntervals = \[(.*?)\]\n", limits, re.DOTALL)
-    assert pairs and [int(one) for one in re.findall(r"\d+", pairs[1])] == list(itertools.chain(*zip(BRISK, CALM)))
-    many = re.search(r"manyIntervals = \[(.*?)\]\n", limits, re.DOTALL)
-    assert many and tuple(int(one) for one in re.findall(r"\d+", many[1])) == MANY
-
-
-def test_a_change_among_few_links_keeps_the_other_intervals() -> None:
-    plan = OwnIntervals()
-    for link in range(8):
-        plan.opened(link)
-    before = {link: plan.units(link) for link in range(8)}
-    assert len(set(before.values())) == 8
-    plan.closed(3)
-    plan.closed(5)
-    assert all(plan.units(link) == before[link] for link in range(8) if link not in (3, 5))
-    plan.opened(20)
-    assert plan.units(20) == before[3]
-
-
-def test_a_ninth_link_lengthens_all_intervals_and_a_single_link_has_the_shortest() -> None:
-    plan = OwnIntervals()
-    plan.opened(0)
-    plan.wants_speed(0, True)
-    assert plan.units(0) == ALONE[0]
-    for link in range(1, 8):
-        plan.opened(link)
-    assert plan.units(0) == BRISK[0]
-    plan.opened(8)
-    assert [plan.units(link) for link in range(9)] == list(MANY[:9])
-    plan.closed(8)
-    assert plan.units(0) == BRISK[0]
