@@ -87,7 +87,7 @@ def elsewhere() -> frozenset[str]:
             continue
         if ending not in ("", ".py", ".sh", ".swift", ".toml", ".service", ".c") or not (ROOT / file).is_file():
             continue
-        if file.startswith("Tests/Interop/test_documentation"):
+        if file.startswith("Tests/Program/test_documentation"):
             continue
         text = source(file)
         found.update(OPTION.findall(re.sub(r"^\s*(?://|#(?! scripts/)).*$", "", text, flags=re.M)))
@@ -260,7 +260,7 @@ def test_an_outdated_reference_is_found_and_repaired(binary: Path, tmp_path: Pat
 EXAMPLE = """# A page
 
 [a link](reference.md#options), `scripts/test`, `PlantedErrorTests`,
-`Tests/Interop/test_documentation.py: test_a_planted_option_is_found`
+`Tests/Program/test_documentation.py: test_a_planted_option_is_found`
 `Tests/DocumentationTests/PlantedErrorTests.swift: "Each kind of error is found, with its document and line"`
 `roadmesh guest Ana --relay`
 """
@@ -275,10 +275,10 @@ PLANTS = [
         "scripts/tests`",
         "names the file scripts/tests, which the repository does not have.",
     ),
-    (wrong_files, "mentation.py", "mented.py", "Interop/test_documented.py, which the repository does not have."),
+    (wrong_files, "mentation.py", "mented.py", "Program/test_documented.py, which the repository does not have."),
     (wrong_tests, "`PlantedErrorTests`", "`ErrorTests`", "names the tests ErrorTests, which are not in Tests or Fuzz."),
     (wrong_tests, "planted_option", "lost_option", "the test test_a_lost_option_is_found, which no file of tests has."),
-    (wrong_tests, "test_documentation.py", "test_flood.py", "which Tests/Interop/test_flood.py does not have."),
+    (wrong_tests, "test_documentation.py", "test_shell.py", "which Tests/Program/test_shell.py does not have."),
     (wrong_tests, "document and line", "line", "which Tests/DocumentationTests/PlantedErrorTests.swift does not have."),
 ]
 
