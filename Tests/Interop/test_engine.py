@@ -17,13 +17,13 @@ import pytest
 from roadmesh_program.brokers import wait
 from roadmesh_program.mounts import needs
 from roadmesh_program.music import wav
-from roadmesh_program.processes import running, status_of
+from roadmesh_program.processes import lives, running
 from roadmesh_program.program import START, Event, Program
 
 # How often the power is cut. Each takes some four seconds.
 CUTS = int(os.environ.get("ENGINE_CUTS", "200"))
 # How often the time to the first sound is measured.
-STARTS = int(os.environ.get("ENGINE_STARTS", "5"))
+STARTS = int(os.environ.get("ENGINE_STARTS", "3"))
 
 # What the host promises, in seconds.
 POSITION_LOST = 5.0
@@ -53,17 +53,9 @@ def played(program: Program) -> Event:
     return program.expect("playback", isPlaying=True, sound=True, timeout=START)
 
 
-def lives(pid: int) -> bool:
-    """Whether a process runs. A zombie does not: it has ended, and its parent has not waited for it yet."""
-    try:
-        return not status_of(pid)["State"].startswith("Z")
-    except OSError:
-        return False
-
-
 def kill(program: Program) -> None:
     """Cuts the power of a host. Its mpv ends with its socket."""
-    players = running(PLAYER, below=program.pid)
+    players = running(PLAYER, of=program.pid)
     program.kill()
     wait(lambda: not any(lives(player) for player in players), "the end of mpv")
 
@@ -87,13 +79,13 @@ def first_sound(binary: Path, arguments: list[str], heard: Path) -> dict[str, fl
             for line in told.splitlines():
                 if b'"event":"ready"' in line and "ready" not in times and line.endswith(b"}"):
                     times["ready"] = json.loads(line)["at"] - start
-            if "mpv" not in times and running(PLAYER, below=process.pid):
+            if "mpv" not in times and running(PLAYER, of=process.pid):
                 times["mpv"] = time() - start
             if heard.exists() and heard.stat().st_size > 0:
                 times["sound"] = time() - start
             sleep(0.002)
     finally:
-        players = running(PLAYER, below=process.pid)
+        players = running(PLAYER, of=process.pid)
         process.kill()
         process.wait()
         wait(lambda: not any(lives(player) for player in players), "the end of mpv")

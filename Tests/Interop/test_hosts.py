@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
+import pytest
 from roadmesh_program.fixtures import Start, StartHost
 from roadmesh_program.program import Program
 
 NAME = "Dad's Car"
-
-# Starts, and returns from a gap, with a stranger's host in range.
-STARTS, RETURNS = 5, 2
 
 
 def songs(host: Program) -> str:
@@ -68,18 +66,22 @@ def test_votes_wait_for_the_host_for_which_they_were_cast(start_host: StartHost,
     assert hosts[0]["peer"]["name"] == NAME and hosts[0]["joined"]
 
 
-def test_a_guest_does_not_join_a_strangers_car(start_host: StartHost, start: Start) -> None:
+@pytest.mark.parametrize(("starts", "returns"), [(2, 1), pytest.param(5, 2, marks=pytest.mark.long)])
+def test_a_guest_does_not_join_a_strangers_car(
+    start_host: StartHost, start: Start, starts: int, returns: int
+) -> None:
+    """Not when it starts, and not when it returns from a gap, with another host in range."""
     host = start_host(20, "Mile")
     bob = start("guest", "Bob", "bob")
     bob.expect("connection", state="connected")
     bob.end()
     bus = start("host", "The Bus", "bus", "--library", songs(host))
-    for _ in range(STARTS):
+    for _ in range(starts):
         bob = start("guest", "Bob", "bob")
         assert bob.expect("peerConnected")["peer"]["name"] == NAME
         bob.end()
     bob = start("guest", "Bob", "bob")
-    for _ in range(RETURNS):
+    for _ in range(returns):
         bob.expect("connection", state="connected")
         host.end()
         bob.expect("peerDisconnected")

@@ -18,7 +18,7 @@ from roadmesh_program.brokers import wait
 from roadmesh_program.fixtures import Start, StartHost
 from roadmesh_program.mounts import needs
 from roadmesh_program.music import wav
-from roadmesh_program.processes import running
+from roadmesh_program.processes import lives, running
 
 USAGE, DATA, UNAVAILABLE, NOT_PERMITTED = 64, 65, 69, 77
 NOBODY = 65534
@@ -185,8 +185,10 @@ def test_a_call_ducks_the_music_and_a_restart_forgets_it(start: Start, control: 
     assert control("duck off").stdout == "The music is as loud as before.\n"
     assert control("unduck").returncode == 0, "twice is no error"
     assert control("duck").returncode == 0
+    players = running("--input-ipc-client", of=host.pid)
+    assert players
     host.kill()
-    wait(lambda: not running("--input-ipc-client"), "mpv ends")
+    wait(lambda: not any(map(lives, players)), "mpv ends")
     again = start("host", "Dad's Car", "car", *options)
     again.expect("playback", isPlaying=True)
     after = answer(control("view", "--json"))

@@ -19,17 +19,33 @@ def command_of(pid: int) -> str:
     return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
 
 
-def running(kind: str, below: int | None = None) -> list[int]:
-    """Processes with these words in their command, below another one."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
+def below(pid: int) -> list[int]:
+    """The processes that a process has started, and those that these have started."""
+    found: list[int] = []
+    for file in Path(f"/proc/{pid}/task").glob("*/children"):
         with contextlib.suppress(OSError):
-            pid = int(entry.name)
-            if kind in command_of(pid) and (below is None or int(status_of(pid)["PPid"]) == below):
+            for child in map(int, file.read_text().split()):
+                found += [child, *below(child)]
+    return found
+
+
+def running(kind: str, of: int | None = None) -> list[int]:
+    """Processes with these words in their command that a program has started, or any program of this test. Other tests
+    have programs of the same kind at the same time."""
+    found = []
+    for pid in below(of or os.getpid()):
+        with contextlib.suppress(OSError):
+            if kind in command_of(pid):
                 found.append(pid)
     return found
+
+
+def lives(pid: int) -> bool:
+    """Whether a process runs. A zombie does not."""
+    try:
+        return not status_of(pid)["State"].startswith("Z")
+    except OSError:
+        return False
 
 
 @contextlib.contextmanager
@@ -39,13 +55,13 @@ def children(seen: dict[str, dict[str, str]]) -> Iterator[None]:
 
     def look() -> None:
         while not done.wait(0.005):
-            for kind in ("read-tags", "--keep-open=yes"):
-                for pid in running(kind):
-                    with contextlib.suppress(OSError, KeyError):
-                        command = command_of(pid)
-                        # A program that has not dropped its rights yet still has the launcher's command line.
-                        if " confined " not in command and os.getpid() != pid:
-                            seen[command] = status_of(pid)
+            for pid in below(os.getpid()):
+                with contextlib.suppress(OSError, KeyError):
+                    command = command_of(pid)
+                    reads = "read-tags" in command or "--keep-open=yes" in command
+                    # A program that has not dropped its rights yet still has the launcher's command line.
+                    if reads and " confined " not in command:
+                        seen[command] = status_of(pid)
 
     thread = threading.Thread(target=look)
     thread.start()
