@@ -227,7 +227,7 @@ def test_a_replay_says_how_far_it_is_to_who_waits_at_a_terminal_and_to_nobody_el
     finally:
         person.end()
     done = run("fieldtest", "replay", str(DRIVE), "--runs", "20")
-    assert done.returncode == 0 and "Driven 20 times" in done.stdout and done.stderr == ""
+    assert done.returncode == 0 and "Replayed 20 times" in done.stdout and done.stderr == ""
 
 
 def test_a_guest_that_looks_for_a_host_says_so(start: Start) -> None:
