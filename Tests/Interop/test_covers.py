@@ -23,6 +23,7 @@ from roadmesh_peer.wire import Hello
 from roadmesh_program.covers import noise
 from roadmesh_program.fixtures import MakeGuest, Start
 from roadmesh_program.program import Program
+from roadmesh_program.songs import song_of
 
 # Time for loading and scaling on a busy machine, in seconds.
 MADE = 60.0
@@ -56,7 +57,7 @@ def pictures() -> Iterator[str]:
 @pytest.fixture
 def host(start: Start, tmp_path: Path, pictures: str) -> Program:
     """The program with songs: n0 plays and has a cover, n1 has none, and n9 is far down the queue."""
-    songs = [{"id": f"n{number}", "title": f"Mile {number}", "artist": "The Milestones", "duration": 3600} for number in range(12)]
+    songs = [song_of(number) for number in range(12)]
     songs[0]["albumArtURL"] = f"{pictures}/large.png"
     songs[9]["albumArtURL"] = f"{pictures}/large.png"
     path = tmp_path / "songs.json"

@@ -8,7 +8,6 @@ each.
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ from roadmesh_peer.guest import Guest
 from roadmesh_peer.wire import message
 from roadmesh_program.fixtures import MakeGuest
 from roadmesh_program.measuring import resident
+from roadmesh_program.songs import write_songs
 
 VOTES = int(os.environ.get("VOTES", "3000"))
 JOINS = int(os.environ.get("JOINS", "30"))
@@ -36,10 +36,9 @@ LARGEST_GROWTH = 1.10
 @pytest.fixture
 def silent_host(binary: Path, air: Path, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A host with discarded output, because a season prints a lot."""
-    songs = [{"id": f"n{n}", "title": f"Mile {n}", "artist": "The Milestones", "duration": 3600} for n in range(SONGS + 1)]
-    (tmp_path / "songs.json").write_text(json.dumps(songs))
+    songs = write_songs(tmp_path / "songs.json", SONGS)
     place = ["--radio", "virtual", "--air", str(air), "--adapter", "car", "--state", str(tmp_path / "car")]
-    command = [binary, "host", "Dad's Car", "--json", "--library", str(tmp_path / "songs.json"), *place]
+    command = [binary, "host", "Dad's Car", "--json", "--library", str(songs), *place]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as host:
         yield host
         host.terminate()

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 from collections.abc import Callable
@@ -17,6 +16,7 @@ from roadmesh_peer.hostile_broker import HostileBroker
 from roadmesh_program.brokers import Broker, Cluster, wait
 from roadmesh_program.fixtures import Place, Start, StartHost
 from roadmesh_program.program import NotExpected, Program
+from roadmesh_program.songs import write_songs
 from roadmesh_program.votes import has_counted
 
 SONGS = 20
@@ -43,10 +43,6 @@ def join_far(start: Start, air: Path) -> JoinFar:
         return guest
 
     return join_far
-
-
-def song(number: int) -> dict[str, object]:
-    return {"id": f"n{number}", "title": f"Mile {number}", "artist": "The Milestones", "duration": 3600}
 
 
 def at_broker(start_host: StartHost, url: str, songs: int = SONGS) -> Program:
@@ -103,8 +99,8 @@ def test_the_real_host_that_stops_is_not_found_any_more(
 def test_the_real_host_that_is_killed_is_not_found_until_it_is_back(
     mosquitto: Broker, nodes_beside: BrokerNodes, start_host: StartHost, binary: Path, place: Place, tmp_path: Path
 ) -> None:
-    (tmp_path / "songs.json").write_text(json.dumps([song(number) for number in range(SONGS + 1)]))
-    arguments = (*place("car"), "--library", str(tmp_path / "songs.json"), "--broker", mosquitto.url)
+    songs = write_songs(tmp_path / "songs.json", SONGS)
+    arguments = (*place("car"), "--library", str(songs), "--broker", mosquitto.url)
     car = Program(binary, "host", CAR, *arguments)
     ana = nodes_beside.guest("Ana", mosquitto.url)
     nodes_beside.vote(ana, "n1")

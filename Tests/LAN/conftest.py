@@ -3,18 +3,17 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from lan_lab import SONGS, Device, Network, Start
 from roadmesh_program.program import START, Program
+from roadmesh_program.songs import write_songs
 
-pytest_plugins = ["roadmesh_program.measuring"]
+pytest_plugins = ["roadmesh_program.measuring", "roadmesh_program.fixtures"]
 
 
 @pytest.fixture(scope="session")
@@ -40,14 +39,6 @@ def seat(network: Network) -> Device:
 
 
 @pytest.fixture
-def air() -> Iterator[Path]:
-    # Not pytest's own folder: a Unix socket's path has at most 108 bytes.
-    folder = Path(tempfile.mkdtemp(prefix="air"))
-    yield folder
-    shutil.rmtree(folder)
-
-
-@pytest.fixture
 def start(binary: Path, air: Path, tmp_path: Path) -> Iterator[Start]:
     """Starts a program on a device. In addition to the network it has a radio, which reaches all others."""
     running: list[Program] = []
@@ -67,10 +58,4 @@ def start(binary: Path, air: Path, tmp_path: Path) -> Iterator[Start]:
 @pytest.fixture
 def songs(tmp_path: Path) -> list[str]:
     """The library options of a host: n0 (plays), n1, …"""
-    library = [
-        {"id": f"n{number}", "title": f"Mile {number}", "artist": "The Milestones", "duration": 3600}
-        for number in range(SONGS + 1)
-    ]
-    path = tmp_path / "songs.json"
-    path.write_text(json.dumps(library))
-    return ["--library", str(path)]
+    return ["--library", str(write_songs(tmp_path / "songs.json", SONGS))]

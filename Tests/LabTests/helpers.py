@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import statistics
 import time
@@ -10,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from roadmesh_peer import wire
+from roadmesh_program.songs import write_songs
 from runner import Box, Controller, Event, Lab, Program
 
 # Set if this machine runs nothing else.
@@ -60,13 +60,7 @@ def await_joined(guest: Program, timeout: float = START) -> Event:
 
 def song_list(lab: Lab, count: int) -> Path:
     """A library of songs n0, n1, …; the first plays throughout."""
-    songs = [
-        {"id": f"n{number}", "title": f"Mile {number}", "artist": "The Milestones", "duration": 3600}
-        for number in range(count + 1)
-    ]
-    path = lab.folder / f"{count}-songs.json"
-    path.write_text(json.dumps(songs))
-    return path
+    return write_songs(lab.folder / f"{count}-songs.json", count)
 
 
 # Peers and their views

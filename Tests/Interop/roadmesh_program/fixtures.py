@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -14,13 +13,12 @@ from roadmesh_peer.guest import Guest
 
 from .person import Person
 from .program import START, Program
+from .songs import SONGS, write_songs
 
 Start = Callable[..., Program]
 StartHost = Callable[..., Program]
 Place = Callable[[str], list[str]]
 MakeGuest = Callable[[str], Guest]
-
-SONGS = 20
 
 
 @pytest.fixture
@@ -70,12 +68,7 @@ def start_host(start: Start, tmp_path: Path) -> StartHost:
     """Starts a host that advertises. Its songs are n0 (plays), n1, …"""
 
     def start_host(songs: int = SONGS, title: str = "Mile", *arguments: str) -> Program:
-        library = [
-            {"id": f"n{number}", "title": f"{title} {number}", "artist": "The Milestones", "duration": 3600}
-            for number in range(songs + 1)
-        ]
-        path = tmp_path / "songs.json"
-        path.write_text(json.dumps(library))
+        path = write_songs(tmp_path / "songs.json", songs, title)
         program = start("host", "Dad's Car", "car", "--library", str(path), *arguments)
         program.expect("snapshot")
         return program

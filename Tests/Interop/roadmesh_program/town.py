@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,6 +13,7 @@ from roadmesh_peer.net import Net
 from roadmesh_peer.roads import Roads
 
 from .program import START, Program
+from .songs import write_songs
 
 CAR = "Dad's Car"
 
@@ -40,12 +40,7 @@ class Town:
         return program
 
     def real_host(self, *more: str) -> Program:
-        songs = [
-            {"id": f"n{number}", "title": f"Mile {number}", "artist": "The Milestones", "duration": 3600}
-            for number in range(21)
-        ]
-        path = self._state / "songs.json"
-        path.write_text(json.dumps(songs))
+        path = write_songs(self._state / "songs.json")
         program = self.real("host", CAR, "car", [], "--library", str(path), *more)
         program.expect("snapshot")
         return program
