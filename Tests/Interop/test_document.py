@@ -23,8 +23,10 @@ from roadmesh_peer.democracy_dj import Rejection, Why
 from roadmesh_peer.document import ANA, ANA_EPOCH, CAR, CAR_EPOCH, STATE
 from roadmesh_peer.noise_link import REKEY_EVERY, Direction, prologue, rekeyed
 from roadmesh_peer.rejoin import Kept
+from roadmesh_peer.signed_state import ForgedState, SigningKey, checked
 from roadmesh_peer.wire import (
     BONDED_ONLY,
+    CHECKPOINT,
     CIRCUITS_ONLY,
     LARGEST_SDU,
     NAMESPACE,
@@ -189,3 +191,27 @@ def test_what_is_written_is_read() -> None:
     assert read == said
     assert Hello.read(read[0].body) == hello
     assert Unit.read(read[2].body) == Unit(b"", 200, True)
+
+
+# Signatures
+
+
+def test_a_signing_key_follows_from_the_identity_and_signs_what_the_document_says() -> None:
+    key = SigningKey(CAR.private)
+    assert key.public.hex() == "67e25fa1e4966da6e3841f4a1e96e3dcd6e8b3f0421c8ded49f51686a70883fa"
+    unit = key.sign(b"the state", b"the name", whole=True)
+    assert bytes(unit)[0] == 7 and checked(unit, key.public) == b"the state"
+
+
+@pytest.mark.parametrize("what", ["body", "flags", "key", "too short"])
+def test_no_part_of_what_is_signed_can_be_changed(what: str) -> None:
+    key = SigningKey(CAR.private)
+    unit = key.sign(b"the state", b"the name", whole=True)
+    wrong = {
+        "body": Unit(unit.body + b"!", 1, latest=True, shared=unit.shared),
+        "flags": Unit(unit.body, 1, latest=True, shared=unit.shared | CHECKPOINT),
+        "too short": Unit(unit.body[:40], 1, latest=True, shared=unit.shared),
+    }
+    signer = SigningKey(ANA.private) if what == "key" else key
+    with pytest.raises(ForgedState):
+        checked(wrong.get(what, unit), signer.public)
