@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import pytest
 from roadmesh_peer import democracy_dj
-from roadmesh_peer.circuit_frames import CloseReason
 from roadmesh_peer.conversation import Conversation
 from roadmesh_peer.link_sides import Initiator
 from roadmesh_peer.mesh_client import Client
@@ -18,8 +17,6 @@ from roadmesh_peer.signed_state import LARGEST_LOG, NAME_BYTES, name_of
 from roadmesh_peer.wire import (
     CHECKPOINT,
     CIRCUITS_ONLY,
-    NO_ROOM,
-    PLACES_FOR_RELAYS,
     PROOF_WANTED,
     SHARED,
     Frame,
@@ -59,21 +56,6 @@ def votes(guest: Client, song: str) -> None:
     guest.net.until(lambda: guest.shows_vote(song), f"{guest.name}'s vote for {song}")
 
 
-def test_a_guest_out_of_the_hosts_range_joins_through_a_relay_and_its_vote_is_seen_by_all(
-    net: Net, roads: Roads, car: Host, relay: Relay, ana: Client
-) -> None:
-    assert ana.hops == 2 and ana.session and ana.session.in_circuit
-    bob = joined(Client(net, roads.radio("bob", "car"), "Bob"))
-    assert bob.hops == 1
-    votes(ana, "n3")
-    net.until(
-        lambda: all(ana.key.identifier in (one.view.state.voters("n3") or ()) for one in (relay, bob) if one.view.state)
-    )
-    net.until(lambda: not ana.conversation.outbox, "the ack")
-    assert car.intents == [(ana.key.identifier, "n3")]
-    assert {guest.name for guest in car.state.guests} == {"Rita", "Ana", "Bob"}
-
-
 def test_a_stranger_meets_a_host_behind_a_relay_by_xx_and_comes_back_by_what_both_have_kept_or_by_ik(
     net: Net, ana: Client, relay: Relay, car: Host
 ) -> None:
@@ -101,16 +83,6 @@ def comes_back(net: Net, guest: Client) -> None:
     assert last
     last.close("lost")
     net.until(lambda: guest.is_connected and guest.session is not last, "another circuit")
-
-
-def test_two_relays_in_a_line_take_a_guest_along(net: Net, roads: Roads, car: Host, relay: Relay) -> None:
-    second = Relay(net, roads.radio("second", "relay"), "Rolf")
-    net.until(lambda: second.is_connected)
-    ana = joined(Client(net, roads.radio("ana", "second"), "Ana"))
-    assert (relay.hops, second.hops, ana.hops) == (1, 2, 3)
-    votes(ana, "n1")
-    votes(second, "n1")
-    assert car.intents == [(ana.key.identifier, "n1"), (second.key.identifier, "n1")]
 
 
 def test_a_relay_is_heard_under_its_hosts_name_with_its_hops_and_whose_it_is(relay: Relay, car: Host) -> None:
@@ -213,19 +185,6 @@ def test_who_says_which_states_it_has_is_sent_what_follows_where_the_relay_has_i
     assert shared[: len(expected)] == expected
 
 
-def test_a_guest_behind_a_relay_that_has_nothing_asks_the_host_after_ten_seconds(
-    net: Net, roads: Roads, car: Host, relay: Relay
-) -> None:
-    relay.log.empty()
-    relay.next_latest = lambda link: None  # type: ignore[method-assign]
-    ana = Client(net, roads.radio("ana", "relay"), "Ana")
-    net.until(lambda: ana.is_connected)
-    begun = net.now
-    net.until(lambda: ana.view.state is not None, timeout=11)
-    assert 10.0 <= net.now - begun < 10.1
-    assert ana.view.state == car.state
-
-
 def test_a_relay_that_is_behind_is_found_out_by_the_heartbeat_after_the_answer(
     net: Net, roads: Roads, car: Host, relay: Relay, ana: Client
 ) -> None:
@@ -313,48 +272,6 @@ def test_no_state_is_sent_in_a_circuit_to_a_relay_either(net: Net, roads: Roads,
 # Endings
 
 
-@pytest.fixture
-def other_relay(net: Net, roads: Roads, relay: Relay) -> Relay:
-    """A second relay next to the first."""
-    made = Relay(net, roads.radio("other", "car"), "Olga")
-    net.until(lambda: made.is_connected)
-    return made
-
-
-def test_a_guest_whose_relay_is_gone_comes_back_through_another_and_no_vote_is_lost_or_counts_twice(
-    net: Net, roads: Roads, car: Host, relay: Relay, ana: Client
-) -> None:
-    other = Relay(net, roads.radio("other", "car"), "Olga")
-    net.until(lambda: other.is_connected)
-    votes(ana, "n1")
-    roads.join("ana", "other")
-    ana.vote("n2")
-    relay.close()
-    begun = net.now
-    net.until(
-        lambda: (
-            ana.up is not None and ana.up.why is None and ana.parent is not None and ana.parent.heard.address == "other"
-        )
-    )
-    ana.vote("n3")
-    net.until(lambda: ana.shows_vote("n3"))
-    assert net.now - begun < 1.5
-    assert [song for _, song in car.intents] == ["n1", "n2", "n3"]
-    net.until(lambda: not ana.conversation.outbox, "the ack")
-    assert ana.hops == 2
-
-
-def test_a_guest_that_comes_into_the_hosts_range_goes_on_with_the_same_conversation(
-    net: Net, roads: Roads, car: Host, relay: Relay, ana: Client
-) -> None:
-    votes(ana, "n1")
-    roads.join("ana", "car")
-    relay.close()
-    net.until(lambda: ana.is_connected and ana.hops == 1)
-    votes(ana, "n2")
-    assert ana.conversation.last == 2 and [song for _, song in car.intents] == ["n1", "n2"]
-
-
 def test_a_relay_that_loses_its_host_takes_another_parent_and_its_children_stay(
     net: Net, roads: Roads, car: Host, relay: Relay
 ) -> None:
@@ -373,21 +290,6 @@ def test_a_relay_that_loses_its_host_takes_another_parent_and_its_children_stay(
     assert net.now - begun < 1.5 and ana.up is carrier
 
 
-def test_a_relay_without_a_parent_says_so_and_its_children_look_for_themselves(
-    net: Net, roads: Roads, car: Host, relay: Relay, ana: Client
-) -> None:
-    roads.part("relay", "car")
-    assert relay.up
-    relay.up.close("lost")
-    begun = net.now
-    net.until(lambda: ana.up is None, "the guest leaves the relay")
-    assert 0.4 < net.now - begun < 1.0
-    assert ana.ends[-1] == "no way"
-    roads.join("ana", "car")
-    net.until(lambda: ana.is_connected)
-    assert ana.hops == 1
-
-
 def test_a_relay_with_children_takes_nobody_below_it_for_its_parent(
     net: Net, roads: Roads, car: Host, relay: Relay
 ) -> None:
@@ -403,17 +305,6 @@ def test_a_relay_with_children_takes_nobody_below_it_for_its_parent(
     roads.join("relay", "car")
     net.until(lambda: relay.is_connected and second.is_connected, "both are back")
     assert (relay.hops, second.hops) == (1, 2)
-
-
-def test_a_relay_without_room_is_passed_over_and_one_with_room_is_taken(
-    net: Net, roads: Roads, relay: Relay, other_relay: Relay
-) -> None:
-    relay.most_children = 1
-    joined(Client(net, roads.radio("ana", "relay"), "Ana"))
-    net.pass_time(0.1)
-    assert relay.advertised()[2].ignorable & NO_ROOM
-    bob = joined(Client(net, roads.radio("bob", "relay", "other"), "Bob"))
-    assert bob.parent and bob.parent.heard.address == "other"
 
 
 def test_a_guest_for_which_no_relay_has_room_gets_in_when_there_is_some(
@@ -437,16 +328,6 @@ def test_a_child_too_many_is_refused_where_it_has_not_heard_of_it(
     net.pass_time(0.3)
     assert sorted(one.is_connected for one in both) == [False, True]
     assert relay.child_ends == ["refused 1"] or not relay.child_ends
-
-
-def test_a_relay_that_passes_as_many_circuits_as_it_may_refuses_further_ones(
-    net: Net, roads: Roads, relay: Relay, ana: Client
-) -> None:
-    relay.most_circuits = 1
-    bob = Client(net, roads.radio("bob", "relay"), "Bob")
-    net.until(lambda: bool(bob.ends))
-    assert bob.refused_by_relay == CloseReason.NO_ROOM
-    assert ana.is_connected
 
 
 def test_a_guest_that_leaves_says_goodbye_to_the_host_and_the_relay(
@@ -495,19 +376,3 @@ def test_a_rejection_comes_through_the_circuit(net: Net, ana: Client) -> None:
 def test_a_relay_keeps_no_conversation_with_its_children(net: Net, relay: Relay, ana: Client) -> None:
     assert list(relay.conversations) == [relay.wanted]
     assert list(ana.conversations) == [ana.wanted] and isinstance(ana.conversation, Conversation)
-
-
-def test_a_guest_leaves_a_relays_last_places_to_relays_where_it_hears_another_way(
-    net: Net, roads: Roads, relay: Relay
-) -> None:
-    for number in range(4):
-        joined(Client(net, roads.radio(f"g{number}", "relay"), f"Guest {number}"))
-    net.pass_time(0.1)
-    assert relay.advertised()[2].ignorable & PLACES_FOR_RELAYS
-    second = Relay(net, roads.radio("second", "relay"), "Rolf")
-    net.until(lambda: second.is_connected)
-    assert second.hops == 2, "it relays"
-    bob = joined(Client(net, roads.radio("bob", "relay", "second"), "Bob"))
-    assert bob.hops == 3
-    cleo = joined(Client(net, roads.radio("cleo", "relay"), "Cleo"))
-    assert cleo.hops == 2, "it hears no other"
