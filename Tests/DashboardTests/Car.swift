@@ -118,25 +118,25 @@ private struct HeardNode: PageNode {
 actor HostInTheCar: PageNode {
     enum Disk { case takes, hangs, refuses }
 
-    private var core: NodeCore
+    private var loop: NodeLoop
     private var disk = Disk.takes
     private var isWriting = false
     private var shown: (@Sendable (NodeEvent) -> Void)?
     private var links: [MeshCore.LinkID: AsyncStream<LocalLink.Event>.Continuation] = [:]
-    private var lastLink: MeshCore.LinkID = 0
     private var questions: [Int: CheckedContinuation<Void, Never>] = [:]
     private var lastQuestion = 0
     private var now: MeshInstant = .seconds(1)
 
     init(pin: JoiningSecret? = nil, identity: Identity = .make()) {
         let hosting = Hosting(SongLibrary(Car.songs), Fairness(majoritySkip: true), pin: pin, wallClockSeconds: 1)
-        core = NodeCore(
+        loop = NodeLoop(
             NodeCore.Configuration(
                 .host(hosting),
                 NodeDescription(
                     role: .host, peer: pin == nil ? Car.host : Peer(id: identity.peerID, name: "Dad's Car"),
                     radio: "virtual car", service: .democracyDJ),
-                identity: identity, contents: StoredNode(), origin: .now, seed: 1))
+                identity: identity, contents: StoredNode(), origin: .now, seed: 1),
+            waking: .last)
     }
 
     func start(_ shown: @escaping @Sendable (NodeEvent) -> Void) {
@@ -176,12 +176,11 @@ actor HostInTheCar: PageNode {
     }
 
     func join(_ peer: Peer, claiming claim: JoiningSecret?) throws(RefusalReason) -> LocalLink {
-        lastLink += 1
-        let id = lastLink
+        let (id, refusal) = loop.join(peer, claiming: claim, now: now)
         let (events, sink) = AsyncStream.makeStream(of: LocalLink.Event.self)
         links[id] = sink
-        let actions = take(claim.map { .claimed(id, peer, $0) } ?? .joined(id, peer))
-        for case .end(id, .refused(let reason)) in actions { throw reason }
+        performActions()
+        if let refusal { throw refusal }
         return LocalLink(id, events)
     }
 
@@ -196,11 +195,13 @@ actor HostInTheCar: PageNode {
         links.removeValue(forKey: id)?.finish()
     }
 
-    @discardableResult
-    private func take(_ event: NodeCore.Event) -> [NodeCore.Action] {
-        let actions = core.handle(event, now: now)
-        for action in actions { perform(action) }
-        return actions
+    private func take(_ event: NodeCore.Event) {
+        loop.take(event, now: now)
+        performActions()
+    }
+
+    private func performActions() {
+        while let action = loop.next(now: now, entropy: .random()) { perform(action) }
     }
 
     private func perform(_ action: NodeCore.Action) {

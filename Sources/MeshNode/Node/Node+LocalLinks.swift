@@ -8,14 +8,13 @@ extension Node {
     /// Links a peer that the caller vouches for, or one that claims to know the host's secret. Throws the reason that
     /// any refused guest gets.
     public func join(_ peer: Peer, claiming claim: JoiningSecret? = nil) throws(RefusalReason) -> LocalLink {
-        guard !hasEnded else { throw .ended }
-        let id = newLink()
+        guard !loop.hasEnded else { throw .ended }
+        let (id, refusal) = loop.join(peer, claiming: claim, now: clock.now)
         let (events, sink) = AsyncStream.makeStream(
             of: LocalLink.Event.self, bufferingPolicy: .bufferingOldest(NodeLimits.linkEvents))
         localLinks[id] = sink
-        let actions = core.handle(claim.map { .claimed(id, peer, $0) } ?? .joined(id, peer), now: clock.now)
-        perform(actions)
-        for case .end(id, .refused(let reason)) in actions { throw reason }
+        performActions()
+        if let refusal { throw refusal }
         return LocalLink(id, events)
     }
 

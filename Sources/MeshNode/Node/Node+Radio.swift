@@ -19,21 +19,17 @@ extension Node {
         case placesForRelays(Bool)
     }
 
-    func perform(_ actions: [NodeCore.Action]) {
-        performing += 1
-        for action in actions { perform(action) }
-        if performing == 1 { flushWoken() }
-        performing -= 1
-        if !hasEnded { clock.wake(at: core.deadline) }
+    /// Performs all actions of the node, and those that follow from them.
+    func performActions() {
+        guard !isPerforming else { return }
+        isPerforming = true
+        while let action = loop.next(now: clock.now, entropy: .random()) { perform(action) }
+        isPerforming = false
+        if !loop.hasEnded { clock.wake(at: loop.core.deadline) }
         resumeWaiting()
     }
 
-    /// Sends pending data after all other actions, in as few SDUs as possible.
-    func flushWoken() {
-        while let id = woken.popFirst() { flush(id) }
-    }
-
-    func perform(_ action: NodeCore.Action) {
+    private func perform(_ action: NodeCore.Action) {
         switch action {
         case .startRadio:
             peripherals = [:]
@@ -50,11 +46,11 @@ extension Node {
         case .cancelDial(let number):
             dialled[number] = nil
             dials.removeValue(forKey: number)?.cancel()
-        case .openCircuit(let place, let dial, let expected):
-            take(.opened(newLink(), NodeCore.Opening(in: place, dial: dial, expected: expected, entropy: .random())))
+        // The loop has done it.
+        case .openCircuit: break
         case .relay(let notice): radioWork.yield(.relay(notice))
         case .placesForRelays(let areKept): radioWork.yield(.placesForRelays(areKept))
-        case .wake(let id): woken.insert(id)
+        case .wake(let id): flush(id)
         case .close(let id, let afterFinalFrame): close(id, afterFinalFrame: afterFinalFrame)
         case .deliver(let message, let id): tell(.message(message), on: id)
         case .acknowledge(let number, let id): tell(.acknowledged(number), on: id)
@@ -63,7 +59,7 @@ extension Node {
             localLinks.removeValue(forKey: id)?.finish()
         case .measure(let id): measure(id)
         case .heed(let id, let note): heed(note, on: id)
-        case .write(let batch): write(batch)
+        case .write(let batch): if loop.hasEnded { lastWrite = batch } else { write(batch) }
         case .search(let request, let peer): find(request, for: peer)
         case .fetchCovers(let songs): covers.yield(songs)
         case .retryCovers: if let prefetcher = pictures.prefetcher { Task { await prefetcher.retry() } }
@@ -107,7 +103,7 @@ extension Node {
 
     /// Starts to host or to scan. Throws a `BearerError` where the radio cannot.
     func startRadio() async throws {
-        if core.isHost { try await manager.startHosting() } else { try await manager.startBrowsing() }
+        if loop.core.isHost { try await manager.startHosting() } else { try await manager.startBrowsing() }
     }
 
     func perform(_ work: RadioWork) async {

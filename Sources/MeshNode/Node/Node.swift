@@ -10,8 +10,8 @@ import NodeCore
 import NodeStore
 import ServiceLifecycle
 
-/// A running node, host or guest. It performs the decisions of `NodeCore` over a radio and a store, and makes none
-/// itself.
+/// A running node, host or guest. It performs the actions of a `NodeLoop` over a radio and a store, and decides
+/// nothing itself.
 public actor Node: Service, LinkCarrying {
     /// The events to show. A listener that falls behind loses the oldest events; the node does not wait for it.
     public nonisolated let output: AsyncStream<NodeEvent>
@@ -19,7 +19,7 @@ public actor Node: Service, LinkCarrying {
     nonisolated let sink = NodeOutput()
 
     package var carriers: [MeshCore.LinkID: LinkCarrier] = [:]
-    var core: NodeCore
+    var loop: NodeLoop
     let manager: BearerManager
     let store: NodeStore
     private let search: (any SongSearch)?
@@ -33,11 +33,10 @@ public actor Node: Service, LinkCarrying {
     /// The peers to dial, until the radio processes the request.
     var dialled: [Int: Peripheral] = [:]
     var dials: [Int: Task<Void, Never>] = [:]
-    private var lastLink: MeshCore.LinkID = 0
-    /// Links with data to send.
-    var woken: Set<MeshCore.LinkID> = []
-    /// How many lists of actions are being performed, nested in one another.
-    var performing = 0
+    /// Actions are being performed. Those that follow from them come after them.
+    var isPerforming = false
+    /// The last write, once the node ends.
+    var lastWrite = StoreBatch()
     var localLinks: [MeshCore.LinkID: AsyncStream<LocalLink.Event>.Continuation] = [:]
     /// Requests to the radio, processed one after another.
     let radioWork: AsyncStream<RadioWork>.Continuation
@@ -52,7 +51,6 @@ public actor Node: Service, LinkCarrying {
     private var lastQuestion = 0
     let quit: AsyncStream<ByeReason>.Continuation
     private let quits: AsyncStream<ByeReason>
-    private(set) var hasEnded = false
 
     /// Creates a node that continues where an earlier run with this store ended. `pictures` provides its covers.
     public init(
@@ -66,10 +64,11 @@ public actor Node: Service, LinkCarrying {
         self.store = store.store
         search = part.search
         manager = BearerManager(radio: radio, local: description.peer, service: description.service, logger: logger)
-        core = NodeCore(
+        loop = NodeLoop(
             NodeCore.Configuration(
                 part, description, identity: identity, contents: contents, setAside: store.setAside,
-                origin: clock.origin, seed: .random(in: 0 ... .max)))
+                origin: clock.origin, seed: .random(in: 0 ... .max)),
+            waking: .last)
         (radioWorks, radioWork) = AsyncStream.makeStream()
         (coverLists, covers) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         (quits, quit) = AsyncStream.makeStream()
@@ -94,7 +93,7 @@ public actor Node: Service, LinkCarrying {
     /// Sets the addresses of the node's page before it starts. `door` is the address for the browsers of guests, if
     /// they may join. `passengers` is the link that admits them.
     public func isShown(at http: String, door: String? = nil, passengers: String? = nil) {
-        core.isShown(at: http, door: door, passengers: passengers)
+        loop.core.isShown(at: http, door: door, passengers: passengers)
     }
 
     /// Sends an input to the node, and returns when the node has room for more.
@@ -112,7 +111,7 @@ public actor Node: Service, LinkCarrying {
     /// Returns true once the node has processed everything sent before; a hanging node does not answer. Returns false
     /// if the node has ended or the task was cancelled.
     public func answers() async -> Bool {
-        guard !hasEnded else { return false }
+        guard !loop.hasEnded else { return false }
         let (answer, asker) = AsyncStream<Void>.makeStream()
         lastQuestion += 1
         askers[lastQuestion] = asker
@@ -164,18 +163,12 @@ public actor Node: Service, LinkCarrying {
 
     /// Says goodbye and stores the last state. A hanging disk or radio does not keep the node from ending.
     private func end() async {
-        hasEnded = true
-        var final = StoreBatch()
-        for action in core.handle(.end, now: clock.now) {
-            if case .write(let batch) = action { final = batch } else { perform(action) }
-        }
-        flushWoken()
-        resumeWaiting()
+        take(.end)
         // The goodbye and the write run in parallel, so that each peer gets its goodbye although the disk hangs.
-        await withDeadline(NodeLimits.farewell) { [final, manager, pictures, store, sink, logger] in
+        await withDeadline(NodeLimits.farewell) { [lastWrite, manager, pictures, store, sink, logger] in
             async let goodbye: Void = self.sayGoodbye()
             do throws(NodeStoreError) {
-                try await store.write(final)
+                try await store.write(lastWrite)
             } catch {
                 logger.error("the last state is not stored: \(error)")
                 sink.yield(.notice(Notice(NetworkError(error))))
@@ -194,7 +187,7 @@ public actor Node: Service, LinkCarrying {
     }
 
     private func finish() {
-        hasEnded = true
+        loop.abandon()
         for asker in askers.values { asker.finish() }
         askers = [:]
         for link in localLinks.values { link.finish() }
@@ -206,11 +199,8 @@ public actor Node: Service, LinkCarrying {
 
     // MARK: Events
 
-    /// Passes an event to the core and performs its actions.
-    func take(_ event: NodeCore.Event) {
-        guard !hasEnded || event.isOfLinks else { return }
-        perform(core.handle(event, now: clock.now))
-    }
+    /// Passes an event to the node and performs its actions.
+    func take(_ event: NodeCore.Event) { if loop.take(event, now: clock.now) { performActions() } }
 
     private func take(_ cover: ArtworkPrefetcher.Output) async {
         switch cover {
@@ -231,13 +221,13 @@ public actor Node: Service, LinkCarrying {
     package func channelClosed(_ id: MeshCore.LinkID) { take(.channelClosed(id)) }
 
     package func nextSDU(for id: MeshCore.LinkID, limit: Int) -> [UInt8]? {
-        guard let (sdu, actions) = core.nextSDU(for: id, limit: limit, now: clock.now) else { return nil }
-        if !actions.isEmpty { perform(actions) }
+        guard let sdu = loop.nextSDU(for: id, limit: limit, now: clock.now) else { return nil }
+        performActions()
         return sdu
     }
 
     package func untilReadable(_ id: MeshCore.LinkID) async {
-        while !core.mayRead(id, now: clock.now) { await withCheckedContinuation { waiting.append($0) } }
+        while !loop.core.mayRead(id, now: clock.now) { await withCheckedContinuation { waiting.append($0) } }
     }
 
     /// Carries an open channel, which this node has dialled or a peer has opened.
@@ -247,23 +237,18 @@ public actor Node: Service, LinkCarrying {
         let bearer = await transport.bearer
         let expected = transport.expectedPeer
         let advertised = transport.advertisedFlags
-        guard !hasEnded else { return await transport.close() }
-        let id = newLink()
+        guard !loop.hasEnded else { return await transport.close() }
         let opening = NodeCore.Opening(
             dial == nil ? .responder : .initiator, sendMTU: sendMTU, dial: dial, expected: expected,
             advertised: advertised, refusal: refusal, bearer: bearer, entropy: .random())
-        carry(id, over: transport, sendMTU: sendMTU) { take(.opened(id, opening)) }
-    }
-
-    func newLink() -> MeshCore.LinkID {
-        lastLink += 1
-        return lastLink
+        let id = loop.open(opening, now: clock.now)
+        carry(id, over: transport, sendMTU: sendMTU) { performActions() }
     }
 
     // MARK: Waiting
 
     func untilRoom() async {
-        while !core.hasRoom { await withCheckedContinuation { waiting.append($0) } }
+        while !loop.core.hasRoom { await withCheckedContinuation { waiting.append($0) } }
     }
 
     func resumeWaiting() {
@@ -297,20 +282,10 @@ public actor Node: Service, LinkCarrying {
 
     /// Searches this host's library, or the songs that this session has played. Empty at a guest.
     public func find(_ query: SongQuery) async -> FoundSongs {
-        guard let host = core.app.host else { return [] }
+        guard let host = loop.core.app.host else { return [] }
         if query.shelf == .heard { return host.heard(from: query.from, atMost: DJLimits.searchResults) }
         let library: any SongSearch = search ?? host.library
         return await library.find(query, atMost: DJLimits.searchResults)
-    }
-}
-
-extension NodeCore.Event {
-    /// Whether the node still processes the event while it says goodbye.
-    fileprivate var isOfLinks: Bool {
-        switch self {
-        case .received, .channelClosed: true
-        default: false
-        }
     }
 }
 

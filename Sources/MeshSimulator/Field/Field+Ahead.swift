@@ -70,8 +70,8 @@ extension Field {
         guard let turn = nodes[node].turn.take() else { return }
         nodes[node].settled = turn.entry
         touch(node)
-        guard let actions = turns.answer(of: turn) else { return }
-        perform(actions, node)
+        guard turns.answer(of: turn) else { return }
+        perform(node)
         readAgain(node)
     }
 }

@@ -33,9 +33,7 @@ extension Field {
                 hasMore = true
                 break
             }
-            guard let core = nodes[node].core,
-                let (sdu, actions) = core({ $0.nextSDU(for: id, limit: Limits.sduBytes, now: instant) })
-            else { break }
+            guard let sdu = nodes[node].core?.loop.nextSDU(for: id, limit: Limits.sduBytes, now: instant) else { break }
             links[link].ends[end].queue.append(FieldLink.Packet(sdu: sdu))
             links[link].ends[end].bytes += sdu.count
             links[link].ends[end].sdus += 1
@@ -43,7 +41,7 @@ extension Field {
             tally.bytes += sdu.count
             if nodes[node].isHost { tally.hostBytes += sdu.count }
             if FieldLink.isData(sdu.count, from: end) { isUsed(link) }
-            perform(actions, node)
+            perform(node)
             count += 1
         }
         links[link].ends[end].hasMore = hasMore

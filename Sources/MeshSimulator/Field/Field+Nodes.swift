@@ -4,7 +4,7 @@ import DemocracyDJ
 import MeshProtocol
 import NodeCore
 
-// Nodes: their start and end. Performs the actions of their cores, as the actor `Node` does.
+// Nodes: their start and end. Performs the actions of their loops, as the actor `Node` does.
 
 extension Field {
     // MARK: Lives
@@ -22,10 +22,10 @@ extension Field {
                 role: nodes[node].isHost ? .host : .guest, peer: Peer(id: nodes[node].peer, name: nodes[node].name),
                 radio: "simulated", service: .democracyDJ),
             identity: nodes[node].identity, contents: nodes[node].disk, origin: Self.origin, seed: random.next())
-        var core = NodeCore(configuration)
-        core.share(checked)
-        core.share(reading)
-        nodes[node].core = RunningCore(core)
+        var loop = NodeLoop(configuration, waking: .inOrder)
+        loop.core.share(checked)
+        loop.core.share(reading)
+        nodes[node].core = RunningNode(loop)
         if nodes[node].isHost { startAdvertising(node) }
         feed(.started, node)
         pull()
@@ -73,12 +73,13 @@ extension Field {
     /// The same, in the middle of another event.
     mutating func take(_ event: NodeCore.Event, _ node: Int) {
         settle(node)
-        guard let actions = nodes[node].core?({ $0.handle(event, now: instant) }) else { return }
-        perform(actions, node)
+        nodes[node].core?.loop.take(event, now: instant)
+        perform(node)
     }
 
-    mutating func perform(_ actions: [NodeCore.Action], _ node: Int) {
-        for action in actions { perform(action, node) }
+    /// Performs all actions of a node.
+    mutating func perform(_ node: Int) {
+        while let action = nodes[node].core?.loop.next(now: instant, entropy: entropy()) { perform(action, node) }
     }
 
     private mutating func perform(_ action: NodeCore.Action, _ node: Int) {
@@ -94,12 +95,9 @@ extension Field {
         case .cancelDial(let number):
             trace(node, "dial \(number) is given up")
             cancelDial(node, number)
-        case .openCircuit(let place, let dial, let expecting):
-            nodes[node].lastLink += 1
+        case .openCircuit(let place, _, _):
             trace(node, "circuit on link \(place.carrier)")
             if place.host != nil { reaches(.circuit, node) }
-            let opening = NodeCore.Opening(in: place, dial: dial, expected: expecting, entropy: entropy())
-            take(.opened(nodes[node].lastLink, opening), node)
         case .relay(let notice):
             trace(
                 node, "relays: \(notice.map { "\($0.hops) hops, \($0.hasRoom ? "room" : "no room")" } ?? "no longer")")
@@ -121,7 +119,6 @@ extension Field {
             schedule(.shuts(link: link, end: end), at: now + wait)
         case .measure(let id): measure(id, node)
         case .write(let batch):
-            if nodes[node].writing != nil { broken(node, "two writes at a time") }
             nodes[node].writing = batch
             schedule(.written(node: node), at: now + 1_000 + random.below(9_000))
         case .show(let event): shows(event, node)
@@ -146,7 +143,8 @@ extension Field {
 
     private mutating func measure(_ id: MeshCore.LinkID, _ node: Int) {
         guard let (link, end) = place(of: id, node) else { return }
-        take(.measured(id, rssi: signal(node, links[link].ends[1 - end].node), nil), node)
+        let rssi = signal(node, links[link].ends[1 - end].node)
+        nodes[node].core?.loop.take(.measured(id, rssi: rssi, nil), now: instant)
     }
 
     /// The event of a node that hears this node's advertisement.

@@ -162,14 +162,17 @@ extension Field {
     private mutating func begin(_ link: Int, _ end: Int, _ dial: FieldNode.Dial?) {
         guard !links[link].ends[end].isClosed else { return }
         let node = links[link].ends[end].node
-        nodes[node].lastLink += 1
-        links[link].ends[end].id = nodes[node].lastLink
         let opening = NodeCore.Opening(
             end == 0 ? .initiator : .responder, sendMTU: Limits.sduBytes, dial: dial?.number,
             expected: dial?.expecting,
             advertised: AdvertisedFlags(critical: nodes[links[link].ends[1].node].isHost ? [] : .circuitsOnly),
             entropy: entropy())
-        feed(.opened(nodes[node].lastLink, opening), node)
+        settle(node)
+        guard let id = nodes[node].core?.loop.open(opening, now: instant) else { return }
+        links[link].ends[end].id = id
+        perform(node)
+        readAgain(node)
+        touch(node)
     }
 
     mutating func cancelDial(_ node: Int, _ number: Int) {

@@ -4,7 +4,7 @@ import DemocracyDJ
 import MeshProtocol
 import NodeCore
 
-/// A node of a field: a `NodeCore`, its radio, its disk, and its screen.
+/// A node of a field: a `NodeLoop`, its radio, its disk, and its screen.
 struct FieldNode {
     /// A dial without a channel so far.
     struct Dial {
@@ -31,7 +31,7 @@ struct FieldNode {
     let isRelay: Bool
 
     /// Nil before it starts, and once it is gone.
-    var core: RunningCore?
+    var core: RunningNode?
     var isGone = false
     var disk = StoredNode()
     var writing: StoreBatch?
@@ -44,7 +44,6 @@ struct FieldNode {
     var concerned = 0
     /// Ticks in a row at one time.
     var spins = 0
-    var lastLink: MeshCore.LinkID = 0
 
     // The radio
     var place: FieldPoint

@@ -10,7 +10,7 @@ import Synchronization
 final class NodeTurn: @unchecked Sendable {
     enum Question {
         case event(NodeCore.Event)
-        /// Time has passed. Without anything due, there is no answer.
+        /// Time has passed. Without anything due, the node is not asked.
         case tick
     }
 
@@ -24,15 +24,15 @@ final class NodeTurn: @unchecked Sendable {
     }
 
     private let state = Atomic<Int>(State.idle)
-    private var core: RunningCore?
+    private var core: RunningNode?
     private var question = Question.tick
     private var time = 0
-    private var answer: [NodeCore.Action]?
+    private var hasAnswer = false
     /// The number of its entry on the agenda.
     private(set) var entry = 0
 
     /// Asks a node. The turn must be idle.
-    func open(_ core: RunningCore, _ question: Question, entry: FieldAgenda.Entry) {
+    func open(_ core: RunningNode, _ question: Question, entry: FieldAgenda.Entry) {
         (self.core, self.question, self.entry, time) = (core, question, entry.number, entry.at)
         state.store(State.open, ordering: .releasing)
     }
@@ -42,25 +42,25 @@ final class NodeTurn: @unchecked Sendable {
         let claim = state.compareExchange(
             expected: State.open, desired: State.taken, ordering: .acquiringAndReleasing)
         guard claim.exchanged else { return false }
-        answer = core?({ decide(&$0) })
+        hasAnswer = core.map { decide(&$0.loop) } ?? false
         (core, question) = (nil, .tick)
         state.store(State.decided, ordering: .releasing)
         return true
     }
 
-    private func decide(_ core: inout NodeCore) -> [NodeCore.Action]? {
+    private func decide(_ loop: inout NodeLoop) -> Bool {
         let now = MeshInstant.microseconds(time)
         switch question {
-        case .event(let event): return core.handle(event, now: now)
-        case .tick: return core.deadline.map { $0 <= now } == true ? core.handle(.tick, now: now) : nil
+        case .event(let event): return loop.take(event, now: now)
+        case .tick: return loop.core.deadline.map { $0 <= now } == true && loop.take(.tick, now: now)
         }
     }
 
     var isDecided: Bool { state.load(ordering: .acquiring) == State.decided }
 
-    /// Returns the answer. Call it once; the turn is idle afterwards.
-    func takeAnswer() -> [NodeCore.Action]? {
+    /// Whether the node has an answer: its next actions. Call it once; the turn is idle afterwards.
+    func takeAnswer() -> Bool {
         defer { state.store(State.idle, ordering: .relaxed) }
-        return answer.take()
+        return hasAnswer
     }
 }

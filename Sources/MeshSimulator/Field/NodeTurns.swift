@@ -29,8 +29,8 @@ final class NodeTurns: Sendable {
     /// This many turns are open. All of them are answered before the next window.
     func begin(_ count: Int) { board.begin(count) }
 
-    /// A node's decision. While another thread makes it, this thread works on other turns.
-    func answer(of turn: NodeTurn) -> [NodeCore.Action]? {
+    /// Whether a node has decided something. While another thread does it, this thread works on other turns.
+    func answer(of turn: NodeTurn) -> Bool {
         if !turn.decide() {
             while !turn.isDecided { if !board.decideLast() { sched_yield() } }
         }

@@ -4,17 +4,17 @@ import DemocracyDJ
 import MeshProtocol
 import NodeCore
 
-/// A node's core while it runs. It is a class, so that access to other parts of a node does not copy the core's state.
-final class RunningCore {
-    private var core: NodeCore
+/// A running node. It is a class, so that access to other parts of a node does not copy the core's state.
+final class RunningNode {
+    var loop: NodeLoop
 
-    init(_ core: NodeCore) { self.core = core }
+    init(_ loop: NodeLoop) { self.loop = loop }
 
-    /// Reads or changes the core in place.
-    func callAsFunction<Seen>(_ use: (inout NodeCore) -> Seen) -> Seen { use(&core) }
+    /// Reads the core in place.
+    func callAsFunction<Seen>(_ look: (NodeCore) -> Seen) -> Seen { look(loop.core) }
 }
 
-/// A node of a world: a `NodeCore`, its disk, and its screen.
+/// A node of a world: a `NodeLoop`, its disk, and its screen.
 struct SimulatedNode {
     let index: Int
     let identity: Identity
@@ -30,9 +30,9 @@ struct SimulatedNode {
     /// The number of its life. Each start begins a new one.
     var life = 0
     /// Nil while it is down.
-    var core: RunningCore?
+    var core: RunningNode?
     var hasAdapter = true
-    /// Link numbers are never used twice.
+    /// The latest link of its former lives.
     var lastLink: MeshCore.LinkID = 0
     /// How far its clock is ahead of the world's. It begins at zero with each life, and jumps.
     var clockLead: Duration = .zero
@@ -43,7 +43,6 @@ struct SimulatedNode {
     var writing: StoreBatch?
     /// The last write, once the node ends.
     var final: StoreBatch?
-    var isEnding = false
     /// Its deadline, by its own clock.
     var timer: Duration?
     var isScanning = false
@@ -51,8 +50,6 @@ struct SimulatedNode {
     var notice: NodeCore.RelayNotice?
     /// Whether a host reserves its last slots for relays.
     var placesForRelays = false
-    /// Circuits that its core has requested or was offered. Their links must begin.
-    var circuits: [NodeCore.Opening] = []
     /// The host's state when a link in a circuit was requested.
     var stateAtOpen: [MeshCore.LinkID: StateVersion] = [:]
     /// The link to the host at the time of the current write's decision. States shown after the write came over this
@@ -69,17 +66,19 @@ struct SimulatedNode {
     var screen = Screen()
 
     var isHost: Bool { index == 0 }
+    var isEnding: Bool { core?.loop.hasEnded == true }
 
     /// Forgets the state that ends with a life.
     mutating func die() {
         life += 1
+        lastLink = core?.loop.lastLink ?? lastLink
         core = nil
         links = [:]
-        (writing, final, isEnding) = (nil, nil, false)
+        (writing, final) = (nil, nil)
         timer = nil
         isScanning = false
         notice = nil
-        (circuits, stateAtOpen, linkOfWrite) = ([], [:], nil)
+        (stateAtOpen, linkOfWrite) = ([:], nil)
         dials = [:]
         unread = []
         inputs = []

@@ -182,11 +182,10 @@ extension World {
         let limit = sduLimit(channel, end)
         while channels[channel].ends[end].underway.count < scenario.credits {
             let time = localTime(of: node)
-            guard let (sdu, actions) = nodes[node].core?({ $0.nextSDU(for: link, limit: limit, now: time) })
-            else { return }
+            guard let sdu = nodes[node].core?.loop.nextSDU(for: link, limit: limit, now: time) else { return }
             if sdu.count > limit { broken(.overLimit, nodes[node].name, "an SDU of \(sdu.count) bytes") }
             put(sdu, channel, end)
-            perform(actions, node)
+            perform(node)
             goOn(node)
         }
     }

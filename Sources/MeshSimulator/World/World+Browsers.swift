@@ -150,14 +150,15 @@ extension World {
     /// Gives a link to a guest without one. Returns why the node does not admit it, or nil if it has a link.
     private mutating func link(_ browser: Int) -> RefusalReason? {
         guard browsers[browser].guest?.link == nil else { return nil }
-        nodes[0].lastLink += 1
-        let link = nodes[0].lastLink
+        let peer = browsers[browser].peer
+        guard let (link, refusal) = nodes[0].core?.loop.join(peer, now: localTime(of: 0)) else { return nil }
         browserLinks[link] = BrowserLink(browser: browser)
-        feed(.joined(link, browsers[browser].peer), 0)
-        if case .refused(let reason)? = browserLinks[link]?.end {
+        perform(0)
+        goOn(0)
+        if let refusal {
             browserLinks[link] = nil
-            checkRefusal(reason, browser)
-            return reason
+            checkRefusal(refusal, browser)
+            return refusal
         }
         figures.visits += 1
         trace(browser: browser, "is let in by link \(link)")

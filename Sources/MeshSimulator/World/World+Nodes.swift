@@ -4,7 +4,7 @@ import DemocracyDJ
 import MeshProtocol
 import NodeCore
 
-/// Nodes: they start, end and are killed. Performs the actions of their cores, as the actor `Node` does.
+/// Nodes: they start, end and are killed. Performs the actions of their loops, as the actor `Node` does.
 extension World {
     /// The time of a node's own clock.
     func localTime(of node: Int) -> MeshInstant { now + nodes[node].clockLead }
@@ -15,16 +15,16 @@ extension World {
         guard nodes[node].core == nil else { return }
         nodes[node].life += 1
         nodes[node].clockLead = .zero - now
+        var description = NodeDescription(
+            role: node == 0 ? .host : .guest, peer: Peer(id: nodes[node].peer, name: nodes[node].name),
+            radio: "simulated", service: .democracyDJ)
+        // Half of the guests have a page, which shows covers.
+        if node % 2 == 1 { description.http = "http://simulated" }
         let configuration = NodeCore.Configuration(
             node == 0 ? .host(hosting) : .guest(wanted: nil, relays: scenario.reach?.relays.contains(node) == true),
-            NodeDescription(
-                role: node == 0 ? .host : .guest, peer: Peer(id: nodes[node].peer, name: nodes[node].name),
-                radio: "simulated", service: .democracyDJ),
-            identity: nodes[node].identity, contents: nodes[node].disk, origin: Self.origin, seed: random.next())
-        var core = NodeCore(configuration)
-        // Half of the guests have a page, which shows covers.
-        if node % 2 == 1 { core.isShown(at: "http://simulated", door: nil) }
-        nodes[node].core = RunningCore(core)
+            description, identity: nodes[node].identity, contents: nodes[node].disk, origin: Self.origin,
+            seed: random.next())
+        nodes[node].core = RunningNode(NodeLoop(configuration, waking: .inOrder, lastLink: nodes[node].lastLink))
         trace(node, "starts")
         let wishes = nodes[node].disk.guest?.wishes.map(\.songID) ?? []
         let epoch = nodes[node].core?({ $0.app.host?.state.epoch }) ?? 0
@@ -63,10 +63,8 @@ extension World {
     mutating func ends(_ node: Int, _ life: Int) {
         guard nodes[node].life == life, !nodes[node].isEnding else { return }
         trace(node, "ends")
-        nodes[node].isEnding = true
-        let time = localTime(of: node)
-        let actions = nodes[node].core?({ $0.handle(.end, now: time) }) ?? []
-        perform(actions, node)
+        nodes[node].core?.loop.take(.end, now: localTime(of: node))
+        perform(node)
         schedule(.gone(node: node, life: life), after: random.time(300...1_500))
     }
 
@@ -86,27 +84,26 @@ extension World {
 
     /// A channel is open at a node's end.
     mutating func begin(_ node: Int, _ channel: Int, _ end: Int) {
-        nodes[node].lastLink += 1
-        let link = nodes[node].lastLink
         let dial = end == 0 ? channels[channel].ends[0].dial : nil
-        channels[channel].ends[end].link = link
         if node == 0 { channels[channel].stateAtOpen = story.lastShown }
-        nodes[node].links[link] = SimulatedLink(channel: channel, end: end)
         let opening = NodeCore.Opening(
             end == 0 ? .initiator : .responder, sendMTU: sduLimit(channel, end), dial: dial,
             expected: dial.flatMap { nodes[node].dials.removeValue(forKey: $0) },
             advertised: channels[channel].dialled > 0 ? AdvertisedFlags(critical: .circuitsOnly) : nil,
             entropy: MeshCore.Entropy(random.bytes(MeshCore.Entropy.byteCount)))
-        feed(.opened(link, opening), node, on: link)
+        guard let link = nodes[node].core?.loop.open(opening, now: localTime(of: node)) else { return }
+        channels[channel].ends[end].link = link
+        nodes[node].links[link] = SimulatedLink(channel: channel, end: end)
+        perform(node, on: link)
+        goOn(node, link)
     }
 
     // MARK: Events
 
     /// Feeds an event to a node and performs its actions. `link` is the event's link.
     mutating func feed(_ event: NodeCore.Event, _ node: Int, on link: MeshCore.LinkID? = nil) {
-        let time = localTime(of: node)
-        guard let actions = nodes[node].core?({ $0.handle(event, now: time) }) else { return }
-        perform(actions, node, on: link)
+        guard nodes[node].core?.loop.take(event, now: localTime(of: node)) == true else { return }
+        perform(node, on: link)
         goOn(node, link)
         if case .written = event { checkWritten(node) }
     }
@@ -116,9 +113,8 @@ extension World {
         while !nodes[node].inputs.isEmpty, !nodes[node].isEnding, hasRoom(node) {
             let input = nodes[node].inputs.removeFirst()
             note(input, node)
-            let time = localTime(of: node)
-            let actions = nodes[node].core?({ $0.handle(.input(input), now: time) }) ?? []
-            perform(actions, node)
+            nodes[node].core?.loop.take(.input(input), now: localTime(of: node))
+            perform(node)
         }
         readAgain(node)
         check(node, link)
@@ -152,21 +148,15 @@ extension World {
         goOn(node)
     }
 
-    mutating func perform(_ actions: [NodeCore.Action], _ node: Int, on link: MeshCore.LinkID? = nil) {
-        for action in actions { perform(action, node, link) }
-        checkAcknowledgements()
-        beginCircuits(node)
-    }
-
-    /// Links in circuits begin as soon as they are requested or offered.
-    private mutating func beginCircuits(_ node: Int) {
-        while !nodes[node].circuits.isEmpty {
-            let opening = nodes[node].circuits.removeFirst()
-            nodes[node].lastLink += 1
-            let (id, time) = (nodes[node].lastLink, localTime(of: node))
-            if node > 0 { nodes[node].stateAtOpen[id] = story.lastShown }
-            perform(nodes[node].core?({ $0.handle(.opened(id, opening), now: time) }) ?? [], node)
+    /// Performs all actions of a node.
+    mutating func perform(_ node: Int, on link: MeshCore.LinkID? = nil) {
+        let time = localTime(of: node)
+        while let action = nodes[node].core?.loop.next(
+            now: time, entropy: MeshCore.Entropy(random.bytes(MeshCore.Entropy.byteCount)))
+        {
+            perform(action, node, link)
         }
+        checkAcknowledgements()
     }
 
     private mutating func perform(_ action: NodeCore.Action, _ node: Int, _ link: MeshCore.LinkID?) {
@@ -179,10 +169,8 @@ extension World {
         case .deliver(let message, let id): tell(.message(message), on: id)
         case .acknowledge(let number, let id): tell(.acknowledged(number), on: id)
         case .end(let id, let end): tell(.ended(end), on: id)
-        case .openCircuit(let place, let dial, let expecting):
-            let entropy = MeshCore.Entropy(random.bytes(MeshCore.Entropy.byteCount))
-            nodes[node].circuits.append(
-                NodeCore.Opening(in: place, dial: dial, expected: expecting, entropy: entropy))
+        case .openCircuit:
+            if node > 0, let id = nodes[node].core?.loop.lastLink { nodes[node].stateAtOpen[id] = story.lastShown }
         case .relay(let notice):
             trace(node, "relays: \(notice.map { "\($0.hops) hops" } ?? "no longer")")
             nodes[node].notice = notice
@@ -251,7 +239,6 @@ extension World {
     // MARK: The disk
 
     private mutating func write(_ batch: StoreBatch, _ node: Int) {
-        if nodes[node].writing != nil { broken(.toldTooEarly, nodes[node].name, "two writes at a time") }
         nodes[node].writing = batch
         nodes[node].linkOfWrite = hostLink(of: node)
         story.beginWrite(node)

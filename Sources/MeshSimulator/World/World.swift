@@ -5,7 +5,7 @@ import MeshProtocol
 
 /// A host, its guests, the air between them and attackers, in virtual time.
 ///
-/// It performs the actions of each `NodeCore`, as the actor `Node` does, and checks every event. One generator draws
+/// It performs the actions of each `NodeLoop`, as the actor `Node` does, and checks every event. One generator draws
 /// all random numbers in the order of events, so a seed determines the run.
 struct World {
     let scenario: Scenario

@@ -5,8 +5,8 @@ import MeshProtocol
 
 /// A complete node as one struct: the protocol, the features, reconnecting and what people see.
 ///
-/// An event goes in, actions come out as data. The struct reads no clock, draws no random numbers and never awaits. The
-/// actor `Node` performs the actions, and so does the simulator.
+/// An event goes in, actions come out as data. The struct reads no clock, draws no random numbers and never awaits.
+/// `NodeLoop` runs it for the actor `Node` and for the simulator, which perform the actions.
 ///
 /// The rule of the step is: decide, write, then send, acknowledge and show. Events above the links are decided in
 /// steps. The features decide, and their changes leave as one `write`. Results are sent, acknowledged and shown only
@@ -140,7 +140,7 @@ public struct NodeCore: Sendable {
         /// Cancel this dial.
         case cancelDial(Int)
         /// Open a link in a circuit: send `opened` with random bytes. It must contain the dial and the expected peer,
-        /// if any.
+        /// if any. `NodeLoop` does that.
         case openCircuit(CircuitPlace, dial: Int?, expecting: Peer.ID?)
         /// Advertise this node as a relay with this content; nil stops that.
         case relay(RelayNotice?)
