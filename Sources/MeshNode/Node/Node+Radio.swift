@@ -8,17 +8,6 @@ import NodeCore
 // Performs the core's actions, and translates the radio's reports into the core's events.
 
 extension Node {
-    /// Requests to the radio.
-    enum RadioWork: Sendable {
-        case start
-        case stopScanning
-        case retry
-        case linksChanged
-        case dial(Int, expecting: Peer.ID)
-        case relay(NodeCore.RelayNotice?)
-        case placesForRelays(Bool)
-    }
-
     /// Performs all actions of the node, and those that follow from them.
     func performActions() {
         guard !isPerforming else { return }
@@ -33,23 +22,19 @@ extension Node {
         switch action {
         case .startRadio:
             peripherals = [:]
-            radioWork.yield(.start)
-        case .stopScanning: radioWork.yield(.stopScanning)
-        case .retryRadio: radioWork.yield(.retry)
-        case .linksChanged: radioWork.yield(.linksChanged)
-        case .dial(let number, let head, let expecting):
+            radioWork.yield(action)
+        case .stopScanning, .retryRadio, .linksChanged, .relay, .placesForRelays: radioWork.yield(action)
+        case .dial(let number, let head, _):
             guard let peripheral = peripherals[head] else {
                 return take(.dialFailed(number, refusal: nil))
             }
             dialled[number] = peripheral
-            radioWork.yield(.dial(number, expecting: expecting))
+            radioWork.yield(action)
         case .cancelDial(let number):
             dialled[number] = nil
             dials.removeValue(forKey: number)?.cancel()
         // The loop has done it.
         case .openCircuit: break
-        case .relay(let notice): radioWork.yield(.relay(notice))
-        case .placesForRelays(let areKept): radioWork.yield(.placesForRelays(areKept))
         case .wake(let id): flush(id)
         case .close(let id, let afterFinalFrame): close(id, afterFinalFrame: afterFinalFrame)
         case .deliver(let message, let id): tell(.message(message), on: id)
@@ -106,16 +91,17 @@ extension Node {
         if loop.core.isHost { try await manager.startHosting() } else { try await manager.startBrowsing() }
     }
 
-    func perform(_ work: RadioWork) async {
-        switch work {
-        case .start:
+    /// Performs a request to the radio.
+    func request(_ action: NodeCore.Action) async {
+        switch action {
+        case .startRadio:
             do {
                 try await startRadio()
             } catch {
                 take(.radioFailed(NetworkError(radio: error)))
             }
         case .stopScanning: await manager.stopBrowsing()
-        case .retry: await manager.tryAgain()
+        case .retryRadio: await manager.tryAgain()
         case .linksChanged: await manager.linksChanged()
         case .relay(let notice):
             await manager.relay(
@@ -125,9 +111,10 @@ extension Node {
                         placesForRelays: $0.placesForRelays, asksForPIN: $0.asksForPIN)
                 })
         case .placesForRelays(let areKept): await manager.keepPlaces(forRelays: areKept)
-        case .dial(let number, let expecting):
+        case .dial(let number, _, let expecting):
             guard let peripheral = dialled.removeValue(forKey: number) else { return }
             dials[number] = Task { await self.dial(number, peripheral, expecting) }
+        default: break
         }
     }
 

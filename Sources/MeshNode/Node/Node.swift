@@ -38,9 +38,9 @@ public actor Node: Service, LinkCarrying {
     /// The last write, once the node ends.
     var lastWrite = StoreBatch()
     var localLinks: [MeshCore.LinkID: AsyncStream<LocalLink.Event>.Continuation] = [:]
-    /// Requests to the radio, processed one after another.
-    let radioWork: AsyncStream<RadioWork>.Continuation
-    private let radioWorks: AsyncStream<RadioWork>
+    /// Requests to the radio, performed one after another.
+    let radioWork: AsyncStream<NodeCore.Action>.Continuation
+    private let radioWorks: AsyncStream<NodeCore.Action>
     /// The songs on view, for loading their covers.
     let covers: AsyncStream<[Song]>.Continuation
     private let coverLists: AsyncStream<[Song]>
@@ -134,7 +134,7 @@ public actor Node: Service, LinkCarrying {
             Task { await self.listen() },
             Task { for await _ in clock.ticks { self.take(.tick) } },
             Task { await self.followClock() },
-            Task { for await work in radioWorks { await self.perform(work) } },
+            Task { for await action in radioWorks { await self.request(action) } },
             Task { for await songs in coverLists { await pictures.prefetcher?.show(songs) } },
             Task {
                 guard let prefetcher = pictures.prefetcher else { return }
