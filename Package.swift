@@ -127,9 +127,7 @@ let package = Package(
         .target(
             name: "MeshNode",
             dependencies: [
-                "Bearers", "BLETransport", "BrokerBearer", "CLinux", "CoverArt", "LANBearer", "MeshSession",
-                "DemocracyDJ",
-                "NodeCore", "NodeStore", asyncAlgorithms,
+                "Bearers", "CLinux", "CoverArt", "MeshSession", "DemocracyDJ", "NodeCore", "NodeStore", asyncAlgorithms,
                 lifecycle, locks, logging,
             ],
             swiftSettings: strict),
@@ -205,8 +203,9 @@ let package = Package(
         .executableTarget(
             name: "roadmesh",
             dependencies: [
-                "Bearers", "BLETransport", "CLinux", "CoverArt", "Dashboard", "Diagnostics", "FieldTest",
-                "HostIntegration",
+                "Bearers", "BLETransport", "BrokerBearer", "CLinux", "CoverArt", "Dashboard", "Diagnostics",
+                "FieldTest",
+                "HostIntegration", "LANBearer",
                 "MeshNode", "NodeCore", "MusicLibrary",
                 "MusicPlayer", "NodeStore", "TerminalUI", lifecycle,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -272,7 +271,8 @@ let package = Package(
             name: "CoverArtTests", dependencies: ["CoverArt", "TestSupport", http, networking, networkTypes],
             swiftSettings: strict),
         .testTarget(
-            name: "MeshNodeTests", dependencies: ["MeshNode", "NodeCore", "NodeStore", "TestSupport", logging],
+            name: "MeshNodeTests",
+            dependencies: ["MeshNode", "Bearers", "BLETransport", "NodeCore", "NodeStore", "TestSupport", logging],
             swiftSettings: strict),
         .testTarget(
             name: "MusicLibraryTests",
@@ -328,7 +328,9 @@ let package = Package(
                 "NodeStore", "TerminalUI", "TestSupport", "roadmesh",
             ],
             swiftSettings: strict),
-        .testTarget(name: "roadmeshTests", dependencies: ["roadmesh", "FieldTest"], swiftSettings: strict),
+        .testTarget(
+            name: "roadmeshTests", dependencies: ["roadmesh", "FieldTest", "TestSupport", logging],
+            swiftSettings: strict),
     ],
     cxxLanguageStandard: .cxx17
 )

@@ -2,14 +2,15 @@
 
 import DemocracyDJ
 import FoundationEssentials
+import MeshNode
 
 /// Reads a song list from a file. Errors say how to fix the list.
-public enum SongListFile {
+enum SongListFile {
     /// Largest file that is read, in bytes: ten thousand songs with long names.
     private static let maximumBytes = 8 << 20
 
     /// Reads the songs in a file.
-    public static func load(_ path: String) throws(SetupProblem) -> [Song] {
+    static func load(_ path: String) throws(SetupProblem) -> [Song] {
         let data: Data
         do {
             data = try Data(contentsOf: URL(filePath: path))

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrokerBearer
+import MeshNode
 
 /// The broker that a node uses in addition to its radio.
-public struct BrokerChoice: Hashable, Sendable {
+struct BrokerChoice: Hashable, Sendable {
     /// The broker's address.
-    public private(set) var address: BrokerAddress
+    private(set) var address: BrokerAddress
     /// The files for TLS.
-    public private(set) var files: BrokerFiles
+    private(set) var files: BrokerFiles
 
     /// Parses the options. `password` comes from outside the URL, because every user of the device can see the URL.
-    public init(
+    init(
         _ url: String, password: String? = nil, authorities: String? = nil, certificate: String? = nil,
         key: String? = nil
     ) throws(SetupProblem) {

@@ -5,10 +5,11 @@ import Bearers
 import BrokerBearer
 import LANBearer
 import Logging
+import MeshNode
 import MeshProtocol
 
 /// Whether a node uses its device's network in addition to its radio.
-public enum LANChoice: String, Sendable, CaseIterable {
+enum LANChoice: String, Sendable, CaseIterable {
     /// Use the network as soon as avahi-daemon runs.
     case on
     /// Neither announce the node in the network nor look for others there.
@@ -16,7 +17,7 @@ public enum LANChoice: String, Sendable, CaseIterable {
 }
 
 /// The radio that a node uses.
-public enum RadioChoice: String, Sendable, CaseIterable {
+enum RadioChoice: String, Sendable, CaseIterable {
     /// BlueZ. If no adapter is up, the virtual radio until one is.
     case auto
     /// A Bluetooth adapter, through BlueZ.
@@ -25,11 +26,11 @@ public enum RadioChoice: String, Sendable, CaseIterable {
     case virtual
 
     /// The radio, and a remark if `auto` has chosen a fallback.
-    public struct Chosen: Sendable {
+    struct Chosen: Sendable {
         /// The chosen radio.
-        public var radio: any Bearer
+        var radio: any Bearer
         /// A sentence for the person if `auto` has fallen back; nil otherwise.
-        public var remark: String?
+        var remark: String?
     }
 
     /// Creates the radio.
@@ -42,7 +43,7 @@ public enum RadioChoice: String, Sendable, CaseIterable {
     ///   radio or demands a bond.
     ///
     /// With a network or a broker a node also starts without an adapter, and uses one when it appears.
-    public func make(
+    func make(
         adapter: String?, air: String, peer: Peer, service: ServiceType = .democracyDJ,
         demands: AdvertisedFlags.Critical = [], settings: AdapterSettingsPolicy = .leave, lan: LANChoice? = .off,
         broker: BrokerChoice? = nil, logger: Logger
@@ -131,7 +132,7 @@ public enum RadioChoice: String, Sendable, CaseIterable {
 
     /// The adapters in the option's value: none, one, or two that form one radio. The first of two dials, and the
     /// second is dialled.
-    public static func adapters(_ adapter: String?) throws(SetupProblem) -> [String] {
+    static func adapters(_ adapter: String?) throws(SetupProblem) -> [String] {
         let names = adapter?.split(separator: ",", omittingEmptySubsequences: false).map(String.init) ?? []
         guard names.count < 2 || names.count == 2 && Set(names).count == 2 && !names.contains("") else {
             throw SetupProblem(
@@ -142,7 +143,7 @@ public enum RadioChoice: String, Sendable, CaseIterable {
     }
 
     /// Throws if this choice results in a radio without bonds.
-    public func checkBonds(adapter: String?) throws(SetupProblem) {
+    func checkBonds(adapter: String?) throws(SetupProblem) {
         let nothing = "The virtual radio has no bonds"
         switch self {
         case .bluez: return
@@ -171,14 +172,14 @@ public enum RadioChoice: String, Sendable, CaseIterable {
 
     /// The folder in which the former settings of adapters are recorded. All nodes of a user share it, and it does not
     /// outlive a reboot. A service uses its `RUNTIME_DIRECTORY`.
-    public static func defaultSettingsFolder(environment: [String: String], userID: UInt32) -> String {
+    static func defaultSettingsFolder(environment: [String: String], userID: UInt32) -> String {
         if userID == 0 { return "/run/roadmesh" }
         if let runtime = environment["RUNTIME_DIRECTORY"], runtime.hasPrefix("/") { return runtime }
         return runtimeFolder(environment: environment, userID: userID)
     }
 
     /// The virtual radio's default folder, one for each user.
-    public static func defaultAir(environment: [String: String], userID: UInt32) -> String {
+    static func defaultAir(environment: [String: String], userID: UInt32) -> String {
         runtimeFolder(environment: environment, userID: userID) + "/air"
     }
 
@@ -186,56 +187,5 @@ public enum RadioChoice: String, Sendable, CaseIterable {
     private static func runtimeFolder(environment: [String: String], userID: UInt32) -> String {
         if let runtime = environment["XDG_RUNTIME_DIR"], runtime.hasPrefix("/") { return runtime + "/roadmesh" }
         return "/tmp/roadmesh-\(userID)"
-    }
-}
-
-extension SetupProblem {
-    /// The problem that the person who starts a node sees for a radio's error.
-    public init(_ error: BearerError) {
-        let cause = error.cause
-        switch error.code {
-        case .noAdapter:
-            self.init(
-                .unavailable,
-                "No radio: \(cause); plug in a Bluetooth adapter or name another with --adapter, or use --radio virtual."
-            )
-        case .radioOff:
-            self.init(.unavailable, "The radio is off: \(cause); switch it on with: bluetoothctl power on")
-        case .blocked:
-            self.init(
-                .unavailable, "Bluetooth is blocked: \(cause); lift the block with: sudo rfkill unblock bluetooth")
-        case .blockedBySwitch:
-            self.init(
-                .unavailable,
-                "Bluetooth is blocked: \(cause); flip it, or its key. To see which one: rfkill list bluetooth")
-        case .adapterSilent, .adapterDead:
-            self.init(.unavailable, "The adapter does not answer: \(cause); unplug it and plug it in again.")
-        case .advertisingRefused:
-            self.init(
-                .unavailable,
-                "\(cause) refuses what bluetoothd advertises, so other devices cannot find this one; update Linux or BlueZ, or "
-                    + "give this program CAP_NET_ADMIN (roadmesh doctor shows how).")
-        case .airUnusable:
-            self.init(.unavailable, "The virtual radio has no folder: \(cause); name another with --air.")
-        case .airForbidden:
-            self.init(
-                .notPermitted,
-                "The virtual radio has no folder: \(cause); allow this user to write to it, or name another with --air."
-            )
-        case .serviceNotRunning:
-            self.init(
-                .unavailable,
-                "bluetoothd is not running (\(cause)); start it with: sudo systemctl start bluetooth, or use --radio "
-                    + "virtual.")
-        case .notPermitted:
-            self.init(
-                .notPermitted,
-                "This user may not use Bluetooth (\(cause)); join the group with: sudo usermod -aG bluetooth $USER, and "
-                    + "log in again.")
-        case .unsupported:
-            self.init(.unavailable, "This adapter is not suitable: \(cause); name another with --adapter.")
-        case .dialFailed, .bondRequired, .channelLost, .tooLarge, .closed, .cancelled, .failed:
-            self.init(.unavailable, "The radio does not work: \(cause).")
-        }
     }
 }
