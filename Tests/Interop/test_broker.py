@@ -3,12 +3,9 @@
 
 from __future__ import annotations
 
-import os
-import random
 
 import pytest
 from roadmesh_peer import document
-from roadmesh_peer.broker import SILENCE
 from roadmesh_peer.broker_nodes import CAR, PATIENCE, BrokerNodes
 from roadmesh_peer.broker_wire import ANSWER, Call, Presence, Topics, address_of
 from roadmesh_peer.document import ANA
@@ -17,8 +14,6 @@ from roadmesh_peer.mesh_host import Host
 from roadmesh_peer.wire import LARGEST_SDU, Advertisement, Malformed, Tail, service_uuid
 from roadmesh_program.brokers import Broker, Cluster
 
-SONGS = 8
-RESTARTS = int(os.environ.get("RESTARTS", "5"))
 # An outage that no node notices: it is shorter than a link's silence and than the time a node waits for a broker.
 SHORT = 2.0
 
@@ -92,15 +87,6 @@ def test_an_advertisement_at_another_address_than_its_own_is_none() -> None:
 # One broker
 
 
-def test_a_guest_finds_its_host_votes_and_sees_the_queue(mosquitto: Broker, nodes: BrokerNodes) -> None:
-    car = nodes.host(mosquitto.url)
-    ana = nodes.guest("Ana", mosquitto.url)
-    nodes.vote(ana, "n1", "n3")
-    assert votes(car, ana) == ["n1", "n3"]
-    assert ana.view.state == car.state and len(car.state.queue) == SONGS
-    assert ana.session and ana.session.their_hello and ana.session.their_hello.silence == SILENCE
-
-
 def test_guests_see_one_anothers_votes(mosquitto: Broker, nodes: BrokerNodes) -> None:
     car = nodes.host(mosquitto.url)
     guests = [nodes.guest(name, mosquitto.url) for name in ("Ana", "Bob", "Eve")]
@@ -111,13 +97,6 @@ def test_guests_see_one_anothers_votes(mosquitto: Broker, nodes: BrokerNodes) ->
     nodes.net.until(lambda: all(guest.view.state == car.state for guest in guests), "everybody sees the same")
 
 
-def test_a_guest_joins_the_host_that_it_was_told_of_among_others(mosquitto: Broker, nodes: BrokerNodes) -> None:
-    nodes.host(mosquitto.url, "Grandma's Van")
-    car = nodes.host(mosquitto.url)
-    ana = nodes.guest("Ana", mosquitto.url)
-    assert ana.wanted == car.key.identifier
-
-
 def test_a_host_that_comes_later_is_found(mosquitto: Broker, nodes: BrokerNodes) -> None:
     ana = nodes.calling("Ana", mosquitto.url)
     nodes.net.until(lambda: nodes.radios["Ana"].is_connected)
@@ -125,25 +104,6 @@ def test_a_host_that_comes_later_is_found(mosquitto: Broker, nodes: BrokerNodes)
     nodes.until_in(ana)
     nodes.vote(ana, "n1")
     assert votes(car, ana) == ["n1"]
-
-
-def test_a_host_that_has_left_is_not_found(mosquitto: Broker, nodes: BrokerNodes) -> None:
-    nodes.host(mosquitto.url)
-    nodes.guest("Ana", mosquitto.url)
-    nodes.radios[CAR].close()
-    nodes.host(mosquitto.url, "Grandma's Van")
-    bob = nodes.calling("Bob", mosquitto.url)
-    nodes.net.until(lambda: bool(nodes.radios["Bob"].present), "the other host")
-    assert [heard.name for heard in nodes.radios["Bob"].present] == ["Grandma's Van"] and not bob.up
-
-
-def test_a_host_that_was_killed_is_not_found(mosquitto: Broker, nodes: BrokerNodes) -> None:
-    nodes.host(mosquitto.url)
-    ana = nodes.guest("Ana", mosquitto.url)
-    nodes.radios[CAR].vanish()
-    nodes.net.until(lambda: not nodes.radios["Ana"].present, "the last will")
-    # The end of presence does not end the link. Only silence does.
-    assert ana.is_connected
 
 
 class Sender:
@@ -184,39 +144,6 @@ def test_more_than_may_be_under_way_arrives_whole_and_in_order(mosquitto: Broker
 # A broker that goes away
 
 
-def test_a_vote_that_is_cast_without_a_broker_counts_once_when_it_is_back(
-    mosquitto: Broker, nodes: BrokerNodes
-) -> None:
-    car = nodes.host(mosquitto.url)
-    ana = nodes.guest("Ana", mosquitto.url)
-    nodes.vote(ana, "n1")
-    mosquitto.kill()
-    nodes.until_lost(ana)
-    nodes.cast(ana, "n2")
-    mosquitto.start()
-    nodes.until_counted(ana, "n1", "n2")
-    nodes.vote(ana, "n3")
-    assert votes(car, ana) == ["n1", "n2", "n3"]
-
-
-def test_no_vote_is_lost_or_doubled_while_the_broker_is_killed_again_and_again(
-    mosquitto: Broker, nodes: BrokerNodes
-) -> None:
-    chance = random.Random(1)
-    car = nodes.host(mosquitto.url, songs=4 * RESTARTS)
-    guests = [nodes.guest(name, mosquitto.url) for name in ("Ana", "Bob")]
-    songs = [item.song.id for item in car.state.queue]
-    for number in range(RESTARTS):
-        for song in songs[4 * number : 4 * number + 4]:
-            for guest in guests:
-                nodes.cast(guest, song)
-            nodes.net.pass_time(chance.random() / 10)
-        mosquitto.restart()
-    for guest in guests:
-        nodes.until_counted(guest, *songs)
-        assert votes(car, guest) == sorted(songs)
-
-
 def test_a_broker_that_stands_still_for_a_moment_ends_no_link(mosquitto: Broker, nodes: BrokerNodes) -> None:
     car = nodes.host(mosquitto.url)
     ana = nodes.guest("Ana", mosquitto.url)
@@ -249,15 +176,6 @@ def car_in_cluster(cluster: Cluster, nodes: BrokerNodes) -> Host:
     nodes.net.until(lambda: nodes.radios[CAR].is_advertised, "the advertisement", timeout=PATIENCE)
     cluster.until_told(here)
     return car
-
-
-@pytest.mark.long
-def test_a_guest_at_another_broker_of_the_cluster_votes_and_sees_the_queue(
-    cluster: Cluster, nodes: BrokerNodes, car_in_cluster: Host
-) -> None:
-    ana = nodes.guest("Ana", cluster.brokers[1].url)
-    nodes.vote(ana, "n1", "n2")
-    assert votes(car_in_cluster, ana) == ["n1", "n2"] and ana.view.state == car_in_cluster.state
 
 
 @pytest.mark.long
