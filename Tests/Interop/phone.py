@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A guest that has nothing but GATT: docs/phones.md as a program, on bleak, which runs on Linux, Windows, macOS and Android.
+"""A guest that has nothing but GATT: docs/phones.md as a program. It uses bleak, which runs on Linux, Windows, macOS
+and Android.
 
     phone.py NAME [--host NAME] [--adapter hci0] [SONG…]
 
-It joins a host, votes, shows the queue and leaves. With --json it stays: it joins again whenever its link is lost, takes `vote SONG`
-and `quit` from its standard input, and says what happens in lines of JSON.
+It joins a host, votes, shows the queue and leaves. With --json it stays, and joins again whenever its link is lost. It
+reads `vote SONG` and `quit` from its standard input, and reports events as lines of JSON.
 """
 
 from __future__ import annotations

@@ -17,7 +17,8 @@ LIST = ROOT / "Tests/quarantine.toml"
 
 
 def listed() -> dict[str, str]:
-    """The reason for each test on the list. A name is a path in the repository and a function: `Tests/…/test_a.py::test_b`."""
+    """The reason for each test on the list. A test's name is its path in the repository and its function:
+    `Tests/…/test_a.py::test_b`."""
     entries = tomllib.loads(LIST.read_text()).get("test", [])
     return {entry["name"]: entry["reason"] for entry in entries}
 
