@@ -9,7 +9,7 @@ import struct
 import uuid
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace, replace
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 MAJOR_VERSION = 2
