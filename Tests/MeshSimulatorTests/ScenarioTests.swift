@@ -61,12 +61,12 @@ struct ScenarioTests {
     @Test("The calendar orders events by time, regardless of the order of insertion")
     func calendar() {
         var random = SeededGenerator(seed: 3)
-        var calendar = Calendar()
+        var calendar = TimedHeap<WorldEntry>()
         for _ in 0..<500 {
-            calendar.add(Calendar.Entry(at: random.time(0...5), tie: random.next(), event: .acts))
+            calendar.add(WorldEntry(at: random.time(0...5), tie: random.next(), event: .acts))
         }
         var times: [Duration] = []
-        while let entry = calendar.next() { times.append(entry.at) }
+        while let entry = calendar.pop() { times.append(entry.at) }
         #expect(times.count == 500)
         #expect(times == times.sorted())
     }

@@ -13,7 +13,8 @@ extension World {
         checkCleared()
         if node == 0 { checkBrowserLinks() }
         if scenario.reach != nil { checkCircuits(of: node) }
-        guard let link, let place = nodes[node].links[link], let peer = nodes[node].core?({ $0.peer(on: link) }) else {
+        guard let link, let place = nodes[node].links[link], let peer = nodes[node].core?({ $0.mesh.peer(on: link) })
+        else {
             return
         }
         if !place.isUp {
@@ -41,8 +42,8 @@ extension World {
 
     /// Checks that messages which a node counts as arrived are on the receiver's disk.
     private mutating func checkAcknowledged(_ node: Int, _ peer: Peer.ID, _ link: MeshCore.LinkID) {
-        guard let (key, conversation) = nodes[node].core?({ $0.resumption(on: link) }),
-            let receiver = story.peers.firstIndex(of: peer)
+        guard let mesh = nodes[node].core?({ $0.mesh }), let key = mesh.key(on: link),
+            let conversation = mesh.conversation(key)?.resumption, let receiver = story.peers.firstIndex(of: peer)
         else { return }
         let finding = ledger.acknowledged(
             upTo: conversation.first - 1, in: key, from: nodes[node].peer, epoch: conversation.epoch,
@@ -62,7 +63,7 @@ extension World {
             broken(.falsePeer, nodes[node].name, "\(peer) on channel \(place.channel)")
         }
         let links = nodes[node].links.filter { !$0.value.isClosing }.keys.count { link in
-            nodes[node].core?({ $0.peer(on: link) })?.id == peer.id
+            nodes[node].core?({ $0.mesh.peer(on: link) })?.id == peer.id
         }
         if links > 1 { broken(.linkedTwice, nodes[node].name, "\(peer)") }
         if node == 0, nodes[0].disk.host?.banned.contains(peer.id) == true {
@@ -99,34 +100,9 @@ extension World {
 
     /// Checks that all quantities that a peer can influence stay within their limits.
     private mutating func checkMemory(of node: Int) {
-        guard let footprint = nodes[node].core?({ $0.footprint }) else { return }
-        let amounts = [
-            // When a channel or circuit is gone, nothing of its link may remain.
-            ("links", footprint.links - footprint.innerLinks, nodes[node].links.count),
-            ("circuits of a link", footprint.circuits, Limits.relayedCircuits),
-            ("circuits that are passed on", footprint.relayedCircuits, Limits.relayedCircuits),
-            ("handshakes that are kept", footprint.rejoins, Limits.rejoins),
-            (
-                "frames about circuits", footprint.circuitFrames, Limits.relayedCircuits + Limits.circuitRefusals
-            ),
-            ("connected peers", footprint.connected, Limits.guests),
-            (
-                "half-open handshakes", footprint.halfOpenLinks,
-                Limits.halfOpenLinks + Limits.halfOpenLinksOfKnown
-            ),
-            ("conversations", footprint.conversations, Limits.conversations),
-            ("messages of an outbox", footprint.outboxMessages, Limits.outboxMessages),
-            ("bytes of an outbox", footprint.outboxBytes, Limits.outboxBytes),
-            ("bytes of all outboxes", footprint.allOutboxBytes, Limits.allOutboxBytes),
-            ("bytes of a unit", footprint.reassemblyBytes, Limits.unitBytes),
-            // Each side sends two handshake packets. Of a link's own frames, the newest acknowledgement, ping and pong
-            // wait, with an answer, a final frame and some refusals.
-            ("frames of a link's own", footprint.ownFrames, Limits.circuitRefusals + 5),
-            // Data in circuits are sent before the goodbye.
-            ("last frames of a link", footprint.lastFrames, Limits.lastRecords + Limits.circuitRefusals + 5),
-        ]
-        for (what, amount, limit) in amounts where amount > limit {
-            broken(.overLimit, nodes[node].name, "\(amount) \(what), and \(limit) is the limit")
+        guard let footprint = nodes[node].core?({ $0.mesh.footprint }) else { return }
+        for what in footprint.excess(channels: nodes[node].links.count, peers: Limits.guests) {
+            broken(.overLimit, nodes[node].name, what)
         }
     }
 
@@ -191,7 +167,8 @@ extension World {
             }
             guard isLinked else { return "\(guest.name) and the host are not connected" }
             for (node, other) in [(host, guest.peer), (core, nodes[0].peer)] {
-                let waiting = node { $0.unacknowledged(to: other) } ?? 0
+                let mesh = node { $0.mesh }
+                let waiting = mesh.link(to: other).flatMap { mesh.conversation(on: $0) }?.unacknowledged ?? 0
                 if waiting > 0 { return "\(waiting) messages to \(Identity.head(of: other))" }
             }
             if let wish = core({ $0.app.guest?.state.wishes.first }) { return "\(guest.name) has no answer to \(wish)" }

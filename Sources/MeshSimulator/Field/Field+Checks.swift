@@ -89,21 +89,9 @@ extension Field {
     /// Checks that all quantities that peers can influence are within their limits.
     mutating func checkLimits() {
         for node in nodes.indices {
-            guard let footprint = nodes[node].core?({ $0.footprint }) else { continue }
-            let limits = [
-                ("messages of an outbox", footprint.outboxMessages, Limits.outboxMessages),
-                ("bytes of an outbox", footprint.outboxBytes, Limits.outboxBytes),
-                ("bytes of all outboxes", footprint.allOutboxBytes, Limits.allOutboxBytes),
-                ("bytes of a unit", footprint.reassemblyBytes, Limits.unitBytes),
-                (
-                    "half-open handshakes", footprint.halfOpenLinks,
-                    Limits.halfOpenLinks + Limits.halfOpenLinksOfKnown
-                ),
-                ("circuits of a link", footprint.circuits, Limits.relayedCircuits),
-                ("circuits that are passed on", footprint.relayedCircuits, Limits.relayedCircuits),
-                ("handshakes that are kept", footprint.rejoins, Limits.rejoins),
-            ]
-            for (what, count, most) in limits where count > most { broken(node, "\(count) \(what)") }
+            guard let footprint = nodes[node].core?({ $0.mesh.footprint }) else { continue }
+            // Most guests are behind relays.
+            for what in footprint.excess(channels: nodes[node].links.count, peers: nodes.count) { broken(node, what) }
         }
     }
 

@@ -16,16 +16,10 @@ extension Field {
             nodes[node].isHost
             ? .host(hosting)
             : .guest(wanted: scenario.party == nil ? nil : nodes[host].peer, relays: nodes[node].isRelay)
-        let configuration = NodeCore.Configuration(
-            part,
-            NodeDescription(
-                role: nodes[node].isHost ? .host : .guest, peer: Peer(id: nodes[node].peer, name: nodes[node].name),
-                radio: "simulated", service: .democracyDJ),
-            identity: nodes[node].identity, contents: nodes[node].disk, origin: Self.origin, seed: random.next())
-        var loop = NodeLoop(configuration, waking: .inOrder)
-        loop.core.share(checked)
-        loop.core.share(reading)
-        nodes[node].core = RunningNode(loop)
+        let running = RunningNode(
+            part, nodes[node].identity, name: nodes[node].name, disk: nodes[node].disk, seed: random.next())
+        running.loop.core.share(checked, reading)
+        nodes[node].core = running
         if nodes[node].isHost { startAdvertising(node) }
         feed(.started, node)
         pull()
@@ -79,7 +73,7 @@ extension Field {
 
     /// Performs all actions of a node.
     mutating func perform(_ node: Int) {
-        while let action = nodes[node].core?.loop.next(now: instant, entropy: entropy()) { perform(action, node) }
+        while let action = nodes[node].core?.loop.next(now: instant, entropy: .drawn(&random)) { perform(action, node) }
     }
 
     private mutating func perform(_ action: NodeCore.Action, _ node: Int) {
@@ -101,16 +95,12 @@ extension Field {
         case .relay(let notice):
             trace(
                 node, "relays: \(notice.map { "\($0.hops) hops, \($0.hasRoom ? "room" : "no room")" } ?? "no longer")")
-            nodes[node].notice = notice.map { notice in
-                var notice = notice
-                notice.host = Peer(id: String(notice.host.id.prefix(Self.hostDigits)), name: notice.host.name)
-                return notice
-            }
+            nodes[node].advertisement.notice = notice
             if notice != nil { reaches(.relays, node) }
             notice == nil ? (nodes[node].isAdvertising = false) : startAdvertising(node)
         case .placesForRelays(let areKept):
             trace(node, "places are \(areKept ? "for relays" : "for all")")
-            nodes[node].placesForRelays = areKept
+            nodes[node].advertisement.placesForRelays = areKept
         case .wake(let id): if let (link, end) = place(of: id, node) { wants(link, end) }
         case .close(let id, let afterFinalFrame):
             guard let (link, end) = place(of: id, node) else { break }
@@ -146,25 +136,6 @@ extension Field {
         let rssi = signal(node, links[link].ends[1 - end].node)
         nodes[node].core?.loop.take(.measured(id, rssi: rssi, nil), now: instant)
     }
-
-    /// The event of a node that hears this node's advertisement.
-    func advertisement(of node: Int, _ signal: Int) -> NodeCore.Event? {
-        let peer = Peer(id: nodes[node].head, name: nodes[node].name)
-        if nodes[node].isHost {
-            return .heard(HeardNode(peer, rssi: signal, placesForRelays: nodes[node].placesForRelays))
-        }
-        return nodes[node].notice.map { notice in
-            .heard(
-                HeardNode(
-                    notice.host, relay: peer.id, hops: notice.hops, rssi: signal, hasRoom: notice.hasRoom,
-                    placesForRelays: notice.placesForRelays, asksForPIN: notice.asksForPIN))
-        }
-    }
-
-    /// A relay advertises five bytes of its host's identifier.
-    private static let hostDigits = 10
-
-    mutating func entropy() -> MeshCore.Entropy { MeshCore.Entropy(random.bytes(MeshCore.Entropy.byteCount)) }
 
     mutating func written(_ node: Int) {
         guard nodes[node].core != nil, let batch = nodes[node].writing.take() else { return }

@@ -35,7 +35,7 @@ extension Field {
         for (other, time) in nodes[node].heard.sorted(by: { $0.key < $1.key })
         where now - time > FieldAir.forgottenAfter {
             nodes[node].heard[other] = nil
-            feed(.unheard(Peer(id: nodes[other].head, name: nodes[other].name)), node)
+            feed(.unheard(nodes[other].advertisement.sender), node)
         }
         pull()
     }
@@ -53,7 +53,7 @@ extension Field {
     /// What a node that scans hears of another one. Nil if it hears nothing.
     func heard(_ other: Int, by node: Int, _ scan: Int) -> NodeCore.Event? {
         guard nodes[node].scan == scan, advertises(other), let signal = signal(node, other) else { return nil }
-        return advertisement(of: other, signal)
+        return nodes[other].advertisement.heard(rssi: signal)
     }
 
     /// A node starts to advertise, or changes its advertisement. Nodes that scan in range hear it soon.
@@ -166,7 +166,7 @@ extension Field {
             end == 0 ? .initiator : .responder, sendMTU: Limits.sduBytes, dial: dial?.number,
             expected: dial?.expecting,
             advertised: AdvertisedFlags(critical: nodes[links[link].ends[1].node].isHost ? [] : .circuitsOnly),
-            entropy: entropy())
+            entropy: .drawn(&random))
         settle(node)
         guard let id = nodes[node].core?.loop.open(opening, now: instant) else { return }
         links[link].ends[end].id = id

@@ -12,7 +12,6 @@ struct Field {
     let scenario: FieldScenario
     /// Called with a line for each event, to trace a run.
     let tell: ((String) -> Void)?
-    static let origin = ContinuousClock().now
 
     var random: SeededGenerator
     private(set) var now = 0
@@ -53,16 +52,14 @@ struct Field {
         grid = FieldGrid(cell: scenario.layout.range)
         let places = scenario.layout.places(scenario.nodes, &random)
         for node in 0..<scenario.nodes {
-            guard let identity = Identity(stored: random.bytes(Identity.storedBytes)) else {
-                preconditionFailure("any 32 bytes are a private key")
-            }
+            let identity = Identity.drawn(&random)
             let isHost = scenario.host(of: node) == node
             let isRelay = !isHost && random.chance(scenario.relays)
             nodes.append(
                 FieldNode(
                     identity, name: isHost ? "Car \(node)" : "Guest \(node)", isHost: isHost, isRelay: isRelay,
                     place: places[node]))
-            heads[nodes[node].head] = node
+            heads[nodes[node].advertisement.sender.id] = node
             peers[nodes[node].peer] = node
             nodes[node].cell = grid.add(node, at: places[node])
             if !isHost { tally.audience[scenario.host(of: node), default: 0] += 1 }

@@ -29,9 +29,9 @@ enum FieldEvent {
     case votes(node: Int)
 }
 
-/// The coming events, by time, and in the order of their insertion if the times are equal: a binary heap.
+/// The coming events of a field, by time, and in the order of their insertion if the times are equal.
 struct FieldAgenda {
-    struct Entry {
+    struct Entry: Timed {
         var at: Int
         var number: Int
         var event: FieldEvent
@@ -39,7 +39,7 @@ struct FieldAgenda {
         func isBefore(_ other: Entry) -> Bool { at == other.at ? number < other.number : at < other.at }
     }
 
-    private var heap: [Entry] = []
+    private var heap = TimedHeap<Entry>()
     private var count = 0
     /// The events up to the end of the window, as known when it opened, and how many of them have passed.
     private var window: [Entry] = []
@@ -59,43 +59,18 @@ struct FieldAgenda {
     mutating func openWindow(until time: Int) -> [Entry] {
         window.removeAll(keepingCapacity: true)
         passed = 0
-        while let first = heap.first, first.at <= time, let entry = pop() { window.append(entry) }
+        while let first = heap.first, first.at <= time, let entry = heap.pop() { window.append(entry) }
         return window
     }
 
     mutating func add(_ event: FieldEvent, at time: Int) {
         count += 1
-        let entry = Entry(at: time, number: count, event: event)
-        var child = heap.count
-        heap.append(entry)
-        while child > 0 {
-            let parent = (child - 1) / 2
-            guard entry.isBefore(heap[parent]) else { break }
-            heap[child] = heap[parent]
-            child = parent
-        }
-        heap[child] = entry
+        heap.add(Entry(at: time, number: count, event: event))
     }
 
     mutating func next() -> Entry? {
-        guard !isWindowOver, heap.first.map({ window[passed].isBefore($0) }) != false else { return pop() }
+        guard !isWindowOver, heap.first.map({ window[passed].isBefore($0) }) != false else { return heap.pop() }
         defer { passed += 1 }
         return window[passed]
-    }
-
-    private mutating func pop() -> Entry? {
-        guard let first = heap.first, let last = heap.popLast() else { return nil }
-        guard !heap.isEmpty else { return first }
-        var parent = 0
-        while true {
-            var child = 2 * parent + 1
-            guard child < heap.count else { break }
-            if child + 1 < heap.count, heap[child + 1].isBefore(heap[child]) { child += 1 }
-            guard heap[child].isBefore(last) else { break }
-            heap[parent] = heap[child]
-            parent = child
-        }
-        heap[parent] = last
-        return first
     }
 }

@@ -26,7 +26,6 @@ struct FieldNode {
     let identity: Identity
     let peer: Peer.ID
     let name: String
-    let head: Peer.ID
     let isHost: Bool
     let isRelay: Bool
 
@@ -57,10 +56,7 @@ struct FieldNode {
     var scan: Int?
     var scans = 0
     var isAdvertising = false
-    /// A relay's advertisement: five bytes of its host's identifier.
-    var notice: NodeCore.RelayNotice?
-    /// Whether a host reserves its last slots for relays.
-    var placesForRelays = false
+    var advertisement: Advertisement
     /// When a link last opened or closed. It advertises fast for some time after that.
     var changedAt = 0
     var dials: [Dial] = []
@@ -92,7 +88,7 @@ struct FieldNode {
     init(_ identity: Identity, name: String, isHost: Bool, isRelay: Bool, place: FieldPoint) {
         self.identity = identity
         peer = identity.peerID
-        head = Identity.head(of: identity.peerID)
+        advertisement = Advertisement(identity, name: name, isHost: isHost)
         (self.name, self.isHost, self.isRelay, self.place) = (name, isHost, isRelay, place)
     }
 }

@@ -6,7 +6,7 @@ import MeshProtocol
 extension World {
     /// Opens some channels to the host or to a relay, with attackers that send harmful data.
     mutating func intrude() {
-        let relays = nodes.indices.filter { nodes[$0].notice != nil }
+        let relays = nodes.indices.filter { nodes[$0].advertisement.notice != nil }
         let target = relays.isEmpty || random.chance(50) ? 0 : random.pick(relays) ?? 0
         guard nodes[target].core != nil, nodes[target].hasAdapter else { return }
         let flood = random.chance(20) ? random.pick(6...14) : 1
@@ -96,7 +96,8 @@ extension World {
 
     private mutating func script(_ part: HostileScript.Part, epoch mute: UInt32? = nil) -> Party {
         let numbers: [UInt64] = [0, 1, 7, Limits.largestNumber]
-        let epoch = nodes[random.below(nodes.count)].core?({ $0.resumption(with: mallory.peerID) })?.epoch
+        let mesh = nodes[random.below(nodes.count)].core?({ $0.mesh })
+        let epoch = mesh?.lastConversation(with: mallory.peerID).flatMap { mesh?.conversation($0) }?.resumption.epoch
         let hello = HostileFrames.hello(
             epoch: mute ?? UInt32(random.pick(1...3)), first: max(1, random.pick(numbers) ?? 1),
             theirEpoch: epoch ?? UInt32(random.below(9)), delivered: random.pick(numbers) ?? 0,

@@ -4,6 +4,16 @@ import DemocracyDJ
 import MeshProtocol
 import NodeCore
 
+/// An entry of a world's calendar. The seed determines the order of events at the same time. Events that need an order,
+/// such as the SDUs of one channel, keep it themselves.
+struct WorldEntry: Timed {
+    var at: Duration
+    var tie: UInt64
+    var event: Event
+
+    func isBefore(_ other: WorldEntry) -> Bool { at == other.at ? tie < other.tie : at < other.at }
+}
+
 /// An event of a world. A killed node begins another life, and does not get events of the last one.
 enum Event {
     // Air

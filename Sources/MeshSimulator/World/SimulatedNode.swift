@@ -4,22 +4,13 @@ import DemocracyDJ
 import MeshProtocol
 import NodeCore
 
-/// A running node. It is a class, so that access to other parts of a node does not copy the core's state.
-final class RunningNode {
-    var loop: NodeLoop
-
-    init(_ loop: NodeLoop) { self.loop = loop }
-
-    /// Reads the core in place.
-    func callAsFunction<Seen>(_ look: (NodeCore) -> Seen) -> Seen { look(loop.core) }
-}
-
 /// A node of a world: a `NodeLoop`, its disk, and its screen.
 struct SimulatedNode {
     let index: Int
     let identity: Identity
     let name: String
     let peer: Peer.ID
+    var advertisement: Advertisement
 
     // State that survives a kill.
     var disk = StoredNode()
@@ -46,10 +37,6 @@ struct SimulatedNode {
     /// Its deadline, by its own clock.
     var timer: Duration?
     var isScanning = false
-    /// A relay's advertisement.
-    var notice: NodeCore.RelayNotice?
-    /// Whether a host reserves its last slots for relays.
-    var placesForRelays = false
     /// The host's state when a link in a circuit was requested.
     var stateAtOpen: [MeshCore.LinkID: StateVersion] = [:]
     /// The link to the host at the time of the current write's decision. States shown after the write came over this
@@ -65,6 +52,12 @@ struct SimulatedNode {
     var isRadioOut = false
     var screen = Screen()
 
+    init(_ index: Int, _ identity: Identity) {
+        (self.index, self.identity, peer) = (index, identity, identity.peerID)
+        name = index == 0 ? "Car" : "Guest \(index)"
+        advertisement = Advertisement(identity, name: name, isHost: index == 0)
+    }
+
     var isHost: Bool { index == 0 }
     var isEnding: Bool { core?.loop.hasEnded == true }
 
@@ -77,7 +70,7 @@ struct SimulatedNode {
         (writing, final) = (nil, nil)
         timer = nil
         isScanning = false
-        notice = nil
+        advertisement.notice = nil
         (stateAtOpen, linkOfWrite) = ([:], nil)
         dials = [:]
         unread = []

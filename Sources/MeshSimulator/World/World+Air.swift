@@ -12,24 +12,9 @@ extension World {
         schedule(.hears(node: node), after: random.time(100...500))
         for other in nodes.indices where other != node {
             guard nodes[node].core != nil, nodes[node].isScanning, nodes[node].hasAdapter, !nodes[node].isEnding,
-                isReachable(other, from: node), let event = advertisement(of: other)
+                isReachable(other, from: node), let event = nodes[other].advertisement.heard(rssi: -60 - other)
             else { continue }
             feed(event, node)
-        }
-    }
-
-    /// The event of a node that hears this node's advertisement.
-    private func advertisement(of node: Int) -> NodeCore.Event? {
-        let peer = Peer(id: Identity.head(of: nodes[node].peer), name: nodes[node].name)
-        if node == 0 {
-            return .heard(HeardNode(peer, rssi: -60, placesForRelays: nodes[node].placesForRelays))
-        }
-        return nodes[node].notice.map { notice in
-            let host = Peer(id: String(notice.host.id.prefix(10)), name: notice.host.name)
-            return .heard(
-                HeardNode(
-                    host, relay: peer.id, hops: notice.hops, rssi: -60 - node, hasRoom: notice.hasRoom,
-                    placesForRelays: notice.placesForRelays, asksForPIN: notice.asksForPIN))
         }
     }
 
@@ -58,7 +43,7 @@ extension World {
         guard nodes[node].life == life, let expected = nodes[node].dials[dial] else { return }
         guard nodes[node].hasAdapter else { return dialFails(node, life, dial) }
         let target = self.node(called: expected) ?? 0
-        guard isReachable(target, from: node), target == 0 || nodes[target].notice != nil else {
+        guard isReachable(target, from: node), target == 0 || nodes[target].advertisement.notice != nil else {
             schedule(.dials(node: node, life: life, dial: dial), after: random.time(50...300))
             return
         }

@@ -15,16 +15,11 @@ extension World {
         guard nodes[node].core == nil else { return }
         nodes[node].life += 1
         nodes[node].clockLead = .zero - now
-        var description = NodeDescription(
-            role: node == 0 ? .host : .guest, peer: Peer(id: nodes[node].peer, name: nodes[node].name),
-            radio: "simulated", service: .democracyDJ)
-        // Half of the guests have a page, which shows covers.
-        if node % 2 == 1 { description.http = "http://simulated" }
-        let configuration = NodeCore.Configuration(
+        nodes[node].core = RunningNode(
             node == 0 ? .host(hosting) : .guest(wanted: nil, relays: scenario.reach?.relays.contains(node) == true),
-            description, identity: nodes[node].identity, contents: nodes[node].disk, origin: Self.origin,
-            seed: random.next())
-        nodes[node].core = RunningNode(NodeLoop(configuration, waking: .inOrder, lastLink: nodes[node].lastLink))
+            nodes[node].identity, name: nodes[node].name, disk: nodes[node].disk,
+            // Half of the guests have a page, which shows covers.
+            http: node % 2 == 1 ? "http://simulated" : nil, seed: random.next(), lastLink: nodes[node].lastLink)
         trace(node, "starts")
         let wishes = nodes[node].disk.guest?.wishes.map(\.songID) ?? []
         let epoch = nodes[node].core?({ $0.app.host?.state.epoch }) ?? 0
@@ -90,7 +85,7 @@ extension World {
             end == 0 ? .initiator : .responder, sendMTU: sduLimit(channel, end), dial: dial,
             expected: dial.flatMap { nodes[node].dials.removeValue(forKey: $0) },
             advertised: channels[channel].dialled > 0 ? AdvertisedFlags(critical: .circuitsOnly) : nil,
-            entropy: MeshCore.Entropy(random.bytes(MeshCore.Entropy.byteCount)))
+            entropy: .drawn(&random))
         guard let link = nodes[node].core?.loop.open(opening, now: localTime(of: node)) else { return }
         channels[channel].ends[end].link = link
         nodes[node].links[link] = SimulatedLink(channel: channel, end: end)
@@ -151,9 +146,7 @@ extension World {
     /// Performs all actions of a node.
     mutating func perform(_ node: Int, on link: MeshCore.LinkID? = nil) {
         let time = localTime(of: node)
-        while let action = nodes[node].core?.loop.next(
-            now: time, entropy: MeshCore.Entropy(random.bytes(MeshCore.Entropy.byteCount)))
-        {
+        while let action = nodes[node].core?.loop.next(now: time, entropy: .drawn(&random)) {
             perform(action, node, link)
         }
         checkAcknowledgements()
@@ -173,8 +166,8 @@ extension World {
             if node > 0, let id = nodes[node].core?.loop.lastLink { nodes[node].stateAtOpen[id] = story.lastShown }
         case .relay(let notice):
             trace(node, "relays: \(notice.map { "\($0.hops) hops" } ?? "no longer")")
-            nodes[node].notice = notice
-        case .placesForRelays(let areKept): nodes[node].placesForRelays = areKept
+            nodes[node].advertisement.notice = notice
+        case .placesForRelays(let areKept): nodes[node].advertisement.placesForRelays = areKept
         case .dial(let number, _, let expecting): dial(node, number, expecting)
         case .cancelDial(let dial): nodes[node].dials[dial] = nil
         case .wake(let id):

@@ -11,13 +11,11 @@ struct World {
     let scenario: Scenario
     /// Called with a line for each event, to trace a run.
     let log: ((String) -> Void)?
-    /// The origin of the nodes' times. No decision depends on it.
-    static let origin = ContinuousClock().now
 
     var random: SeededGenerator
     var hash = TraceHash()
     var now: Duration = .zero
-    var calendar = Calendar()
+    var calendar = TimedHeap<WorldEntry>()
     var nodes: [SimulatedNode] = []
     var channels: [Channel] = []
     var browsers: [SimulatedBrowser] = []
@@ -54,33 +52,20 @@ struct World {
         self.log = log
         random = SeededGenerator(seed: scenario.seed)
         story = Story(scenario)
-        mallory = Self.identity(&random)
-        for index in 0..<scenario.nodes {
-            let identity = Self.identity(&random)
-            nodes.append(
-                SimulatedNode(
-                    index: index, identity: identity, name: index == 0 ? "Car" : "Guest \(index)",
-                    peer: identity.peerID))
-        }
+        mallory = .drawn(&random)
+        for index in 0..<scenario.nodes { nodes.append(SimulatedNode(index, .drawn(&random))) }
         story.peers = nodes.map(\.peer)
         for index in 0..<scenario.browsers {
             let shared = index < scenario.sharedKeys ? nodes[index + 1] : nil
             let peer = shared.map { Peer(id: $0.peer, name: $0.name) }
             let name = "Browser \(index + 1)"
             browsers.append(
-                SimulatedBrowser(peer ?? Peer(id: Self.identity(&random).peerID, name: name), name: name))
+                SimulatedBrowser(peer ?? Peer(id: Identity.drawn(&random).peerID, name: name), name: name))
             if let shared { story.shared.insert(shared.peer) }
         }
         story.browsers = browsers.map(\.peer.id)
         ledger.mute = (mallory.peerID, Self.muteEpoch)
         prepare()
-    }
-
-    private static func identity(_ random: inout SeededGenerator) -> Identity {
-        guard let identity = Identity(stored: random.bytes(Identity.storedBytes)) else {
-            preconditionFailure("any 32 bytes are a private key")
-        }
-        return identity
     }
 
     private mutating func prepare() {
@@ -103,12 +88,12 @@ struct World {
     }
 
     mutating func schedule(_ event: Event, at time: Duration) {
-        calendar.add(Calendar.Entry(at: max(now, time), tie: random.next(), event: event))
+        calendar.add(WorldEntry(at: max(now, time), tie: random.next(), event: event))
     }
 
     /// Runs until everything has arrived, an invariant is violated, or the time is over.
     mutating func run() {
-        while violation == nil, !isSettled, let entry = calendar.next() {
+        while violation == nil, !isSettled, let entry = calendar.pop() {
             now = entry.at
             figures.steps += 1
             if now > scenario.faultsEnd + scenario.patience {

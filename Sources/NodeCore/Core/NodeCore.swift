@@ -412,9 +412,6 @@ public struct NodeCore: Sendable {
         configuration.description.passengers = passengers
     }
 
-    /// A host's songs.
-    public var library: SongLibrary? { decisions.app.host?.library }
-
     /// Whether the node accepts more inputs of people and of the radio. Otherwise their sources must wait.
     public var hasRoom: Bool { waiting.hasRoom || isQuitting }
 

@@ -47,8 +47,10 @@ public struct NodeLoop: Sendable {
     /// Passes an event to the node. Returns false if the node has ended and does not process it.
     @discardableResult
     public mutating func take(_ event: NodeCore.Event, now: MeshInstant) -> Bool {
-        guard !hasEnded || event.isOfLinks else { return false }
         switch event {
+        // A node still processes these while it says goodbye.
+        case .received, .channelClosed: break
+        case _ where hasEnded: return false
         case .end: hasEnded = true
         case .written, .writeFailed: isWriting = false
         default: break
@@ -59,7 +61,8 @@ public struct NodeLoop: Sendable {
 
     /// Links a channel that has opened. Returns the number of the link.
     public mutating func open(_ opening: NodeCore.Opening, now: MeshInstant) -> MeshCore.LinkID {
-        let id = newLink()
+        lastLink += 1
+        let id = lastLink
         take(.opened(id, opening), now: now)
         return id
     }
@@ -69,7 +72,8 @@ public struct NodeLoop: Sendable {
     public mutating func join(
         _ peer: Peer, claiming claim: JoiningSecret? = nil, now: MeshInstant
     ) -> (link: MeshCore.LinkID, refusal: RefusalReason?) {
-        let id = newLink()
+        lastLink += 1
+        let id = lastLink
         take(claim.map { .claimed(id, peer, $0) } ?? .joined(id, peer), now: now)
         for case .end(id, .refused(let reason)) in actions[performed...] { return (id, reason) }
         return (id, nil)
@@ -111,20 +115,5 @@ public struct NodeLoop: Sendable {
 
     private mutating func append(_ more: [NodeCore.Action]) {
         if actions.isEmpty { actions = more } else { actions += more }
-    }
-
-    private mutating func newLink() -> MeshCore.LinkID {
-        lastLink += 1
-        return lastLink
-    }
-}
-
-extension NodeCore.Event {
-    /// Whether a node still processes the event while it says goodbye.
-    fileprivate var isOfLinks: Bool {
-        switch self {
-        case .received, .channelClosed: true
-        default: false
-        }
     }
 }
