@@ -7,7 +7,7 @@ import Testing
 @testable import MeshNode
 @testable import NodeCore
 
-/// A host and a guest as structs, a radio that delivers everything at once, and disks that a test controls. It uses no
+/// A host and a guest as structs, driven by their loops, a radio that delivers everything at once, and disks that a test controls. It uses no
 /// clock, socket or file.
 struct PairOfCores {
     enum Side: Int, CaseIterable {
@@ -19,7 +19,8 @@ struct PairOfCores {
     /// The result of a write.
     enum Disk { case takes, refuses, hangs }
 
-    private(set) var cores: [NodeCore]
+    private var loops: [NodeLoop]
+    var cores: [NodeCore] { loops.map(\.core) }
     private(set) var shown: [[NodeEvent]] = [[], []]
     /// The content of their disks.
     private(set) var stored = [StoredNode(), StoredNode()]
@@ -70,12 +71,12 @@ struct PairOfCores {
                 setAside: setAside,
                 origin: ContinuousClock().now, seed: 7)
         }
-        cores = configurations.map { NodeCore($0) }
+        loops = configurations.map { NodeLoop($0, waking: .inOrder) }
         for side in Side.allCases { feed(.started, to: side) }
     }
 
     /// A node gets a page.
-    mutating func showPage(of side: Side) { cores[side.rawValue].isShown(at: "http://127.0.0.1:1/", door: nil) }
+    mutating func showPage(of side: Side) { loops[side.rawValue].core.isShown(at: "http://127.0.0.1:1/", door: nil) }
 
     /// The host makes an invitation for one guest, with bytes like this one.
     mutating func invite(_ byte: UInt8) {
@@ -91,7 +92,10 @@ struct PairOfCores {
         isFeeding = true
         while !coming.isEmpty {
             let (event, side) = coming.removeFirst()
-            perform(cores[side.rawValue].handle(event, now: now), of: side)
+            loops[side.rawValue].take(event, now: now)
+            while let action = loops[side.rawValue].next(now: now, entropy: Self.entropy(0)) {
+                perform(action, of: side)
+            }
         }
         isFeeding = false
     }
@@ -118,7 +122,7 @@ struct PairOfCores {
         if losingStore { stored[side.rawValue] = StoredNode() }
         (hanging[side.rawValue], disks[side.rawValue]) = (nil, .takes)
         configurations[side.rawValue].contents = stored[side.rawValue]
-        cores[side.rawValue] = NodeCore(configurations[side.rawValue])
+        loops[side.rawValue] = NodeLoop(configurations[side.rawValue], waking: .inOrder)
         if link > 0 { feed(.channelClosed(link), to: side.other) }
         shown[side.rawValue] = []
     }
@@ -127,7 +131,7 @@ struct PairOfCores {
     mutating func swap(host other: NodeCore) -> NodeCore {
         feed(.channelClosed(link), to: .host)
         let before = cores[Side.host.rawValue]
-        cores[Side.host.rawValue] = other
+        loops[Side.host.rawValue].core = other
         for side in Side.allCases { feed(.channelClosed(link), to: side) }
         return before
     }
@@ -140,15 +144,15 @@ struct PairOfCores {
 
     /// Inputs from above a node's links.
     mutating func happen(_ happenings: [PendingEvent], to side: Side) {
-        for happening in happenings { cores[side.rawValue].waiting.append(happening) }
+        for happening in happenings { loops[side.rawValue].core.waiting.append(happening) }
         feed(.tick, to: side)
     }
 
     /// Links to these peers end without a reason. They went over this bearer.
     mutating func end(_ links: [(id: MeshCore.LinkID, peer: Peer)], over bearer: BearerKind, at side: Side) {
         for link in links {
-            cores[side.rawValue].links.opened(link.id, over: bearer)
-            cores[side.rawValue].apply([.tell(link.id, .ended(link.peer, .linkLost))])
+            loops[side.rawValue].core.links.opened(link.id, over: bearer)
+            loops[side.rawValue].core.apply([.tell(link.id, .ended(link.peer, .linkLost))])
         }
     }
 
@@ -162,11 +166,11 @@ struct PairOfCores {
     mutating func say(_ message: MeshMessage) {
         let key = cores[0].context.key(of: cores[1].configuration.identity.peerID)
         guard
-            case (.queued(let number), let actions) = cores[0].context.mesh.send(
+            case (.queued(let number), let actions) = loops[0].core.context.mesh.send(
                 message.encoded, as: .reliable, to: key)
         else { return }
-        let released = cores[0].context.mesh.stored(upTo: number, for: key)
-        cores[0].apply(actions + released)
+        let released = loops[0].core.context.mesh.stored(upTo: number, for: key)
+        loops[0].core.apply(actions + released)
         feed(.tick, to: .host)
     }
 
@@ -176,10 +180,6 @@ struct PairOfCores {
         guard let batch = hanging[side.rawValue] else { return }
         hanging[side.rawValue] = nil
         write(batch, to: side)
-    }
-
-    private mutating func perform(_ actions: [NodeCore.Action], of side: Side) {
-        for action in actions { perform(action, of: side) }
     }
 
     private mutating func perform(_ action: NodeCore.Action, of side: Side) {
@@ -193,14 +193,14 @@ struct PairOfCores {
             }
         case .dial(let number, _, let expecting): if isReachable { open(number, expecting: expecting) }
         case .wake(let id):
-            while let (sdu, more) = cores[side.rawValue].nextSDU(for: id, limit: Limits.sduBytes, now: now) {
+            while let sdu = loops[side.rawValue].nextSDU(for: id, limit: Limits.sduBytes, now: now) {
                 feed(.received(sdu, on: id), to: side.other)
-                perform(more, of: side)
             }
         case .close(let id, _): for end in Side.allCases { feed(.channelClosed(id), to: end) }
         case .show(let event): shown[side.rawValue].append(event)
         case .search(let request, let peer):
-            let songs = cores[side.rawValue].library?.songs.filter { $0.title.contains(request.query.words) } ?? []
+            let songs =
+                cores[side.rawValue].app.host?.library.songs.filter { $0.title.contains(request.query.words) } ?? []
             feed(.found(SearchResults(number: request.number, songs: songs), for: peer), to: side)
         case .deliver(let message, let id): said[id, default: []].append(.message(message))
         case .acknowledge(let number, let id): said[id, default: []].append(.acknowledged(number))
@@ -221,22 +221,23 @@ struct PairOfCores {
     /// A dial reaches the host.
     mutating func open(_ dial: Int, expecting: Peer.ID? = nil) {
         link += 1
-        func entropy(_ byte: UInt8) -> MeshCore.Entropy {
-            MeshCore.Entropy([UInt8](repeating: byte, count: MeshCore.Entropy.byteCount))
-        }
         feed(
             .opened(
                 link,
                 NodeCore.Opening(
-                    .responder, sendMTU: Limits.sduBytes, refusal: refusal, entropy: entropy(UInt8(2 * link)))),
+                    .responder, sendMTU: Limits.sduBytes, refusal: refusal, entropy: Self.entropy(UInt8(2 * link)))),
             to: .host)
         feed(
             .opened(
                 link,
                 NodeCore.Opening(
                     .initiator, sendMTU: Limits.sduBytes, dial: dial, expected: expecting ?? head.id,
-                    entropy: entropy(UInt8(2 * link + 1)))),
+                    entropy: Self.entropy(UInt8(2 * link + 1)))),
             to: .guest)
+    }
+
+    private static func entropy(_ byte: UInt8) -> MeshCore.Entropy {
+        MeshCore.Entropy([UInt8](repeating: byte, count: MeshCore.Entropy.byteCount))
     }
 
     /// Number of dials of a side.
