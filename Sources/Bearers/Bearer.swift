@@ -56,6 +56,9 @@ public protocol BearerChannel: AnyObject, Sendable {
     /// Largest SDU that the other side accepts, in bytes.
     var sendMTU: Int { get }
 
+    /// Frames per second that may be read from a link over it. More have to wait.
+    var framesPerSecond: Int { get }
+
     /// Why the peer must not be admitted, if the radio knows a reason.
     var refusal: RefusalReason? { get }
 
@@ -84,6 +87,8 @@ public protocol BearerChannel: AnyObject, Sendable {
 extension BearerChannel {
     /// By default every send may have to wait.
     public func sendAtOnce(_ sdu: [UInt8]) throws(BearerError) -> Bool { false }
+    /// By default `Limits.framesPerSecond`.
+    public var framesPerSecond: Int { Limits.framesPerSecond }
     /// By default a radio knows no reason.
     public var refusal: RefusalReason? { nil }
     /// By default a channel has no link layer to advise.

@@ -84,6 +84,9 @@ public actor BearerTransport: MeshTransport {
     /// Sends one SDU in one piece. Suspends while the other side accepts no more.
     public func send(_ sdu: [UInt8]) async throws {
         guard let channel else { throw Self.notConnected }
+    /// Frames per second that may be read from a link, as its bearer states.
+    public var framesPerSecond: Int { channel?.framesPerSecond ?? Limits.framesPerSecond }
+
         try await channel.send(sdu)
     }
 

@@ -94,7 +94,7 @@ extension LANBearer {
             .connect(to: address)
         do {
             let channel = try await opening.get()
-            let stream = TCPStream(channel, inlet, endpoint: endpoint)
+            let stream = TCPStream(channel, inlet, endpoint: endpoint, framesPerSecond: framesPerSecond)
             // If another one was first, this one is closed with it.
             return stream
         } catch {

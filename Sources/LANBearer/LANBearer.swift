@@ -22,6 +22,9 @@ public actor LANBearer: Bearer {
     /// The flags in every advertisement of this radio.
     public nonisolated let advertisedFlags: AdvertisedFlags
 
+    /// Frames per second that are read from one link.
+    public nonisolated let framesPerSecond: Int
+
     let group: any EventLoopGroup
     let logger: Logger
     var services = KnownServices()
@@ -60,16 +63,22 @@ public actor LANBearer: Bearer {
     }
 
     /// A radio on this device's networks, with avahi-daemon. `demands` is what this node requires of peers that dial
-    /// it.
-    public init(demands: AdvertisedFlags.Critical = [], logger: Logger = Logger(label: "roadmesh.lan")) {
-        self.init(directory: AvahiDirectory(), demands: demands, logger: logger)
+    /// it. It reads at most `framesPerSecond` from one link.
+    public init(
+        demands: AdvertisedFlags.Critical = [], framesPerSecond: Int = LANLimits.framesPerSecond,
+        logger: Logger = Logger(label: "roadmesh.lan")
+    ) {
+        self.init(directory: AvahiDirectory(), demands: demands, framesPerSecond: framesPerSecond, logger: logger)
     }
 
     init(
         directory: any ServiceDirectory, demands: AdvertisedFlags.Critical = [],
+        framesPerSecond: Int = LANLimits.framesPerSecond,
         logger: Logger = Logger(label: "roadmesh.lan")
     ) {
+        precondition(framesPerSecond > 0, "a link without frames carries nothing")
         self.directory = directory
+        self.framesPerSecond = framesPerSecond
         self.logger = logger
         advertisedFlags = AdvertisedFlags(critical: demands)
         group = MultiThreadedEventLoopGroup.singleton
@@ -199,7 +208,8 @@ public actor LANBearer: Bearer {
         else { return channel.close(promise: nil) }
         channel.closeFuture.whenComplete { _ in Task { await self.gone(bytes) } }
         let endpoint = BearerEndpoint(address: address.ipAddress ?? "", bearer: .lan)
-        eventSink.yield(.accepted(track(TCPStream(channel, inlet, endpoint: endpoint))))
+        eventSink.yield(
+            .accepted(track(TCPStream(channel, inlet, endpoint: endpoint, framesPerSecond: framesPerSecond))))
     }
 
     private func gone(_ address: [UInt8]) { callers.left(address) }

@@ -21,6 +21,9 @@ public enum LANLimits {
     /// Pause before a host's addresses are tried again, since only an answer shows that a host is back. A guest
     /// reconnects within this time after a gap. Each attempt costs one packet per address.
     public static let dialPause: Duration = .milliseconds(250)
+    /// Frames per second that are read from one link, unless the program chooses another number. The largest SDUs have
+    /// two each, so this is 20 MB per second.
+    public static let framesPerSecond = 20_000
     /// Bytes that wait in a connection in each direction, as over Bluetooth, so votes do not wait long behind them. The
     /// kernel uses twice as many for its own accounting.
     public static let bufferBytes = BearerLimits.channelBufferBytes

@@ -12,6 +12,7 @@ import NIOCore
 /// asks for data.
 final class TCPStream: BearerChannel {
     let endpoint: BearerEndpoint
+    let framesPerSecond: Int
     let sendMTU = Int(UInt16.max)
 
     private let channel: any Channel
@@ -20,7 +21,11 @@ final class TCPStream: BearerChannel {
     private let waiting = NIOLockedValueBox(0)
 
     /// Takes over a connection with this inlet in its pipeline.
-    init(_ channel: any Channel, _ inlet: Inlet, endpoint: BearerEndpoint) {
+    init(
+        _ channel: any Channel, _ inlet: Inlet, endpoint: BearerEndpoint,
+        framesPerSecond: Int = LANLimits.framesPerSecond
+    ) {
+        self.framesPerSecond = framesPerSecond
         self.channel = channel
         self.inlet = inlet
         self.endpoint = endpoint

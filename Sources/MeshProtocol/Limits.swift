@@ -44,11 +44,13 @@ public enum Limits {
     public static let unitBytes = messageBytes + unitHeaderBytes
     /// Largest number of a message. Counters cannot overflow, and no peer reaches it.
     public static let largestNumber: UInt64 = 1 << 62
-    /// Frames per second that are read from one link. A person's taps are about ten, a full link's fragments about
-    /// fifty. A peer that sends more has to wait; others do not.
+    /// Frames per second that are read from one link, unless its bearer states more. A person's taps are about ten, a
+    /// full link's fragments over Bluetooth about fifty. A peer that sends more has to wait; others do not.
     public static let framesPerSecond = 500
     /// Frames that may arrive at once before that counts: everything that an outbox holds, after a gap.
     public static let frameBurst = 2 * outboxMessages
+    /// A fast bearer may have the frames of a tenth of a second at once, if these are more.
+    static let frameBurstsPerSecond = 10
 
     // MARK: Links
 

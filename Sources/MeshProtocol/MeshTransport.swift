@@ -19,6 +19,9 @@ public protocol MeshTransport: Sendable {
     /// Largest SDU that the other side accepts, in bytes. Known once connected.
     var sendMTU: Int { get async }
 
+    /// Frames per second that may be read from the link. More have to wait.
+    var framesPerSecond: Int { get async }
+
     /// Sends one SDU in one piece. Suspends while the other side accepts no more. Throws if the channel is broken.
     func send(_ sdu: [UInt8]) async throws
 
@@ -48,6 +51,9 @@ extension MeshTransport {
 
     /// By default a transport has no link layer to advise.
     public func heed(_ note: AirNote) async {}
+
+    /// By default `Limits.framesPerSecond`.
+    public var framesPerSecond: Int { Limits.framesPerSecond }
 
     /// By default every send may have to wait.
     public func sendAtOnce(_ sdu: [UInt8]) throws -> Bool { false }

@@ -29,6 +29,7 @@ extension LimitTable {
             .init("largestNumber", Limits.largestNumber),
             .init("framesPerSecond", Limits.framesPerSecond),
             .init("frameBurst", Limits.frameBurst),
+            .init("frameBurstsPerSecond", Limits.frameBurstsPerSecond),
             .init("guests", Limits.guests),
             .init("vouchedGuests", Limits.vouchedGuests),
             .init("halfOpenLinks", Limits.halfOpenLinks),

@@ -122,6 +122,7 @@ extension LimitTable {
             .init("connect", LANLimits.connect),
             .init("nextAddress", LANLimits.nextAddress),
             .init("dialPause", LANLimits.dialPause),
+            .init("framesPerSecond", LANLimits.framesPerSecond),
             .init("bufferBytes", LANLimits.bufferBytes),
             .init("readBytes", LANLimits.readBytes),
             .init("farewell", LANLimits.farewell),

@@ -175,6 +175,15 @@ struct AttackTests {
         #expect(ends?.count == 1)
     }
 
+    @Test("A link on a bearer that states more frames a second is read on", arguments: [(500, true), (20_000, false)])
+    func fastBearer(framesPerSecond: Int, isHeld: Bool) {
+        var road = Road()
+        let id = road.dial(framesPerSecond: framesPerSecond)
+        road.settle()
+        for _ in 0..<15 { road.say([Frame](repeating: .pong(0), count: 100), as: "Ana", on: id) }
+        #expect((road.nodes["Car"]?.held[id] != nil) == isHeld)
+    }
+
     @Test("A link that exceeds its share is not read for some time, and the other links are")
     func flood() throws {
         var road = Road(guests: ["Ana", "Bob"])

@@ -84,15 +84,15 @@ struct Road {
     @discardableResult
     mutating func dial(
         _ guest: String = "Ana", _ host: String = "Car", expecting: Peer.ID? = nil, refusal: RefusalReason? = nil,
-        over bearer: BearerKind? = nil
+        over bearer: BearerKind? = nil, framesPerSecond: Int = Limits.framesPerSecond
     ) -> MeshCore.LinkID {
         let id = newLink(guest, host)
         let expected = expecting ?? Identity.head(of: self.id(host))
         let entropies = (entropy(), entropy())
         act(host, on: id) { [now, sendMTU] in
             $0.opened(
-                id, as: .responder, sendMTU: sendMTU, refusal: refusal, over: bearer, entropy: entropies.0, now: now
-            )
+                id, as: .responder, sendMTU: sendMTU, refusal: refusal, over: bearer, framesPerSecond: framesPerSecond,
+                entropy: entropies.0, now: now)
         }
         act(guest, on: id) { [now, sendMTU] in
             $0.opened(

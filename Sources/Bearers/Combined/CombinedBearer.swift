@@ -307,6 +307,7 @@ final class WatchedChannel: BearerChannel {
     var endpoint: BearerEndpoint { below.endpoint }
     var sendMTU: Int { below.sendMTU }
     var refusal: RefusalReason? { below.refusal }
+    var framesPerSecond: Int { below.framesPerSecond }
 
     func send(_ sdu: [UInt8]) async throws(BearerError) {
         do throws(BearerError) {

@@ -65,6 +65,7 @@ package final class FramedChannel<Framing: PieceFraming>: BearerChannel {
 
     package var endpoint: BearerEndpoint { below.endpoint }
     package var refusal: RefusalReason? { below.refusal }
+    package var framesPerSecond: Int { below.framesPerSecond }
     private var now: MeshInstant { ContinuousClock.now - origin }
 
     deinit { close() }

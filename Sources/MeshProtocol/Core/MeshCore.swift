@@ -294,11 +294,13 @@ public struct MeshCore: Sendable {
     /// A channel has opened, or a link must begin in a circuit, at this place. `expected` is the identifier of the
     /// dialled responder, or its head. If the radio has a reason to refuse an initiator, the initiator gets the
     /// `refusal` after its hello. `bearer` is the link's bearer; bytes at a broker cost money. An initiator reports the
-    /// host's last `states` that it has, the newest first, so that the host sends only later changes.
+    /// host's last `states` that it has, the newest first, so that the host sends only later changes. More than
+    /// `framesPerSecond` are not read from the link.
     public mutating func opened(
         _ id: LinkID, as role: LinkRole, sendMTU: Int, expected: Peer.ID? = nil, refusal: RefusalReason? = nil,
         advertised: AdvertisedFlags? = nil, in place: CircuitPlace? = nil, over bearer: BearerKind? = nil,
-        showing states: [StateName] = [], entropy: Entropy, now: MeshInstant
+        showing states: [StateName] = [], framesPerSecond: Int = Limits.framesPerSecond, entropy: Entropy,
+        now: MeshInstant
     ) -> [Action] {
         self.now = now
         let isCarrier =
@@ -322,7 +324,9 @@ public struct MeshCore: Sendable {
             ? Limits.answerTimeout : gate == .known ? Limits.knownHelloTimeout : Limits.handshakeTimeout
         let hopTime = min(Limits.hopTime * (place?.hops ?? 0), Limits.longestHopTime)
         links[id] = Link(
-            machine: LinkMachine(role: role, keys: keys, handshakeTime: time + hopTime, now: now), entropy: entropy,
+            machine: LinkMachine(
+                role: role, keys: keys, handshakeTime: time + hopTime, framesPerSecond: framesPerSecond, now: now),
+            entropy: entropy,
             expected: expected, refusal: refusal, advertised: advertised, sendMTU: sendMTU,
             circuits: CircuitMux(role), carrier: isCarrier ? Carrier() : nil,
             shown: role == .responder || isCarrier ? [] : shown(states, to: place?.host ?? expected),

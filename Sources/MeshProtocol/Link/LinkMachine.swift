@@ -111,13 +111,18 @@ struct LinkMachine: Sendable {
     var framesBeforeAnswer = 0
 
     /// A link on a new channel.
-    init(role: LinkRole, keys: Keys, handshakeTime: Duration = Limits.answerTimeout, now: MeshInstant) {
+    init(
+        role: LinkRole, keys: Keys, handshakeTime: Duration = Limits.answerTimeout,
+        framesPerSecond: Int = Limits.framesPerSecond, now: MeshInstant
+    ) {
         self.role = role
         self.keys = keys
         phase = role == .responder ? .listening(again: false) : .ended
         handshakeDeadline = now + handshakeTime
         liveness = Liveness(role, now: now)
-        rate = RateLimit(perSecond: Limits.framesPerSecond, burst: Limits.frameBurst, now: now)
+        rate = RateLimit(
+            perSecond: framesPerSecond, burst: max(Limits.frameBurst, framesPerSecond / Limits.frameBurstsPerSecond),
+            now: now)
     }
 
     /// The peer, once messages flow.

@@ -58,6 +58,7 @@ public actor MeshEndpoint {
         lastLink += 1
         let id = lastLink
         let sendMTU = min(await transport.sendMTU, Limits.sduBytes)
+        let framesPerSecond = await transport.framesPerSecond
         let expected = await transport.expectedPeer
         let advertised = await transport.advertisedFlags
         guard !isStopped else {
@@ -69,8 +70,7 @@ public actor MeshEndpoint {
             perform(
                 core.opened(
                     id, as: role, sendMTU: sendMTU, expected: expected, refusal: refusal, advertised: advertised,
-                    entropy: .random(),
-                    now: now))
+                    framesPerSecond: framesPerSecond, entropy: .random(), now: now))
         }
         watchDeadline(of: id)
         return id
