@@ -74,4 +74,26 @@ struct AskedTests {
         #expect(liveness.tick(now: asks) == .ping(2))
         #expect(liveness.tick(now: asks + Limits.pongTimeout) == .dead)
     }
+
+    @Test("A link whose reader is held up stays up on both sides, however long that takes")
+    func heldUp() {
+        var road = Road()
+        let id = road.joined()
+        road.send("vote", from: "Ana", to: "Car")
+        for second in 1...30 {
+            road.now = .seconds(second)
+            road.act("Car", on: id) { [now = road.now] in $0.holdUp(id, now: now) }
+            road.pull("Car", id)
+            let sdus = road.wires[id]?.toGuest ?? []
+            road.wires[id]?.toGuest = []
+            for sdu in sdus { road.give(sdu, to: "Ana", on: id) }
+            road.act("Ana", on: id) { [now = road.now] in $0.tick(id, now: now) }
+            // What Ana sends waits in the channel.
+            road.pull("Ana", id)
+        }
+        #expect(road.isConnected("Ana", to: "Car"))
+        road.settle()
+        #expect(road.texts(at: "Car") == ["vote"])
+        #expect(road.isConnected("Car", to: "Ana"))
+    }
 }

@@ -399,6 +399,13 @@ public struct MeshCore: Sendable {
         if links[id]?.waitsSince != nil { links[id]?.waitsSince = now }
     }
 
+    /// Nothing is read from a link at present because the application does not read. A ping shows the peer that this side
+    /// is alive.
+    public mutating func holdUp(_ id: LinkID, now: MeshInstant) -> [Action] {
+        heardNothingByChoice(on: id, now: now)
+        return update(id) { $0.showLife(now: now) }
+    }
+
     /// This side leaves a link, with a goodbye that may report the end of its session.
     public mutating func leave(_ id: LinkID, saying reason: GoodbyeReason = .unspecified) -> [Action] {
         sealWhatPasses(id)

@@ -213,6 +213,13 @@ struct LinkMachine: Sendable {
         liveness.excuse(now: now)
     }
 
+    /// Sends a ping whose answer is not expected, since this side does not read.
+    mutating func showLife(now: MeshInstant) -> [Action] {
+        guard case .connected = phase else { return [] }
+        control.enqueue(.ping(liveness.showLife(now: now)))
+        return [.wake]
+    }
+
     /// This side leaves.
     mutating func leave(saying reason: GoodbyeReason = .unspecified) -> [Action] {
         if hasEnded { return [] }

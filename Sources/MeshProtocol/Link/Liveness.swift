@@ -69,6 +69,13 @@ struct Liveness: Sendable {
         nextPing = pingAfter(now)
     }
 
+    /// This side does not read at present. Returns the number of a ping to send. Silence after it does not count.
+    mutating func showLife(now: MeshInstant) -> UInt64 {
+        let number = ask(now: now)
+        askedAt = nil
+        return number
+    }
+
     /// The peer has reported how long it may be silent. A peer that sleeps for long is not woken every second.
     mutating func bear(silence: Duration) {
         self.silence = min(max(silence, Limits.pongTimeout), Limits.longestSilence)

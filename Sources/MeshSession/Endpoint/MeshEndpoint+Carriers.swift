@@ -58,7 +58,7 @@ extension MeshEndpoint: LinkCarrying {
             // While the listener holds this link up, this side causes the silence. A handshake gets no extra time: it
             // has a deadline.
             if links[id]?.isHeldUp == true, core.peer(on: id) != nil {
-                core.heardNothingByChoice(on: id, now: now)
+                perform(core.holdUp(id, now: now))
             } else {
                 perform(core.tick(id, now: now))
             }
