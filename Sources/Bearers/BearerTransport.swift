@@ -47,15 +47,17 @@ public actor BearerTransport: MeshTransport {
     }
 
     /// Opens the channel. It stays pending while the peripheral is out of range, until the radio gives up (about 40 s)
-    /// or `close` is called. Throws `MeshTransportError.connectionFailed`.
+    /// or `close` is called. Throws `MeshTransportError.connectionFailed`, or `CancellationError` if the task was
+    /// cancelled.
     public func connect() async throws {
         guard channel == nil else { return }
         guard let peripheral, !isClosed, dial == nil else {
-            throw MeshTransportError.connectionFailed(reason: "this transport was used; make a new one")
+            throw MeshTransportError.failed(.alreadyUsed, "this transport was used; make a new one")
         }
         guard peripheral.isUnderstood else {
-            throw MeshTransportError.connectionFailed(
-                reason: "the host speaks another version of the protocol than this node, whose version is "
+            throw MeshTransportError.failed(
+                .otherVersion,
+                "the host speaks another version of the protocol than this node, whose version is "
                     + "\(ProtocolVersion.major)")
         }
         let dial = Task { try await peripheral.radio.dial(peripheral.scanResult.endpoint) }
@@ -69,24 +71,25 @@ public actor BearerTransport: MeshTransport {
             self.channel = channel
         } catch {
             if (error as? BearerError)?.code == .bondRequired { refusal = .bond }
-            throw MeshTransportError.connectionFailed(reason: "\(error)")
+            try Task.checkCancellation()
+            throw Self.failure(error)
         }
         // The caller closed this transport while the channel was opening, so it does not want the channel.
         guard !isClosed, !Task.isCancelled else {
             channel?.close()
-            throw MeshTransportError.connectionFailed(reason: "the dial was given up")
+            throw CancellationError()
         }
     }
 
     /// Largest SDU that the other side accepts, in bytes. 0 before `connect`.
     public var sendMTU: Int { channel?.sendMTU ?? 0 }
 
-    /// Sends one SDU in one piece. Suspends while the other side accepts no more.
-    public func send(_ sdu: [UInt8]) async throws {
-        guard let channel else { throw Self.notConnected }
     /// Frames per second that may be read from a link, as its bearer states.
     public var framesPerSecond: Int { channel?.framesPerSecond ?? Limits.framesPerSecond }
 
+    /// Sends one SDU in one piece. Suspends while the other side accepts no more.
+    public func send(_ sdu: [UInt8]) async throws {
+        guard let channel else { throw Self.notConnected }
         try await channel.send(sdu)
     }
 
@@ -121,5 +124,16 @@ public actor BearerTransport: MeshTransport {
         channel?.close()
     }
 
-    private static let notConnected = MeshTransportError.connectionFailed(reason: "not connected")
+    private static let notConnected = MeshTransportError.failed(.notConnected, "not connected")
+
+    private static func failure(_ error: any Error) -> MeshTransportError {
+        let code: MeshTransportError.Code =
+            switch (error as? BearerError)?.code {
+            case .dialFailed, .channelLost: .unreachable
+            case .bondRequired: .bondRequired
+            case .closed, .cancelled, .tooLarge, .failed, nil: .other
+            default: .radio
+            }
+        return .failed(code, "\(error)")
+    }
 }

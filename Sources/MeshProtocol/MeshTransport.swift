@@ -61,9 +61,3 @@ extension MeshTransport {
     /// By default a transport has no advertisement.
     public var advertisedFlags: AdvertisedFlags? { nil }
 }
-
-/// Why a transport has no channel, or has lost it.
-public enum MeshTransportError: Error, Hashable, Sendable {
-    /// The connection failed, for this reason.
-    case connectionFailed(reason: String)
-}
