@@ -249,8 +249,8 @@ let package = Package(
         .testTarget(
             name: "BLETransportTests",
             dependencies: [
-                "Bearers", "BLETransport", "BrokerBearer", "CLinux", "LANBearer", "MeshProtocol", "TestSupport", locks,
-                logging, networkTypes,
+                "Bearers", "BLETransport", "BrokerBearer", "CLinux", "LANBearer", "MeshProtocol", "MeshSession",
+                "TestSupport", locks, logging, networkTypes,
             ],
             swiftSettings: strict),
         .testTarget(

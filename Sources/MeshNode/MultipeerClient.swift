@@ -62,7 +62,7 @@ public actor MultipeerClient {
         let transport = BearerTransport(peripheral: peripheral, expecting: peer.id)
         try await transport.connect()
         if isStopped || Task.isCancelled { return await transport.close() }
-        await endpoint.open(transport, as: .initiator)
+        try await endpoint.open(transport, as: .initiator)
     }
 
     /// Sends a message to a peer, or to every connected peer where `peer` is nil. A newer state update replaces an
@@ -72,10 +72,10 @@ public actor MultipeerClient {
         var failure: SendError?
         for receiver in peer.map({ [$0] }) ?? Array(peers.values) {
             let isLatest = if case .stateUpdate = message { true } else { false }
-            let sending = await endpoint?.send(
+            let sending = await endpoint?.trySend(
                 message.encoded, as: isLatest ? .latest : .reliable, to: receiver.id)
             if case .queued = sending { continue }
-            let error = SendError(sending == .full ? .full : .noLink, to: receiver)
+            let error = SendError(sending == nil || sending == .noLink ? .noLink : .full, to: receiver)
             logger.warning("a message was not sent: \(error)")
             failure = error
             await outlet.send(.sendFailed(message, error))
@@ -106,7 +106,10 @@ public actor MultipeerClient {
         (self.manager, self.endpoint) = (manager, endpoint)
         pumps = [
             Task { for await event in manager.events { await self.received(event) } },
-            Task { for await event in endpoint.events { await self.received(event) } },
+            Task {
+                guard let events = try? await endpoint.events else { return }
+                for await event in events { await self.received(event) }
+            },
         ]
         return manager
     }
@@ -122,7 +125,7 @@ public actor MultipeerClient {
             hosts[peer.id] = nil
             await outlet.send(.peerLost(peer))
         case .accepted(let transport):
-            await endpoint?.open(transport, as: .responder, refusing: transport.refusal)
+            _ = try? await endpoint?.open(transport, as: .responder, refusing: transport.refusal)
             await manager?.linksChanged()
         case .radio(.unavailable): await outlet.send(.networkUnavailable)
         case .better, .reached, .radio: break

@@ -59,10 +59,10 @@ public actor MeshCoreSession {
     private var pump: Task<Void, Never>?
     private var starting: CheckedContinuation<Void, any Error>?
     private var stateListeners: [Int: AsyncStream<ConnectionState>.Continuation] = [:]
-    private var eventListeners: [Int: AsyncStream<MeshEvent>.Continuation] = [:]
     private var lastListener = 0
-    /// Events that arrived without a listener.
-    private var unheard: [MeshEvent] = []
+    private var listeners = SessionListeners()
+    /// The reader of the endpoint, if it waits for a listener to catch up.
+    private var waitingForRoom: CheckedContinuation<Void, Never>?
 
     /// The peer, once connected.
     public private(set) var peer: Peer?
@@ -89,27 +89,53 @@ public actor MeshCoreSession {
 
     /// The events, for any number of listeners. The stream ends when the session is lost or stopped.
     ///
-    /// Events before the first listener wait for it. A listener that is `SessionLimits.sessionEvents` behind is cut
-    /// off. If it was the last one, the session ends: a message then arrives late, with the next session, instead of
-    /// being lost.
+    /// Events before the first listener wait for it. If the only listener is `SessionLimits.sessionEvents` messages
+    /// behind, the link is not read until it catches up, and the other side waits. Of several listeners, the fastest
+    /// one counts; a listener that falls so far behind it ends with `.listenerTooSlow`.
     public func events() -> AsyncStream<MeshEvent> {
-        let (stream, listener) = AsyncStream<MeshEvent>.makeStream(
-            bufferingPolicy: .bufferingOldest(SessionLimits.sessionEvents))
-        guard phase != .over else {
-            listener.finish()
-            return stream
+        let listener = ReleasedStream(listeners.add()) { [weak self] number in
+            Task { await self?.removeListener(number) }
         }
-        lastListener += 1
-        let number = lastListener
-        eventListeners[number] = listener
-        listener.onTermination = { _ in Task { await self.removeEventListener(number) } }
-        let waiting = unheard
-        unheard = []
-        for event in waiting {
-            listener.yield(event)
-            if case .messageReceived(let message) = event { acceptByItself(message) }
+        return AsyncStream { [weak self] in await self?.nextEvent(for: listener.number) }
+    }
+
+    private func nextEvent(for number: Int) async -> MeshEvent? {
+        guard let event = listeners.next(number) else {
+            return await withTaskCancellationHandler {
+                let event = await withCheckedContinuation { (reader: SessionListeners.Reader) in
+                    if Task.isCancelled { reader.resume(returning: nil) } else { listeners.wait(number, reader) }
+                }
+                return read(event)
+            } onCancel: {
+                Task { await self.stopWaiting(number) }
+            }
         }
-        return stream
+        return read(event)
+    }
+
+    private func read(_ event: MeshEvent?) -> MeshEvent? {
+        makeRoom()
+        if case .messageReceived(let message) = event, configuration.acceptsByItself {
+            Task { await accept(message) }
+        }
+        return event
+    }
+
+    private func stopWaiting(_ number: Int) { listeners.stopWaiting(number) }
+
+    private func removeListener(_ number: Int) {
+        listeners.remove(number)
+        makeRoom()
+    }
+
+    private func makeRoom() {
+        guard listeners.hasRoom else { return }
+        waitingForRoom?.resume()
+        waitingForRoom = nil
+    }
+
+    private func waitForRoom() async {
+        while !listeners.hasRoom { await withCheckedContinuation { waitingForRoom = $0 } }
     }
 
     /// Whether messages can be sent and received.
@@ -126,9 +152,11 @@ public actor MeshCoreSession {
     ///
     /// Throws `MeshTransportError.connectionFailed` if the transport cannot connect or the link breaks,
     /// `MeshCoreError.timeout` if the peer does not answer, `.refused` if the host refuses this node, and
-    /// `.sessionOver` if the session was started or stopped before. The session has then ended.
+    /// `CancellationError` if the task is cancelled. The session has then ended. Throws `MeshCoreError.alreadyStarted`
+    /// if the session was started before, and `.sessionOver` if it has ended.
     public func start() async throws {
-        guard phase == .idle else { throw MeshCoreError.sessionOver }
+        guard phase != .over else { throw MeshCoreError.sessionOver }
+        guard phase == .idle else { throw MeshCoreError.alreadyStarted }
         phase = .starting
         show(.connecting)
         do {
@@ -141,16 +169,17 @@ public actor MeshCoreSession {
             }
         } catch {
             if phase == .starting { await fail(error) }
+            try Task.checkCancellation()
             throw error
         }
     }
 
     private func introduce() async throws {
-        let events = endpoint.events
+        let events = try await endpoint.events
         pump = Task {
             for await event in events { await self.received(event) }
         }
-        link = await endpoint.open(transport, as: configuration.role)
+        link = try await endpoint.open(transport, as: configuration.role)
         try await withCheckedThrowingContinuation { continuation in
             switch phase {
             case .starting: starting = continuation
@@ -187,25 +216,50 @@ public actor MeshCoreSession {
         starting = nil
         show(state)
         for listener in stateListeners.values { listener.finish() }
-        for listener in eventListeners.values { listener.finish() }
         stateListeners = [:]
-        eventListeners = [:]
+        listeners.finish()
+        makeRoom()
+    }
+
+    /// Starts, runs a closure with the session's events, and stops, also if the closure throws. If the closure returns,
+    /// the session first waits up to `SessionLimits.flush` until the peer has acknowledged all messages.
+    public nonisolated(nonsending) func executeThenClose<Result>(
+        _ body: nonisolated(nonsending) (AsyncStream<MeshEvent>) async throws -> Result
+    ) async throws -> Result {
+        try await start()
+        do {
+            let result = try await body(await events())
+            await endpoint.flush()
+            await stop()
+            return result
+        } catch {
+            await stop()
+            throw error
+        }
     }
 
     // MARK: Messages
 
-    /// Sends a message. A reliable one that is unacknowledged at the end of the session is remembered for the next.
+    /// Sends a message, and waits while the outbox is full (`Limits.outboxMessages`, `Limits.outboxBytes`). A reliable
+    /// message that is unacknowledged at the end of the session is remembered for the next.
     ///
-    /// Throws `MeshCoreError.notConnected` before there is a peer, `.sessionOver` if this session has ended, and
-    /// `.outboxFull`.
+    /// Throws `MeshCoreError.notConnected` before there is a peer, `.sessionOver` if this session has ended or ends
+    /// while the message waits, `.tooLong`, and `CancellationError` if the task is cancelled while it waits. After an
+    /// error the message is not sent.
     public func send(_ body: [UInt8], as messageClass: MessageClass = .reliable) async throws {
-        guard phase != .over else { throw MeshCoreError.sessionOver }
-        guard let peer else { throw MeshCoreError.notConnected }
-        switch await endpoint.send(body, as: messageClass, to: peer.id) {
-        case .queued: return
-        case .noLink: throw MeshCoreError.notConnected
-        case .full: throw MeshCoreError.outboxFull
-        }
+        try await endpoint.send(body, as: messageClass, to: receiver())
+    }
+
+    /// Sends a message without waiting for room. Throws what `send` throws, and `MeshCoreError.outboxFull`.
+    public func trySend(_ body: [UInt8], as messageClass: MessageClass = .reliable) async throws {
+        let sending = await endpoint.trySend(body, as: messageClass, to: try receiver())
+        if let error = MeshCoreError(sending, bytes: body.count) { throw error }
+    }
+
+    private func receiver() throws(MeshCoreError) -> Peer.ID {
+        guard phase != .over else { throw .sessionOver }
+        guard let peer else { throw .notConnected }
+        return peer.id
     }
 
     /// Everything up to this message is stored, so the other side need not send it again. Only if `acceptsByItself` is
@@ -224,8 +278,10 @@ public actor MeshCoreSession {
             show(.connected)
             starting?.resume()
             starting = nil
-        case .link(_, .received(let message)): await deliver(message)
-        case .link(_, .acknowledged(let number, _)): tell(.acknowledged(upTo: number))
+        case .link(_, .received(let message)):
+            await waitForRoom()
+            listeners.deliver(.messageReceived(message))
+        case .link(_, .acknowledged(let number, _)): listeners.deliver(.acknowledged(upTo: number))
         case .link(_, .ended(_, let end)), .link(_, .failed(_, _, let end)): await ended(end)
         // A session is with the node at the other end of its transport, not with a relay or a node behind it.
         case .link(_, .carrier), .link(_, .route), .link(_, .carrierEnded), .link(_, .askedForRoom): break
@@ -233,21 +289,8 @@ public actor MeshCoreSession {
             .link(_, .latestHasLeft),
             .link(_, .roundTrip), .link(_, .asked), .forgot:
             break
-        case .report(_, _, let report): tell(.linkReport(report))
+        case .report(_, _, let report): listeners.deliver(.linkReport(report))
         }
-    }
-
-    private func deliver(_ message: ReceivedMessage) async {
-        switch tell(.messageReceived(message)) {
-        case .taken: acceptByItself(message)
-        case .waiting: break
-        case .lost: await ended(.linkLost)
-        }
-    }
-
-    private func acceptByItself(_ message: ReceivedMessage) {
-        guard configuration.acceptsByItself else { return }
-        Task { await accept(message) }
     }
 
     private func ended(_ end: LinkEnd) async {
@@ -255,9 +298,11 @@ public actor MeshCoreSession {
             await fail(MeshCoreError.ofStart(end))
             return
         }
-        tell(.connectionStateChanged(.disconnected))
+        listeners.deliver(.connectionStateChanged(.disconnected))
         finish(showing: .disconnected, MeshCoreError.sessionOver)
         await transport.close()
+        // Messages that wait for room are not sent.
+        await endpoint.stop()
     }
 
     // MARK: Listeners
@@ -276,38 +321,14 @@ public actor MeshCoreSession {
 
     private func removeStateListener(_ number: Int) { stateListeners[number] = nil }
 
-    private func removeEventListener(_ number: Int) { eventListeners[number] = nil }
-
     private func show(_ state: ConnectionState) {
         guard state != self.state else { return }
         self.state = state
         for listener in stateListeners.values { listener.yield(state) }
     }
 
-    private enum Telling {
-        case taken, waiting, lost
-    }
-
-    @discardableResult
-    private func tell(_ event: MeshEvent) -> Telling {
-        guard !eventListeners.isEmpty else {
-            guard unheard.count < SessionLimits.sessionEvents else { return .lost }
-            unheard.append(event)
-            return .waiting
-        }
-        var telling = Telling.lost
-        for (number, listener) in eventListeners {
-            switch listener.yield(event) {
-            case .enqueued: telling = .taken
-            default:
-                listener.finish()
-                eventListeners[number] = nil
-            }
-        }
-        return telling
-    }
-
     private static func transportError(_ error: any Error) -> MeshTransportError {
-        error as? MeshTransportError ?? .connectionFailed(reason: "\(error)")
+        let isTimeout = error as? MeshCoreError == .timeout
+        return error as? MeshTransportError ?? .failed(isTimeout ? .unreachable : .other, "\(error)")
     }
 }

@@ -5,9 +5,20 @@ public enum SessionLimits {
     /// Events of an endpoint that wait for their listener before links are no longer read. The events of one more SDU
     /// per link may be added.
     public static let endpointEvents = 64
-    /// Events of a session that wait for one of its listeners: half a second of the most traffic of a link, and 16 MiB
-    /// with the largest messages.
+    /// Messages of a session that wait for its fastest listener before the link is no longer read: 16 MiB of the
+    /// largest ones.
     public static let sessionEvents = 256
+    /// Messages that wait for a guest's listener before its link is no longer read: 4 MiB of the largest ones.
+    public static let guestMessages = 64
+    /// Pause before a guest looks for its host again. It doubles with each failed attempt.
+    public static let guestPause: Duration = .milliseconds(100)
+    /// Longest such pause. A passenger who waits at the car's door waits no longer than this.
+    public static let longestGuestPause: Duration = .seconds(5)
+    /// Time limit of a guest's dial. It also covers a dial that began just before a gap of the radio.
+    public static let guestDial: Duration = .seconds(20)
+    /// Time that a closing guest or endpoint waits for acknowledgements: several round trips with the largest outbox over
+    /// Bluetooth take less.
+    public static let flush: Duration = .seconds(20)
     /// Changes of a session's state that wait for a listener: more than any session has.
     public static let sessionStates = 16
 }

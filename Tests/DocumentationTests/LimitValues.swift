@@ -260,6 +260,11 @@ extension LimitTable {
         [
             .init("endpointEvents", SessionLimits.endpointEvents),
             .init("sessionEvents", SessionLimits.sessionEvents),
+            .init("guestMessages", SessionLimits.guestMessages),
+            .init("guestPause", SessionLimits.guestPause),
+            .init("longestGuestPause", SessionLimits.longestGuestPause),
+            .init("guestDial", SessionLimits.guestDial),
+            .init("flush", SessionLimits.flush),
             .init("sessionStates", SessionLimits.sessionStates),
         ])
 

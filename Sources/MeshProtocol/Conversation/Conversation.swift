@@ -37,9 +37,11 @@ public struct Conversation: Sendable, Hashable {
         case queued(number: UInt64)
         /// There is no link, and a message of class `latest` does not wait for one.
         case noLink
-        /// `Limits.outboxMessages`, `Limits.outboxBytes` or `Limits.messageBytes` is reached, so the message is not
-        /// accepted.
+        /// `Limits.outboxMessages`, `Limits.outboxBytes` or `Limits.allOutboxBytes` is reached, so the message is not
+        /// accepted. There is room after the peer has acknowledged earlier ones.
         case full
+        /// The message exceeds `Limits.messageBytes`, so it can never be sent.
+        case tooLong
     }
 
     /// The kind of a received message.
@@ -216,7 +218,7 @@ public struct Conversation: Sendable, Hashable {
     mutating func send(
         _ body: [UInt8], as messageClass: MessageClass, sharing: MessageUnit.Sharing? = nil
     ) -> Sending {
-        guard body.count <= Limits.messageBytes else { return .full }
+        guard body.count <= Limits.messageBytes else { return .tooLong }
         switch messageClass {
         case .latest:
             guard isLinked else { return .noLink }

@@ -483,6 +483,7 @@ public struct MeshCore: Sendable {
         _ body: [UInt8], as messageClass: MessageClass, to key: ConversationKey, sharing: SharedState? = nil
     ) -> (Conversation.Sending, [Action]) {
         touch(key)
+        guard body.count <= Limits.messageBytes else { return (.tooLong, []) }
         if messageClass == .reliable, unacknowledgedBytes + body.count > Limits.allOutboxBytes { return (.full, []) }
         let isForRelay = sharing != nil && link(of: key).map { leadsToRelay($0) } == true
         let entry = isForRelay ? sharing.flatMap { signed(body, as: $0) } : nil

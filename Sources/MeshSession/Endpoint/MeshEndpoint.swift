@@ -21,7 +21,16 @@ public actor MeshEndpoint {
     /// Events that the listener has not read yet.
     private var outstanding = 0
     private var waitingForRoom: [CheckedContinuation<Void, Never>] = []
-    private var isStopped = false
+    private(set) var isStopped = false
+    var hasListener = false
+    /// Messages that wait for room in an outbox.
+    var waitingSends = WaitingSends()
+    /// Callers that wait until everything is acknowledged.
+    var flushing: [Int: CheckedContinuation<Void, Never>] = [:]
+    /// What `peerEvents` has reported.
+    var reported = ReportedPeers()
+    /// The tasks that accept guests, each with what ends it.
+    var hosting: [(discovery: any MeshDiscovery, task: Task<Void, Never>)] = []
 
     /// An endpoint for one node that sends at once: its core does not hold messages until they are stored.
     public init(core: MeshCore, logger: Logger = Logger(label: "roadmesh.endpoint")) {
@@ -32,14 +41,22 @@ public actor MeshEndpoint {
         pulled = PulledEvents(stream)
     }
 
-    /// All events of the links in the order of the decisions, for one listener.
-    public nonisolated var events: AsyncStream<EndpointEvent> {
-        AsyncStream { [pulled, weak self] in
-            let event = await pulled.next()
-            await self?.taken()
-            return event
+    /// All events of the links in the order of the decisions, for one listener. `peerEvents` has only what most
+    /// applications need. Throws `MeshCoreError.alreadyListening` if one of both was requested before.
+    public var events: AsyncStream<EndpointEvent> {
+        get throws(MeshCoreError) {
+            guard !hasListener else { throw .alreadyListening }
+            hasListener = true
+            return AsyncStream { [pulled, weak self] in
+                let event = await pulled.next()
+                await self?.taken()
+                return event
+            }
         }
     }
+
+    /// This node.
+    public var local: Peer { core.local }
 
     /// The state that must survive the process (`MeshCore.remembered`).
     public var remembered: [ConversationKey: MeshCore.Remembered] { core.remembered }
@@ -50,14 +67,15 @@ public actor MeshEndpoint {
     // MARK: Links
 
     /// Takes over a connected transport, and runs its link until it ends. A guest that must not be admitted gets the
-    /// `refusal` after it has proved its identity.
+    /// `refusal` after it has proved its identity. Throws `MeshCoreError.transportNotConnected`.
     @discardableResult
     public func open(
         _ transport: any MeshTransport, as role: LinkRole, refusing refusal: RefusalReason? = nil
-    ) async -> MeshCore.LinkID {
+    ) async throws(MeshCoreError) -> MeshCore.LinkID {
+        let sendMTU = min(await transport.sendMTU, Limits.sduBytes)
+        guard sendMTU > 0 else { throw .transportNotConnected }
         lastLink += 1
         let id = lastLink
-        let sendMTU = min(await transport.sendMTU, Limits.sduBytes)
         let framesPerSecond = await transport.framesPerSecond
         let expected = await transport.expectedPeer
         let advertised = await transport.advertisedFlags
@@ -74,14 +92,6 @@ public actor MeshEndpoint {
         }
         watchDeadline(of: id)
         return id
-    }
-
-    /// Adds a message to the conversation with a peer that was used last.
-    public func send(_ body: [UInt8], as messageClass: MessageClass, to peer: Peer.ID) -> Conversation.Sending {
-        guard let key = core.lastConversation(with: peer) else { return .noLink }
-        let (sending, actions) = core.send(body, as: messageClass, to: key)
-        perform(actions)
-        return sending
     }
 
     /// The application has stored a peer's reliable messages up to this one.
@@ -106,14 +116,20 @@ public actor MeshEndpoint {
     }
 
     /// Says goodbye to all peers, closes all links, and ends `events`. You can call it again and from several tasks.
-    /// Each call returns when everything has ended.
-    public func stop() async {
+    /// Each call returns when everything has ended. Guests look for a host that says `.stopped` until it is back.
+    public func stop(saying reason: GoodbyeReason = .unspecified) async {
         isStopped = true
         // First, so that nothing below waits for a listener that is gone.
         sink.finish()
         makeRoom()
-        for id in core.allLinks { perform(core.leave(id)) }
+        endWaiting()
+        for id in core.allLinks { perform(core.leave(id, saying: reason)) }
         await untilAllAreClosed()
+        for (discovery, task) in hosting {
+            await discovery.close()
+            await task.value
+        }
+        hosting = []
     }
 
     // MARK: Actions of the core
@@ -130,7 +146,9 @@ public actor MeshEndpoint {
                 links[id]?.timer?.cancel()
                 close(id, afterFinalFrame: afterFinalFrame)
                 links[id]?.pausing?.cancel()
-            case .forgot(let key): emit(.forgot(key))
+            case .forgot(let key):
+                emit(.forgot(key))
+                sendWaiting()
             // An endpoint accepts no circuits.
             case .circuitOffered, .circuitEnded: break
             }
@@ -139,15 +157,25 @@ public actor MeshEndpoint {
 
     private func tell(_ event: LinkEvent, of id: MeshCore.LinkID) {
         switch event {
-        case .connected: watchDeadline(of: id)
+        case .connected:
+            watchDeadline(of: id)
+            linksChanged()
+        case .acknowledged:
+            sendWaiting()
+            checkFlush()
         case .roundTrip(let time):
             links[id]?.report.roundTrip = time
             // In a separate task: the controller needs time for the signal strength, and reading must continue.
             Task { await self.report(id) }
             return
-        case .ended(let peer, .misbehaved(let how)): log(how, "\(peer)")
-        case .failed(let expected, _, .misbehaved(let how)):
-            log(how, expected ?? "a peer that has not proved who it is")
+        case .ended(let peer, let end):
+            if case .misbehaved(let how) = end { log(how, "\(peer)") }
+            if end != .replaced { skipWaiting(for: peer.id) }
+            checkFlush()
+            linksChanged()
+        case .failed(let expected, _, let end):
+            if case .misbehaved(let how) = end { log(how, expected ?? "a peer that has not proved who it is") }
+            linksChanged()
         default: break
         }
         emit(.link(id, event))

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BLETransport
-import MeshProtocol
 import TestSupport
 import Testing
 
+@testable import MeshProtocol
 @testable import MeshSession
 
 @Suite("A session with one peer")
@@ -76,7 +76,7 @@ struct MeshCoreSessionTests {
     func startedOnce() async throws {
         let road = try await Road()
         let (guest, host) = try await road.linked()
-        await #expect(throws: MeshCoreError.sessionOver) { try await guest.start() }
+        await #expect(throws: MeshCoreError.alreadyStarted) { try await guest.start() }
         await guest.stop()
         await #expect(throws: MeshCoreError.sessionOver) { try await guest.start() }
         await #expect(throws: MeshCoreError.sessionOver) { try await guest.send([1]) }
@@ -151,33 +151,101 @@ struct MeshCoreSessionTests {
         await road.close()
     }
 
-    @Test("a listener that does not read does not delay the others, and is cut off at the limit")
+    @Test("a listener that does not read does not delay the others, and is told that it was too slow")
     func slowListener() async throws {
         let road = try await Road()
         let (guest, host) = try await road.linked()
         let stalled = await host.events()
         let lively = EventQueue(await host.events())
         let count = SessionLimits.sessionEvents + 10
-        let sending = Task {
-            for number in 0..<count {
-                while true {
-                    do {
-                        try await guest.send([UInt8(number & 255)])
-                        break
-                    } catch MeshCoreError.outboxFull {
-                        await Task.yield()
-                    }
-                }
-            }
-        }
+        let sending = Task { for number in 0..<count { try await guest.send([UInt8(number & 255)]) } }
         for number in 0..<count { #expect(try await lively.message().body == [UInt8(number & 255)]) }
         try await sending.value
         var taken = 0
-        for await _ in stalled { taken += 1 }
+        var last: MeshEvent?
+        for await event in stalled {
+            if case .messageReceived = event { taken += 1 }
+            last = event
+        }
         #expect(taken == SessionLimits.sessionEvents)
+        #expect(last == .listenerTooSlow)
         #expect(await host.isRunning)
         await guest.stop()
         await host.stop()
+        await road.close()
+    }
+
+    @Test("the only listener gets every message however late it reads, and the sender waits")
+    func onlyListener() async throws {
+        let road = try await Road()
+        let (guest, host) = try await road.linked()
+        let late = await host.events()
+        let count = Limits.outboxMessages + SessionLimits.sessionEvents
+        let sending = Task { for number in 0..<count { try await guest.send([UInt8(number & 255)]) } }
+        // Nothing is acknowledged, so the outbox is full soon.
+        while (try? await guest.trySend([])) != nil {}
+        #expect(await host.isRunning)
+        var received: [UInt8] = []
+        for await case .messageReceived(let message) in late {
+            if let byte = message.body.first { received.append(byte) }
+            if received.count == count { break }
+        }
+        #expect(received == (0..<count).map { UInt8($0 & 255) })
+        try await sending.value
+        #expect(await host.isRunning)
+        await guest.stop()
+        await host.stop()
+        await road.close()
+    }
+
+    @Test("a listener that has gone holds up nothing, and the next one gets what it has not read")
+    func releasedListener() {
+        var listeners = SessionListeners()
+        let key = ConversationKey("0123456789abcdef0123456789abcdef", as: .initiator, .democracyDJ)
+        func message(_ number: Int) -> MeshEvent {
+            .messageReceived(
+                ReceivedMessage(conversation: key, messageClass: .reliable, number: UInt64(number), epoch: 1, body: []))
+        }
+        let gone = listeners.add()
+        for number in 1...SessionLimits.sessionEvents { listeners.deliver(message(number)) }
+        #expect(!listeners.hasRoom)
+        #expect(listeners.next(gone) == message(1))
+        listeners.remove(gone)
+        let next = listeners.add()
+        #expect(listeners.next(next) == message(2))
+        #expect(listeners.hasRoom)
+    }
+
+    @Test("a start that is cancelled throws CancellationError")
+    func cancelledStart() async throws {
+        let road = try await Road()
+        try road.air.cut()
+        let session = MeshCoreSession(transport: BLETransport(peripheral: road.peripheral))
+        let states = EventQueue(session.connectionState)
+        let starting = Task { try await session.start() }
+        _ = try await states.first { $0 == .connecting ? true : nil }
+        starting.cancel()
+        await #expect(throws: CancellationError.self) { try await starting.value }
+        road.air.heal()
+        await road.close()
+    }
+
+    @Test("a scoped session delivers all messages before it says goodbye")
+    func scoped() async throws {
+        let road = try await Road()
+        let guest = MeshCoreSession(transport: BLETransport(peripheral: road.peripheral))
+        async let sent: Void = guest.executeThenClose { _ in
+            for number in UInt8(0)..<100 { try await guest.send([number]) }
+        }
+        let host = try await road.hostSession()
+        let received = try await host.executeThenClose { events in
+            var received: [UInt8] = []
+            for await case .messageReceived(let message) in events { received += message.body }
+            return received
+        }
+        try await sent
+        #expect(received == Array(0..<100))
+        #expect(await guest.isRunning == false)
         await road.close()
     }
 }

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// Decides when a guest looks for its host, dials it, tries again and gives up.
+struct GuestMachine: Sendable {
+    /// An action for the owner.
+    enum Action: Hashable, Sendable {
+        /// Look for hosts.
+        case browse
+        /// Stop looking.
+        case stopBrowsing
+        /// Dial a found host: answer with `failed` or `connected`.
+        case dial(Peer.ID, expecting: Peer.ID?)
+        /// Call `resumed` after this time.
+        case pause(Duration)
+        /// Call `patienceIsOver` when the guest's patience has passed.
+        case beginPatience
+        /// Do not call it any more.
+        case endPatience
+        /// The state has changed.
+        case show(ConnectionState)
+        /// The guest has ended, because the host has left or with an error.
+        case end(MeshCoreError?)
+    }
+
+    private enum State: Hashable, Sendable {
+        case idle, browsing, dialling, linked, pausing, over
+    }
+
+    private var state = State.idle
+    /// The host, or the head of its identifier. Nil if any host will do.
+    private(set) var wanted: Peer.ID?
+    /// Failed attempts since the last link.
+    private var attempts = 0
+    private var wasLinked = false
+
+    init(wanted: Peer.ID?) { self.wanted = wanted }
+
+    /// Whether it has not started yet.
+    var isIdle: Bool { state == .idle }
+
+    /// The guest starts.
+    mutating func start() -> [Action] {
+        state = .browsing
+        return [.show(.connecting), .beginPatience, .browse]
+    }
+
+    /// A host was heard.
+    mutating func found(_ host: Peer.ID) -> [Action] {
+        guard state == .browsing, wanted.map({ Identity.mayBeSame($0, host) }) != false else { return [] }
+        state = .dialling
+        return [.stopBrowsing, .dial(host, expecting: wanted)]
+    }
+
+    /// The dialled host has admitted this node. From now on it is the only one.
+    mutating func connected(_ peer: Peer.ID) -> [Action] {
+        guard state == .dialling else { return [] }
+        (state, wanted, attempts, wasLinked) = (.linked, peer, 0, true)
+        return [.endPatience, .show(.connected)]
+    }
+
+    /// The dial has failed, or its link before it was up.
+    mutating func failed(_ end: LinkEnd?) -> [Action] {
+        guard state == .dialling else { return [] }
+        if case .refused(let reason) = end, Self.isFinal(reason) { return finish(.refused(reason)) }
+        return retry()
+    }
+
+    /// The link was up and has ended.
+    mutating func lost(_ end: LinkEnd) -> [Action] {
+        guard state == .linked else { return [] }
+        switch end {
+        case .goodbye(.stopped): return [.beginPatience] + retry()
+        case .goodbye, .left, .refused(.ended): return finish(nil)
+        case .refused(let reason) where Self.isFinal(reason): return finish(.refused(reason))
+        default: return [.beginPatience] + retry()
+        }
+    }
+
+    /// The pause is over.
+    mutating func resumed() -> [Action] {
+        guard state == .pausing else { return [] }
+        state = .browsing
+        return [.browse]
+    }
+
+    /// No host has admitted this node within its patience.
+    mutating func patienceIsOver() -> [Action] {
+        state == .linked ? [] : finish(.unreachable)
+    }
+
+    /// The guest has stopped, or cannot go on.
+    mutating func finish(_ error: MeshCoreError?) -> [Action] {
+        guard state != .over else { return [] }
+        state = .over
+        return [.stopBrowsing, .endPatience, .show(.disconnected), .end(error)]
+    }
+
+    private mutating func retry() -> [Action] {
+        attempts += 1
+        state = .pausing
+        let doublings = min(attempts - 1, 16)
+        let pause = min(SessionLimits.guestPause * (1 << doublings), SessionLimits.longestGuestPause)
+        return [.show(wasLinked ? .reconnecting(attempt: attempts) : .connecting), .pause(pause)]
+    }
+
+    /// Whether it makes no sense to try again.
+    private static func isFinal(_ reason: RefusalReason) -> Bool {
+        switch reason {
+        case .full, .tooManyGuesses, .unspecified: false
+        case .version, .banned, .ended, .challenge, .bond, .twin, .wrongProof, .invitation: true
+        }
+    }
+}

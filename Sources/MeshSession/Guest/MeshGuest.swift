@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logging
+import MeshProtocol
+
+/// A guest that finds its host, connects, and connects again by itself after each gap.
+///
+/// Messages of both sides arrive once and in order, across all gaps. `GuestMachine` decides, this actor acts.
+public actor MeshGuest {
+    /// The configuration of a guest.
+    public struct Configuration: Sendable {
+        /// The node's identity. A new one is unknown to all other nodes.
+        public var identity: Identity
+        /// The person's name for this node.
+        public var name: String
+        /// The application.
+        public var service: ServiceType
+        /// The identifier of the host, or the first digits of it. Nil for the first host that is heard. After the first
+        /// connection the guest returns to the same host only.
+        public var host: Peer.ID?
+        /// The state that an earlier guest with this identity remembered.
+        public var remembered: [ConversationKey: MeshCore.Remembered]
+        /// The time without a host after which the guest ends with `MeshCoreError.unreachable`. Nil for no limit.
+        public var patience: Duration?
+
+        /// A configuration. All values but the service have usable defaults.
+        public init(
+            name: String = "RoadMesh", service: ServiceType, identity: Identity = .make(), host: Peer.ID? = nil,
+            remembered: [ConversationKey: MeshCore.Remembered] = [:], patience: Duration? = nil
+        ) {
+            self.identity = identity
+            self.name = NodeName(untrusted: name).text
+            self.service = service
+            self.host = host
+            self.remembered = remembered
+            self.patience = patience
+        }
+    }
+
+    private let discovery: any MeshDiscovery
+    private let endpoint: MeshEndpoint
+    private let patience: Duration?
+    private let logger: Logger
+    private var machine: GuestMachine
+    /// The hosts in range.
+    private var hosts: [Peer.ID: FoundHost] = [:]
+    private var inbox = GuestInbox()
+    private var states = ConnectionStates()
+    /// Senders that wait for the first connection.
+    private var waitingForHost: [Int: CheckedContinuation<Peer.ID, any Error>] = [:]
+    private var lastWaiting = 0
+    private var pumps: [Task<Void, Never>] = []
+    private var dialling: (transport: any MeshTransport, alarm: Task<Void, Never>)?
+    private var pausing: Task<Void, Never>?
+    private var waitingForPatience: Task<Void, Never>?
+    /// Requests to browse or to stop it, which must not overtake each other.
+    private var browsing: Task<Void, Never>?
+
+    /// The host, once this node was connected to it.
+    public private(set) var host: Peer?
+
+    /// A guest that finds its host with a discovery, such as a `BearerManager`. The guest is its only user, and closes
+    /// it at the end.
+    public init(
+        on discovery: some MeshDiscovery, configuration: Configuration,
+        logger: Logger = Logger(label: "roadmesh.guest")
+    ) {
+        self.discovery = discovery
+        self.logger = logger
+        patience = configuration.patience
+        machine = GuestMachine(wanted: configuration.host)
+        endpoint = MeshEndpoint(
+            core: MeshCore(
+                identity: configuration.identity, name: configuration.name, service: configuration.service,
+                remembered: configuration.remembered),
+            logger: logger)
+    }
+
+    // MARK: State and messages
+
+    /// The current state at once and every later change, for any number of listeners. The stream ends with the guest.
+    public var connectionState: AsyncStream<ConnectionState> { states.stream() }
+
+    /// The state that a later guest needs to continue (`Configuration.remembered`).
+    public var remembered: [ConversationKey: MeshCore.Remembered] {
+        get async { await endpoint.remembered }
+    }
+
+    /// The messages of the host, for one listener. Throws `MeshCoreError.alreadyListening` at a second request.
+    ///
+    /// A message is acknowledged when the listener asks for the next one. The stream ends when the host says goodbye or
+    /// this guest stops. It throws `MeshCoreError.unreachable` if no host was reached within the patience, and
+    /// `.refused` if the host rejects this node.
+    public var messages: AsyncThrowingStream<ReceivedMessage, any Error> {
+        get throws(MeshCoreError) {
+            guard inbox.begin() else { throw .alreadyListening }
+            return AsyncThrowingStream { [weak self] in try await self?.nextMessage() }
+        }
+    }
+
+    private func nextMessage() async throws -> ReceivedMessage? {
+        await acceptLast()
+        while true {
+            if let message = inbox.next() { return message }
+            if let end = inbox.end { return try end.get() }
+            try Task.checkCancellation()
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { (reader: CheckedContinuation<Void, Never>) in
+                    if Task.isCancelled { reader.resume() } else { inbox.wait(reader) }
+                }
+            } onCancel: {
+                Task { await self.stopReading() }
+            }
+        }
+    }
+
+    private func stopReading() { inbox.wakeReader() }
+
+    private func acceptLast() async {
+        if let message = inbox.processed() { await endpoint.accept(upTo: message) }
+    }
+
+    // MARK: Starting and stopping
+
+    /// Starts to look for the host, and returns at once. Throws if the radio cannot look for hosts, and
+    /// `MeshCoreError.alreadyStarted`, or `.sessionOver` after `stop`.
+    public func start() async throws {
+        guard inbox.end == nil else { throw MeshCoreError.sessionOver }
+        guard machine.isIdle else { throw MeshCoreError.alreadyStarted }
+        let events = try await endpoint.events
+        let discoveries = discovery.discoveries
+        pumps = [
+            Task { for await event in events { await self.received(event) } },
+            Task { for await event in discoveries { self.received(event) } },
+        ]
+        let actions = machine.start()
+        do {
+            try await discovery.startBrowsing()
+        } catch {
+            perform(machine.finish(nil))
+            await stop()
+            throw error
+        }
+        perform(actions)
+    }
+
+    /// Says goodbye to the host, closes the discovery, and ends all streams. Messages that the host has not
+    /// acknowledged are remembered. You can call it again.
+    public func stop() async {
+        perform(machine.finish(nil))
+        await endpoint.stop()
+        await discovery.close()
+        for pump in pumps { await pump.value }
+    }
+
+    /// Starts, runs a closure with the host's messages, and stops, also if the closure throws.
+    ///
+    /// If the closure returns, the last message that it has read counts as processed, and the guest waits up to
+    /// `SessionLimits.flush` until the host has acknowledged all messages.
+    public nonisolated(nonsending) func executeThenClose<Result>(
+        _ body: nonisolated(nonsending) (AsyncThrowingStream<ReceivedMessage, any Error>) async throws -> Result
+    ) async throws -> Result {
+        let messages = try await messages
+        try await start()
+        do {
+            let result = try await body(messages)
+            await acceptLast()
+            await endpoint.flush()
+            await stop()
+            return result
+        } catch {
+            await stop()
+            throw error
+        }
+    }
+
+    // MARK: Sending
+
+    /// Sends a message to the host. It waits for the first connection, and while the outbox is full. A reliable message
+    /// then waits in the outbox for as long as a gap lasts.
+    ///
+    /// Throws `MeshCoreError.tooLong`, `.sessionOver` or the guest's error if it ends, `.notConnected` for a message of class
+    /// `latest` during a gap, and `CancellationError`. After an error the message is not sent.
+    public func send(_ body: [UInt8], as messageClass: MessageClass = .reliable) async throws {
+        try await endpoint.send(body, as: messageClass, to: receiver())
+    }
+
+    /// Sends a message without waiting. Throws what `send` throws, and `MeshCoreError.notConnected` before the first
+    /// connection and `.outboxFull`.
+    public func trySend(_ body: [UInt8], as messageClass: MessageClass = .reliable) async throws {
+        if let reason = inbox.reason { throw reason }
+        guard let host else { throw MeshCoreError.notConnected }
+        let sending = await endpoint.trySend(body, as: messageClass, to: host.id)
+        if let error = MeshCoreError(sending, bytes: body.count) { throw error }
+    }
+
+    private func receiver() async throws -> Peer.ID {
+        if let reason = inbox.reason { throw reason }
+        if let host { return host.id }
+        lastWaiting += 1
+        let number = lastWaiting
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (waiting: CheckedContinuation<Peer.ID, any Error>) in
+                guard !Task.isCancelled else { return waiting.resume(throwing: CancellationError()) }
+                waitingForHost[number] = waiting
+            }
+        } onCancel: {
+            Task { await self.stopWaiting(number) }
+        }
+    }
+
+    private func stopWaiting(_ number: Int) {
+        waitingForHost.removeValue(forKey: number)?.resume(throwing: CancellationError())
+    }
+
+    // MARK: Events
+
+    private func received(_ discovery: Discovery) {
+        switch discovery {
+        case .found(let host):
+            hosts[host.peer.id] = host
+            perform(machine.found(host.peer.id))
+        case .lost(let peer): hosts[peer.id] = nil
+        case .accepted(let transport, _): Task { await transport.close() }
+        }
+    }
+
+    private func received(_ event: EndpointEvent) async {
+        guard case .link(_, let event) = event else { return }
+        switch event {
+        case .connected(let peer):
+            endDial()
+            host = peer
+            perform(machine.connected(peer.id))
+            for waiting in waitingForHost.values { waiting.resume(returning: peer.id) }
+            waitingForHost = [:]
+        case .received(let message):
+            while !inbox.hasRoom { await withCheckedContinuation { inbox.waitForRoom($0) } }
+            inbox.append(message)
+        case .ended(_, let end): perform(machine.lost(end))
+        case .failed(_, _, let end):
+            endDial()
+            perform(machine.failed(end))
+        default: break
+        }
+    }
+
+    // MARK: Actions of the machine
+
+    private func perform(_ actions: [GuestMachine.Action]) {
+        for action in actions {
+            switch action {
+            case .browse: browse(true)
+            case .stopBrowsing: browse(false)
+            case .dial(let head, let expected): dial(head, expecting: expected)
+            case .pause(let time):
+                pausing = Task {
+                    try? await Task.sleep(for: time)
+                    if !Task.isCancelled { self.perform(self.machine.resumed()) }
+                }
+            case .beginPatience: beginPatience()
+            case .endPatience: waitingForPatience?.cancel()
+            case .show(let state): states.show(state)
+            case .end(let error): end(error)
+            }
+        }
+    }
+
+    private func browse(_ isWanted: Bool) {
+        let before = browsing
+        browsing = Task {
+            await before?.value
+            do {
+                if isWanted { try await discovery.startBrowsing() } else { await discovery.stopBrowsing() }
+            } catch {
+                // The radio reports hosts again when it works.
+                logger.debug("hosts cannot be looked for: \(error)")
+            }
+        }
+    }
+
+    private func beginPatience() {
+        waitingForPatience?.cancel()
+        guard let patience else { return }
+        waitingForPatience = Task {
+            try? await Task.sleep(for: patience)
+            if !Task.isCancelled { self.perform(self.machine.patienceIsOver()) }
+        }
+    }
+
+    private func dial(_ head: Peer.ID, expecting expected: Peer.ID?) {
+        guard let transport = hosts[head]?.transport(expecting: expected) else {
+            return perform(machine.failed(nil))
+        }
+        // A host that has restarted elsewhere is found by the next scan only.
+        let alarm = Task {
+            try? await Task.sleep(for: SessionLimits.guestDial)
+            if !Task.isCancelled { await transport.close() }
+        }
+        dialling = (transport, alarm)
+        Task {
+            do {
+                try await transport.connect()
+                try await endpoint.open(transport, as: .initiator)
+            } catch {
+                logger.debug("a dial has failed: \(error)")
+                hosts[head] = nil
+                endDial()
+                perform(machine.failed(nil))
+            }
+        }
+    }
+
+    private func endDial() {
+        dialling?.alarm.cancel()
+        dialling = nil
+    }
+
+    private func end(_ error: MeshCoreError?) {
+        pausing?.cancel()
+        if let transport = dialling?.transport { Task { await transport.close() } }
+        endDial()
+        inbox.finish(error)
+        states.finish()
+        for waiting in waitingForHost.values { waiting.resume(throwing: error ?? .sessionOver) }
+        waitingForHost = [:]
+        // Senders that wait for room get an error, and a dial that succeeds late is closed.
+        Task { await endpoint.stop() }
+    }
+}
+
+/// Runs a closure with a guest that looks for its host with a discovery, and with the host's messages. Afterwards the
+/// guest stops (`MeshGuest.executeThenClose`).
+public nonisolated(nonsending) func withGuest<Result>(
+    on discovery: some MeshDiscovery, configuration: MeshGuest.Configuration,
+    _ body: nonisolated(nonsending) (MeshGuest, AsyncThrowingStream<ReceivedMessage, any Error>) async throws -> Result
+) async throws -> Result {
+    let guest = MeshGuest(on: discovery, configuration: configuration)
+    return try await guest.executeThenClose { messages in try await body(guest, messages) }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+import Testing
+
+@testable import MeshSession
+
+@Suite("When a guest dials, waits and gives up")
+struct GuestMachineTests {
+    private static let car = "0123456789abcdef0123456789abcdef"
+
+    private func linked() -> GuestMachine {
+        var machine = GuestMachine(wanted: nil)
+        #expect(machine.start() == [.show(.connecting), .beginPatience, .browse])
+        #expect(machine.found("01234567") == [.stopBrowsing, .dial("01234567", expecting: nil)])
+        #expect(machine.connected(Self.car) == [.endPatience, .show(.connected)])
+        return machine
+    }
+
+    @Test("after a loss it looks for the same host only, and expects its key")
+    func sameHost() {
+        var machine = linked()
+        #expect(
+            machine.lost(.linkLost) == [
+                .beginPatience, .show(.reconnecting(attempt: 1)), .pause(SessionLimits.guestPause),
+            ])
+        #expect(machine.found("01234567") == [])
+        #expect(machine.resumed() == [.browse])
+        #expect(machine.found("99999999") == [])
+        #expect(machine.found("01234567") == [.stopBrowsing, .dial("01234567", expecting: Self.car)])
+    }
+
+    @Test("its pauses double up to the longest, and a link resets them")
+    func pauses() {
+        var machine = linked()
+        var pauses: [Duration] = []
+        func note(_ actions: [GuestMachine.Action]) {
+            for case .pause(let time) in actions { pauses.append(time) }
+        }
+        note(machine.lost(.linkLost))
+        for _ in 0..<8 {
+            _ = machine.resumed()
+            _ = machine.found("01234567")
+            note(machine.failed(nil))
+        }
+        #expect(pauses.prefix(3) == [.milliseconds(100), .milliseconds(200), .milliseconds(400)])
+        #expect(pauses.last == SessionLimits.longestGuestPause)
+        _ = machine.resumed()
+        _ = machine.found("01234567")
+        _ = machine.connected(Self.car)
+        note(machine.lost(.silent))
+        #expect(pauses.last == .milliseconds(100))
+    }
+
+    @Test(
+        "a goodbye ends it, and a host that has only stopped is waited for",
+        arguments: [(LinkEnd.goodbye(.unspecified), true), (.goodbye(.ended), true), (.goodbye(.stopped), false)])
+    func goodbyes(end: LinkEnd, isFinal: Bool) {
+        var machine = linked()
+        #expect(machine.lost(end).contains(.end(nil)) == isFinal)
+    }
+
+    @Test("a full host is tried again, and one that has banned this node is not")
+    func refusals() {
+        var machine = GuestMachine(wanted: Self.car)
+        _ = machine.start()
+        _ = machine.found("01234567")
+        #expect(machine.failed(.refused(.full)) == [.show(.connecting), .pause(SessionLimits.guestPause)])
+        _ = machine.resumed()
+        _ = machine.found("01234567")
+        #expect(machine.failed(.refused(.banned)).contains(.end(.refused(.banned))))
+        #expect(machine.patienceIsOver() == [])
+    }
+
+    @Test("it gives up when its patience is over, but not while it is linked")
+    func patience() {
+        var machine = linked()
+        #expect(machine.patienceIsOver() == [])
+        _ = machine.lost(.linkLost)
+        #expect(machine.patienceIsOver().contains(.end(.unreachable)))
+        #expect(machine.resumed() == [])
+    }
+}
