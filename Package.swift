@@ -256,6 +256,14 @@ let package = Package(
         .testTarget(
             name: "MeshSessionTests", dependencies: ["MeshSession", "Bearers", "BLETransport", "TestSupport"],
             swiftSettings: strict),
+        // The programs in Examples, which is a package of its own.
+        .testTarget(
+            name: "ExampleTests",
+            dependencies: ["Bearers", "MeshProtocol", "MeshSession", "TestSupport"],
+            path: "Examples",
+            exclude: ["Package.swift", "Chat/main.swift", "FileTransfer/main.swift", "SensorFeed/main.swift"],
+            sources: ["Chat", "FileTransfer", "SensorFeed", "Tests"],
+            swiftSettings: strict),
         .testTarget(
             name: "DemocracyDJTests",
             dependencies: ["DemocracyDJ", "DemocracyDJTesting", "MeshSimulator", "TestSupport", locks],
