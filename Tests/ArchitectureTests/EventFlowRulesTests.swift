@@ -92,7 +92,10 @@ struct EventFlowRulesTests {
                 #expect(
                     !line.code.contains(/@escaping[^)]*-> Void/) && !line.code.lowercased().contains("delegate"),
                     "a callback: \(line.file): \(line.code)")
-                #expect(words(line).isDisjoint(with: ["AsyncChannel", "AsyncThrowingStream", "Publisher"]))
+                #expect(words(line).isDisjoint(with: ["AsyncChannel", "Publisher"]))
+                // The messages for an application end with the reason, so that its loop cannot overlook it.
+                let isOfApplication = line.file == "MeshGuest.swift"
+                #expect(isOfApplication || !words(line).contains("AsyncThrowingStream"), "\(line.file): \(line.code)")
                 if words(line).contains("AsyncStream") { outputs.append(line.file) }
             }
         }
