@@ -30,13 +30,20 @@ def air() -> Iterator[Path]:
 
 
 @pytest.fixture
-def start(binary: Path, air: Path, tmp_path: Path) -> Iterator[Start]:
+def place(air: Path, tmp_path: Path) -> Place:
+    def place(address: str) -> list[str]:
+        return ["--radio", "virtual", "--air", str(air), "--adapter", address, "--state", str(tmp_path / address)]
+
+    return place
+
+
+@pytest.fixture
+def start(binary: Path, place: Place) -> Iterator[Start]:
     """Starts a program on the air. Programs with the same address share a state folder: they are the same node."""
     running: list[Program] = []
 
     def start(role: str, name: str, address: str, *arguments: str) -> Program:
-        place = ["--radio", "virtual", "--air", str(air), "--adapter", address, "--state", str(tmp_path / address)]
-        running.append(Program(binary, role, name, *place, *arguments))
+        running.append(Program(binary, role, name, *place(address), *arguments))
         running[-1].expect("ready", timeout=START)
         return running[-1]
 
@@ -44,14 +51,6 @@ def start(binary: Path, air: Path, tmp_path: Path) -> Iterator[Start]:
     codes = [program.end() for program in running if not program.was_killed]
     # Whatever a test has done to a program, it must end with code 0.
     assert all(code == 0 for code in codes), f"exit codes {codes}"
-
-
-@pytest.fixture
-def place(air: Path, tmp_path: Path) -> Place:
-    def place(address: str) -> list[str]:
-        return ["--radio", "virtual", "--air", str(air), "--adapter", address, "--state", str(tmp_path / address)]
-
-    return place
 
 
 @pytest.fixture
