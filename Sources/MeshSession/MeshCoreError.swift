@@ -30,7 +30,7 @@ public enum MeshCoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The meaning of the error, and what to do.
     public var description: String {
         switch self {
-        case .timeout: "Nobody answers on this link; make a new session to try again."
+        case .timeout: "No node answers on this link; make a new session to try again."
         case .unreachable: "No host is in range; try again later."
         case .refused(let reason): "The host rejects this node (\(reason))."
         case .misbehaved(let how): "The other side broke the protocol (\(how)), so the link was closed."
@@ -38,7 +38,7 @@ public enum MeshCoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case .sessionOver: "This session is over and cannot be used again; make a new one over a new transport."
         case .alreadyListening: "This stream has a listener already; share what that one reads."
         case .transportNotConnected: "The transport is not connected; call connect first."
-        case .notConnected: "There is nobody to send to; start the session first."
+        case .notConnected: "There is no peer to send to; start the session first."
         case .outboxFull: "Too much waits for the other side already; wait for acknowledgements."
         case .tooLong(let bytes, let limit):
             "The message has \(bytes) bytes, and at most \(limit) are possible; send it in parts."

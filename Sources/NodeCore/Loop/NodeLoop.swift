@@ -31,8 +31,8 @@ public struct NodeLoop: Sendable {
     /// Actions to perform, and how many of them `next` has returned.
     private var actions: [NodeCore.Action] = []
     private var performed = 0
-    /// Links with data to send, in the order in which they were woken.
-    private var woken: [MeshCore.LinkID] = []
+    /// Links with data to send.
+    private var woken: Set<MeshCore.LinkID> = []
     private var isWriting = false
 
     /// Creates the loop of a node that begins, or continues where an earlier run ended. `lastLink` is the latest number
@@ -91,7 +91,7 @@ public struct NodeLoop: Sendable {
             let action = actions[performed]
             performed += 1
             switch action {
-            case .wake(let id) where waking == .last: if !woken.contains(id) { woken.append(id) }
+            case .wake(let id) where waking == .last: woken.insert(id)
             case .openCircuit(let place, let dial, let expected):
                 _ = open(NodeCore.Opening(in: place, dial: dial, expected: expected, entropy: entropy()), now: now)
                 return action
@@ -103,7 +103,7 @@ public struct NodeLoop: Sendable {
             }
         }
         (actions, performed) = ([], 0)
-        return woken.isEmpty ? nil : .wake(woken.removeFirst())
+        return woken.popFirst().map { .wake($0) }
     }
 
     /// The next SDU to send on a link, of at most `limit` bytes; nil if nothing is queued. Actions may follow.
