@@ -16,6 +16,8 @@ import ServiceLifecycle
 public actor Dashboard: Service {
     /// Waits for a duration.
     typealias Pause = @Sendable (Duration) async throws -> Void
+    /// The time since the dashboard was created.
+    typealias Clock = @Sendable () -> MeshInstant
 
     let description: NodeDescription
     let options: DashboardOptions
@@ -25,7 +27,8 @@ public actor Dashboard: Service {
     private let address: DashboardAddress
     /// Nil without a page: the stream would buffer thousands of events that no page reads.
     private let events: AsyncStream<NodeEvent>?
-    private let origin = ContinuousClock.now
+    /// The time that structs of the dashboard use. Tests replace it.
+    private let clock: Clock
 
     var view: NodeWatch
     var webGuests: WebGuests
@@ -68,7 +71,7 @@ public actor Dashboard: Service {
     init(
         events: AsyncStream<NodeEvent>, description: NodeDescription, address: DashboardAddress,
         options: DashboardOptions, logger: Logger,
-        pause: @escaping Pause = { try await Task.sleep(for: $0) }, node: any PageNode
+        pause: @escaping Pause = { try await Task.sleep(for: $0) }, clock: Clock? = nil, node: any PageNode
     ) {
         self.events = address == .none ? nil : events
         self.description = description
@@ -76,6 +79,7 @@ public actor Dashboard: Service {
         self.options = options
         self.logger = logger
         self.pause = pause
+        self.clock = clock ?? { [origin = ContinuousClock.now] in ContinuousClock.now - origin }
         view = NodeWatch(
             description,
             NodeWatch.Surroundings(
@@ -86,8 +90,7 @@ public actor Dashboard: Service {
         feed = NodeFeed(node)
     }
 
-    /// The time that structs of the dashboard use.
-    var now: MeshInstant { ContinuousClock.now - origin }
+    var now: MeshInstant { clock() }
 
     /// The number of open connections.
     var connectionCount: Int { server?.door.connections.count ?? 0 }

@@ -27,7 +27,7 @@ struct Car {
     init(
         role: NodeDescription.Role = .host, host address: String = "127.0.0.1",
         options: DashboardOptions = DashboardOptions(), node: HostInTheCar? = nil, peer named: Peer? = nil,
-        pause: @escaping Dashboard.Pause = { try await Task.sleep(for: $0) }
+        pause: @escaping Dashboard.Pause = { try await Task.sleep(for: $0) }, clock: Dashboard.Clock? = nil
     ) async throws {
         let (events, sink) = AsyncStream.makeStream(of: NodeEvent.self)
         let (inputs, heard) = AsyncStream.makeStream(of: NodeInput.self)
@@ -38,7 +38,7 @@ struct Car {
             events: events,
             description: NodeDescription(role: role, peer: peer, radio: "virtual car", service: .democracyDJ),
             address: .listen(host: address, port: 0), options: options,
-            logger: Self.quiet, pause: pause, node: HeardNode(node: node, heard: heard))
+            logger: Self.quiet, pause: pause, clock: clock, node: HeardNode(node: node, heard: heard))
         self.dashboard = dashboard
         url = try await dashboard.bind() ?? ""
         port = Int(url.split(separator: ":")[2].prefix { $0.isNumber }) ?? 0
