@@ -22,7 +22,7 @@ struct Puppet {
         identity = try LinkedNode.identity(role == .responder ? 7 : 3)
         id = identity.peerID
         prologue = HandshakePacket.prologue(of: .democracyDJ)
-        hostKey = node.identity.publicKey
+        hostKey = node.settings.identity.publicKey
     }
 
     /// A guest's first packet.

@@ -72,7 +72,7 @@ struct GuessFloodTests {
 
         // No guesser has joined, and no data of them stay.
         #expect(car.states.allSatisfy { $0.connectedPeers.allSatisfy { $0.name == "Ana" } })
-        #expect(car.host.context.mesh.knownPeers.count == 1)
+        #expect(car.host.context.mesh.peers.count == 1)
         #expect(car.host.context.mesh.links.count == 1)
         #expect(flood.mostLinks <= Limits.halfOpenLinks + Limits.halfOpenLinksOfKnown + 1)
 
@@ -87,7 +87,7 @@ struct GuessFloodTests {
             \(Self.guessers * Self.rounds) guesses of \(Self.guessers) identities in \(last): \(expected) counted, none right, \
             \(ends.count - expected) refused, for the others there was no link; votes \(flood.votes.count), the slowest \
             \(flood.votes.max() ?? .zero), without guesses \(quiet.votes.max() ?? .zero); at most \(flood.mostLinks) links, \
-            \(car.host.context.mesh.knownPeers.count) key known; \(car.writes) writes, without guesses \(quiet.car.writes)
+            \(car.host.context.mesh.peers.count) key known; \(car.writes) writes, without guesses \(quiet.car.writes)
             """)
     }
 }

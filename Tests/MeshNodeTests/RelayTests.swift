@@ -98,13 +98,13 @@ struct RelayTests {
         convoy.line("Car", "One", "Ana")
         convoy.line("Car", "Two")
         convoy.pass(.seconds(3))
-        let old = convoy.nodes["Two"]?.core.mesh.log
+        let old = convoy.nodes["Two"]?.core.mesh.sharedStates.log
         convoy.type(.guest(.vote("s2")), at: "Ana")
         convoy.pass(.milliseconds(300))
         convoy.part("One", "Ana")
         convoy.pass(.milliseconds(500))
         let seen = convoy.state(at: "Ana")
-        convoy.change("Two") { core in if let old { core.context.mesh.log = old } }
+        convoy.change("Two") { core in if let old { core.context.mesh.sharedStates.log = old } }
         convoy.meet("Two", "Ana")
         convoy.pass(.milliseconds(900))
         #expect(convoy.isLinked("Ana") && convoy.way(of: "Ana") == ["Two"])

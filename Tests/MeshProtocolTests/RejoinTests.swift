@@ -231,7 +231,7 @@ struct RejoinTests {
         var convoy = between()
         let now = convoy.now
         for _ in 0..<Limits.circuitHandshakeBurst {
-            _ = convoy.nodes["Car"]?.core.circuitHandshakes.allows(now: now)
+            _ = convoy.nodes["Car"]?.core.handshakes.inCircuits.allows(now: now)
         }
         var stranger = convoy
         stranger.nodes["Ana"]?.core.rejoins = RejoinTable()

@@ -22,7 +22,7 @@ extension MeshCore {
         guard let circuit = place.circuit else { return false }
         if role == .initiator { tellShownState(of: id, over: circuit.link) }
         links[id]?.place = place
-        innerLinks[circuit] = id
+        circuitEnds.inner[circuit] = id
         return true
     }
 
@@ -37,7 +37,7 @@ extension MeshCore {
         let limit = links[circuit.link]?.circuits.sendMTU(of: circuit.number) ?? Limits.leastSDUBytes
         while afterFinalFrame, let (sdu, _) = nextSDU(for: id, limit: limit) { last.append(sdu) }
         links[circuit.link]?.circuits.close(circuit.number, .ended, after: last)
-        innerLinks[circuit] = nil
+        circuitEnds.inner[circuit] = nil
         links[id] = nil
         return [.circuitEnded(id), .wake(circuit.link)]
     }
@@ -48,12 +48,12 @@ extension MeshCore {
         guard let link = links[id], link.machine.role == .initiator, let circuit = link.place?.circuit else {
             return false
         }
-        return innerLinks[circuit] == id
+        return circuitEnds.inner[circuit] == id
     }
 
     /// Whether a link carries a circuit that this side has left for a better route.
     public func carriesLingering(_ carrier: LinkID) -> Bool {
-        innerLinks.contains { $0.key.link == carrier && links[$0.value]?.lingersUntil != nil }
+        circuitEnds.inner.contains { $0.key.link == carrier && links[$0.value]?.lingersUntil != nil }
     }
 
     /// Holds back the credits of a link's circuit while this side does not read it.
@@ -92,7 +92,7 @@ extension MeshCore {
 
     private mutating func offered(_ open: CircuitOpen, on id: LinkID) -> [Action] {
         if takesCircuits, open.host == local.id, refusal(ofOwn: open, on: id) == nil {
-            offered[CircuitPlace.Circuit(link: id, number: open.circuit)] = []
+            circuitEnds.offered[CircuitPlace.Circuit(link: id, number: open.circuit)] = []
             return [.circuitOffered(CircuitPlace(offered: open, on: id))]
         }
         guard let end = refusal(of: open, on: id) else { return passOn(open, from: id) }
@@ -128,7 +128,7 @@ extension MeshCore {
         let mtu = min(open.innerMTU, largestSDU(over: id))
         let number = links[uplink]?.circuits.open(
             open.host, hopsLeft: open.hopsLeft - 1, receiveMTU: mtu,
-            passed: open.passed + [Identity.head(of: local.id)])
+            passed: open.passed + [Identity.head(of: settings.local.id)])
         guard let number else {
             links[id]?.circuits.refuse(open.circuit, .noRoom)
             return [.wake(id)]
@@ -136,14 +136,14 @@ extension MeshCore {
         let (down, up) = (
             CircuitPlace.Circuit(link: id, number: open.circuit), CircuitPlace.Circuit(link: uplink, number: number)
         )
-        (relayed[down], relayed[up]) = (up, down)
+        (circuitEnds.relayed[down], circuitEnds.relayed[up]) = (up, down)
         if links[id]?.circuits.count == 1 { links[id]?.carrier?.begins() }
         return [.wake(uplink), .wake(id)]
     }
 
     /// A circuit may send. If this node has requested it for another circuit, that one is now open too.
     private mutating func ready(_ circuit: CircuitPlace.Circuit) -> [Action] {
-        guard let other = relayed[circuit] else { return [.wake(circuit.link)] }
+        guard let other = circuitEnds.relayed[circuit] else { return [.wake(circuit.link)] }
         let sendMTU = links[circuit.link]?.circuits.sendMTU(of: circuit.number) ?? Limits.leastSDUBytes
         let mtu = min(sendMTU, largestSDU(over: circuit.link))
         if links[other.link]?.circuits.accept(other.number, receiveMTU: mtu) == true { serve(other.link) }
@@ -151,14 +151,14 @@ extension MeshCore {
     }
 
     private mutating func received(_ sdu: [UInt8], in circuit: CircuitPlace.Circuit) -> [Action] {
-        if let other = relayed[circuit] {
+        if let other = circuitEnds.relayed[circuit] {
             links[other.link]?.circuits.enqueue(sdu, on: other.number)
             let isLetIn = links[circuit.link]?.carrier?.passes(sdu) == true
             return [.wake(other.link)] + (isLetIn ? [.wake(circuit.link)] : [])
         }
-        guard let inner = innerLinks[circuit] else {
+        guard let inner = circuitEnds.inner[circuit] else {
             // The SDU arrived right after the offer, which the owner has not answered yet.
-            offered[circuit]?.append(sdu)
+            circuitEnds.offered[circuit]?.append(sdu)
             return []
         }
         let actions = received(sdu, on: inner, now: now)
@@ -168,7 +168,8 @@ extension MeshCore {
 
     /// Handles the SDUs that arrived for a link before it was in its circuit.
     mutating func receiveEarly(on id: LinkID) -> [Action] {
-        guard let circuit = links[id]?.place?.circuit, let early = offered.removeValue(forKey: circuit) else {
+        guard let circuit = links[id]?.place?.circuit, let early = circuitEnds.offered.removeValue(forKey: circuit)
+        else {
             return []
         }
         return early.flatMap { received($0, in: circuit) }
@@ -176,13 +177,13 @@ extension MeshCore {
 
     /// The circuit has ended at its other end or on the route.
     private mutating func closed(_ circuit: CircuitPlace.Circuit, _ end: CircuitEnd) -> [Action] {
-        if let other = relayed.removeValue(forKey: circuit) {
-            relayed[other] = nil
+        if let other = circuitEnds.relayed.removeValue(forKey: circuit) {
+            circuitEnds.relayed[other] = nil
             links[other.link]?.circuits.close(other.number, end == .misused ? .ended : end)
             return [.wake(other.link)]
         }
-        offered[circuit] = nil
-        guard let inner = innerLinks[circuit] else { return [] }
+        circuitEnds.offered[circuit] = nil
+        guard let inner = circuitEnds.inner[circuit] else { return [] }
         if links[inner]?.lingersUntil != nil { return leaveCircuit(inner, afterFinalFrame: false) }
         return update(inner) { $0.end(.circuit(end)) }
     }
@@ -213,7 +214,7 @@ extension MeshCore {
             supply(CircuitPlace.Circuit(link: id, number: number), limit, &actions)
         }
         guard let (frame, passedOn) = next else { return nil }
-        if let passedOn, let other = relayed[CircuitPlace.Circuit(link: id, number: passedOn)] {
+        if let passedOn, let other = circuitEnds.relayed[CircuitPlace.Circuit(link: id, number: passedOn)] {
             links[other.link]?.circuits.handled(other.number)
             actions.append(.wake(other.link))
         }
@@ -223,7 +224,7 @@ extension MeshCore {
     private mutating func supply(
         _ circuit: CircuitPlace.Circuit, _ limit: Int, _ actions: inout [Action]
     ) -> CircuitMux.Supply {
-        guard let inner = innerLinks[circuit] else { return .nothing }
+        guard let inner = circuitEnds.inner[circuit] else { return .nothing }
         // Neither a handshake packet nor an answer can be split.
         if links.leastRoom(of: inner) > limit { return .tooLong }
         guard let (sdu, more) = nextSDU(for: inner, limit: limit) else { return .nothing }

@@ -18,7 +18,7 @@ extension MeshCore {
         var actions = others.sorted().flatMap { old in update(old) { $0.end(.replaced) } }
         links[id]?.machine.liveness.begin(now: now)
         if link.machine.role == .responder {
-            linkOfChild[peer.id] = id
+            peerLinks.ofChild[peer.id] = id
             // The route may have changed since the answer was sent.
             actions += update(id) { [route] in $0.tell(route) }
         } else {
@@ -29,7 +29,7 @@ extension MeshCore {
 
     /// The nodes behind this one.
     public var children: [Peer] {
-        linkOfChild.values.sorted().compactMap { links.peer(on: $0) }
+        peerLinks.ofChild.values.sorted().compactMap { links.peer(on: $0) }
     }
 
     /// A node that has dialled this one, on a channel of its own.
@@ -45,7 +45,7 @@ extension MeshCore {
 
     /// The linked nodes that have dialled this one, in the order of their links.
     public var neighbours: [Neighbour] {
-        (Array(linkOfPeer.values) + Array(linkOfChild.values)).sorted().compactMap { id in
+        (Array(peerLinks.ofPeer.values) + Array(peerLinks.ofChild.values)).sorted().compactMap { id in
             guard let link = links[id], link.place == nil, link.machine.role == .responder,
                 link.machine.connectedPeer != nil
             else { return nil }
@@ -68,10 +68,10 @@ extension MeshCore {
     }
 
     /// Number of relayed circuits.
-    public var relayedCircuits: Int { relayed.count / 2 }
+    public var relayedCircuits: Int { circuitEnds.relayed.count / 2 }
 
     /// Whether a link carries circuits of nodes behind this one.
-    public func passesCircuits(on id: LinkID) -> Bool { relayed.keys.contains { $0.link == id } }
+    public func passesCircuits(on id: LinkID) -> Bool { circuitEnds.relayed.keys.contains { $0.link == id } }
 
     /// The host that this node is linked to.
     public var host: Peer? { hostLink.flatMap { links.peer(on: $0) } }
@@ -87,7 +87,7 @@ extension MeshCore {
     public mutating func lead(_ route: Route?) -> [Action] {
         self.route = route
         var actions: [Action] = []
-        for id in linkOfChild.values.sorted() {
+        for id in peerLinks.ofChild.values.sorted() {
             if route == nil {
                 for number in links[id]?.circuits.numbers ?? [] { end(CircuitPlace.Circuit(link: id, number: number)) }
                 links[id]?.carrier?.isServed = false
@@ -101,32 +101,19 @@ extension MeshCore {
     /// Ends a relayed circuit on both sides.
     private mutating func end(_ circuit: CircuitPlace.Circuit) {
         links[circuit.link]?.circuits.close(circuit.number, .ended)
-        guard let other = relayed.removeValue(forKey: circuit) else { return }
-        relayed[other] = nil
+        guard let other = circuitEnds.relayed.removeValue(forKey: circuit) else { return }
+        circuitEnds.relayed[other] = nil
         links[other.link]?.circuits.close(other.number, .ended)
     }
 
     // MARK: The host's state
 
-    /// A signed state update for all guests.
-    mutating func signed(_ body: [UInt8], as state: SharedState) -> SharedLog.Entry? {
-        if let lastSigned, lastSigned.body == body, lastSigned.entry.name == state.name,
-            lastSigned.entry.sharing == state.sharing
-        {
-            return lastSigned.entry
-        }
-        guard let key = identity.signingKey, let signed = signature.signed(body, as: state, by: key) else { return nil }
-        let entry = SharedLog.Entry(sharing: state.sharing, name: state.name, signed: signed)
-        lastSigned = (entry, body)
-        return entry
-    }
-
     /// The states to report to a host as stored here. A relay reports those that it has for others, since it forwards
     /// what it receives.
     func shown(_ states: [StateName], to host: Peer.ID?) -> [StateName] {
         guard relays else { return Array(states.prefix(Limits.namedStates)) }
-        guard let host, let kept = log.host, Identity.mayBeSame(kept, host) else { return [] }
-        return log.names
+        guard let host, let kept = sharedStates.log.host, Identity.mayBeSame(kept, host) else { return [] }
+        return sharedStates.log.names
     }
 
     /// The state that the initiator of a link has reported.
@@ -146,7 +133,7 @@ extension MeshCore {
             if carrier.place != nil { _ = links[id]?.machine.tell(Array(known.prefix(1))) }
             return
         }
-        let common = log.newest(of: known)
+        let common = sharedStates.log.newest(of: known)
         links[id]?.carrier?.isServed = true
         links[id]?.carrier?.takesCheckpoints = link.leadsToRelay
         links[id]?.carrier?.place = common?.place
@@ -205,14 +192,14 @@ extension MeshCore {
             links[host]?.machine.role == .initiator, links[id]?.isOver == false
         else { return [] }
         guard let key = links[host]?.hello?.signingKey,
-            let (name, body) = signature.opened(unit.body, as: sharing, by: key)
+            let (name, body) = sharedStates.opened(unit.body, as: sharing, by: key)
         else {
             return update(id) { $0.end(.misbehaved(.forgedState)) }
         }
         let message = ReceivedMessage(
             conversation: conversation, messageClass: .latest, number: unit.number,
-            epoch: conversations[conversation]?.peerEpoch ?? 0, body: Array(body))
-        log.host = conversation.peer
+            epoch: peers[conversation]?.conversation.peerEpoch ?? 0, body: Array(body))
+        sharedStates.log.host = conversation.peer
         return keep(SharedLog.Entry(sharing: sharing, name: name, signed: Array(unit.body))) + [
             .tell(host, .received(message))
         ]
@@ -221,15 +208,15 @@ extension MeshCore {
     /// The route to the host has changed. If the updates on it do not follow the log, they may omit something that was
     /// in transit on the last route, and the log may be older than what the nodes behind this one have seen. The log is
     /// then no longer sent. A host that knows the log's state sends the changes after it, or a full state, which
-    /// empties the log.
+    /// empties the sharedStates.log.
     mutating func beginLog(on id: LinkID) {
         guard relays, !continuesState(on: id), !hasShownState(on: id) else { return }
-        log.beginAgain()
+        sharedStates.log.beginAgain()
     }
 
     private mutating func keep(_ entry: SharedLog.Entry) -> [Action] {
         guard relays else { return [] }
-        log.append(entry)
-        return linkOfChild.values.sorted().filter { links[$0]?.carrier?.isServed == true }.map { .wake($0) }
+        sharedStates.log.append(entry)
+        return peerLinks.ofChild.values.sorted().filter { links[$0]?.carrier?.isServed == true }.map { .wake($0) }
     }
 }

@@ -19,6 +19,9 @@ struct HandshakeGate: Sendable {
     }
 
     private var rates: [Entrance: Rates] = [:]
+    /// The handshakes in circuits.
+    var inCircuits = RateLimit(
+        perSecond: Limits.circuitHandshakesPerSecond, burst: Limits.circuitHandshakeBurst, now: .zero)
 
     /// A channel has opened at an entrance with this many unfinished handshakes.
     mutating func opened(at entrance: Entrance, halfOpen: Int, now: MeshInstant) -> Answer {

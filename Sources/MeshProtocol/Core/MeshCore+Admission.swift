@@ -3,7 +3,7 @@
 /// The proofs that this node requires from peers, and those that it gives to hosts.
 extension MeshCore {
     /// Whether a host that this node has joined has proved this node's secret.
-    public func isProved(_ host: Peer.ID) -> Bool { knownPeers[key(host, as: .initiator)]?.isProved == true }
+    public func isProved(_ host: Peer.ID) -> Bool { peers[key(host, as: .initiator)]?.isProved == true }
 
     /// This node's secret for the host that it dials. An invitation is for one host, a PIN for any.
     public func secret(for expected: Peer.ID?) -> JoiningSecret? {
@@ -15,7 +15,7 @@ extension MeshCore {
     /// The hash by which attempts with this node's PIN are counted. Nil for an invitation, since its secret is too long
     /// to guess.
     private func counted(_ secret: JoiningSecret?) -> [UInt8]? {
-        secret.flatMap { $0.pin == nil ? nil : $0.hash(keyed: identity) }
+        secret.flatMap { $0.pin == nil ? nil : $0.hash(keyed: settings.identity) }
     }
 
     /// Whether this node sends no tag for its PIN until its person allows it: too many hosts got a tag and did not
@@ -48,7 +48,7 @@ extension MeshCore {
     /// A link to a relay alone gives no access: the nodes behind it prove themselves in their circuits.
     func hasToProve(_ peer: Peer.ID, on id: LinkID) -> Bool {
         guard admissionPolicy.isLocked, links[id]?.carrier == nil else { return false }
-        return knownPeers[key(peer, as: .responder)]?.isProved != true
+        return peers[key(peer, as: .responder)]?.isProved != true
     }
 
     /// The entrance of a link. A link in a circuit has the entrance of its carrier.

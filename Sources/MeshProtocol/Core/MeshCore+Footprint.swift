@@ -44,17 +44,17 @@ extension MeshCore {
     /// The current memory use.
     package var footprint: Footprint {
         var footprint = Footprint(
-            links: links.count, innerLinks: innerLinks.count, connected: linkOfPeer.count,
+            links: links.count, innerLinks: circuitEnds.inner.count, connected: peerLinks.ofPeer.count,
             halfOpenLinks: halfOpenLinks(),
-            conversations: conversations.count)
-        for conversation in conversations.values {
+            conversations: peers.count)
+        for conversation in peers.conversations {
             footprint.outboxMessages = max(footprint.outboxMessages, conversation.unacknowledged)
             footprint.outboxBytes = max(footprint.outboxBytes, conversation.unacknowledgedBytes)
             footprint.allOutboxBytes += conversation.unacknowledgedBytes
         }
         footprint.rejoins = rejoins.count
         footprint.relayedCircuits = relayedCircuits
-        footprint.logBytes = log.byteCount
+        footprint.logBytes = sharedStates.log.byteCount
         for link in links.values {
             let units = link.machine.reassemblers.values.reduce(0) { max($0, $1.byteCount) }
             footprint.reassemblyBytes = max(footprint.reassemblyBytes, units)

@@ -114,12 +114,12 @@ extension MeshCore {
     ) -> [Action] {
         let isInCircuit = links[id]?.place != nil
         let rejoined = isInCircuit ? rejoins.open(kept, attempt: attempt, record[...], now: now) : nil
-        if rejoined != nil, links[id]?.machine.isBusy == false { circuitHandshakes.giveBack() }
+        if rejoined != nil, links[id]?.machine.isBusy == false { handshakes.inCircuits.giveBack() }
         return update(id) { $0.rejoin(rejoined) }
     }
 
     private mutating func answer(_ peer: Peer, on id: LinkID) -> [Action] {
-        if links[id]?.machine.takesKnownOnly == true, knownPeers[key(peer.id, as: .responder)] == nil {
+        if links[id]?.machine.takesKnownOnly == true, peers[key(peer.id, as: .responder)] == nil {
             return update(id) { $0.turnAway() }
         }
         if let reason = links[id]?.refusal { return update(id) { $0.refuse(reason) } }
@@ -145,12 +145,12 @@ extension MeshCore {
         guard let link = links[id] else { return .refuse(.unspecified) }
         if link.carrier != nil {
             return admission.answer(
-                peer, local: local.id, connected: linkOfChild.keys, limit: Limits.relayChildren, now: now)
+                peer, local: local.id, connected: peerLinks.ofChild.keys, limit: Limits.relayChildren, now: now)
         }
         let inCircuits = link.place != nil
-        let connected = linkOfPeer.filter { (links.carrier(of: $0.value) != nil) == inCircuits }.map(\.key)
-        if let carrier = link.place?.carrier, linkOfPeer[peer] == nil, !admission.banned.contains(peer) {
-            let others = linkOfPeer.values.count { links.carrier(of: $0) == carrier }
+        let connected = peerLinks.ofPeer.filter { (links.carrier(of: $0.value) != nil) == inCircuits }.map(\.key)
+        if let carrier = link.place?.carrier, peerLinks.ofPeer[peer] == nil, !admission.banned.contains(peer) {
+            let others = peerLinks.ofPeer.values.count { links.carrier(of: $0) == carrier }
             guard Admission.hasShare(carrierWith: others, ofAll: connected.count) else { return .refuse(.full) }
         }
         return admission.answer(
@@ -165,13 +165,13 @@ extension MeshCore {
             return update(id) { $0.sendAway(reason) }
         }
         // This link's packets arrived late, after the peer dialled again. Links are numbered in the order of opening.
-        if let newer = linkOfPeer[peer.id], newer > id, link.machine.role == .responder {
+        if let newer = peerLinks.ofPeer[peer.id], newer > id, link.machine.role == .responder {
             return update(id) { $0.end(.replaced) }
         }
         var (replaced, actions): ([Action], [Action]) = ([], [])
         // The same peer has a newer link. The older one is dead, even if it does not know yet, or was left for a better
         // route.
-        if let old = linkOfPeer[peer.id], old != id {
+        if let old = peerLinks.ofPeer[peer.id], old != id {
             if links[old]?.machine.isAnswering == true { admission.replace(peer.id, now: now) }
             // Both links end with this reason.
             if admission.isTwin(peer.id, now: now), link.machine.role == .responder {
@@ -182,7 +182,7 @@ extension MeshCore {
         let key = key(peer.id, as: link.machine.role)
         if let forgotten = meet(key, publicKey: publicKey, link.entropy) { actions.append(.forgot(forgotten)) }
         if link.machine.isProved {
-            knownPeers[key]?.isProved = true
+            peers[key]?.isProved = true
             if link.machine.role == .initiator { actions += answered(link.machine.keys.secret, on: id) }
         }
         keepForRejoining(key, peer, publicKey, link)
@@ -191,18 +191,18 @@ extension MeshCore {
         links[id]?.machine.liveness.begin(now: now)
         links[id]?.conversation = key
         links[id]?.machine.liveness.isAsked = link.machine.role == .initiator && link.isQuiet
-        linkOfPeer[peer.id] = id
+        peerLinks.ofPeer[peer.id] = id
         if link.machine.role == .initiator {
-            hostLink = id
+            peerLinks.toHost = id
             beginLog(on: id)
         }
-        let acknowledged = conversations[key]?.begin(with: resumption) == true
-        if link.isWelcomed { conversations[key]?.countWelcome() }
+        let acknowledged = peers[key]?.conversation.begin(with: resumption) == true
+        if link.isWelcomed { peers[key]?.conversation.countWelcome() }
         actions.append(.tell(id, .connected(peer)))
         if link.machine.hasWelcomeLeft { actions.append(.tell(id, .latestHasLeft)) }
         if acknowledged { actions.append(.tell(id, .acknowledged(upTo: resumption.delivered, in: key))) }
         // Messages that were stored since this side's hello.
-        if let accepted = conversations[key]?.resumption.delivered, accepted > link.told {
+        if let accepted = peers[key]?.conversation.resumption.delivered, accepted > link.told {
             actions += update(id) { $0.acknowledge(upTo: accepted) }
         }
         actions += takeHeldState(on: id) + wake(id)
@@ -212,12 +212,12 @@ extension MeshCore {
 
     private mutating func received(_ unit: MessageUnit, on id: LinkID) -> [Action] {
         guard let key = links[id]?.conversation else { return [] }
-        switch conversations[key]?.receive(unit) {
+        switch peers[key]?.conversation.receive(unit) {
         case .new where unit.sharing != nil: return receivedShared(unit, from: id, on: id)
         case .new:
             let message = ReceivedMessage(
                 conversation: key, messageClass: unit.messageClass, number: unit.number,
-                epoch: conversations[key]?.peerEpoch ?? 0, body: Array(unit.body))
+                epoch: peers[key]?.conversation.peerEpoch ?? 0, body: Array(unit.body))
             return [.tell(id, .received(message))]
         case .duplicate, nil: return []
         case .gap: return update(id) { $0.end(.misbehaved(.missingMessage)) }
@@ -230,7 +230,7 @@ extension MeshCore {
             guard number > 0, links.isCarrier(id) else { return [] }
             return update(id) { $0.end(.misbehaved(.impossibleAcknowledgement)) }
         }
-        switch conversations[key]?.acknowledge(upTo: number) {
+        switch peers[key]?.conversation.acknowledge(upTo: number) {
         case .acknowledged:
             links[id]?.waitsSince = nil
             return [.tell(id, .acknowledged(upTo: number, in: key))]
@@ -242,7 +242,7 @@ extension MeshCore {
     private mutating func ended(_ id: LinkID, _ end: LinkEnd, afterFinalFrame: Bool) -> [Action] {
         links[id]?.isOver = true
         if case .misbehaved(let how) = end { misbehaviours[how, default: 0] += 1 }
-        if hostLink == id { hostLink = nil }
+        if hostLink == id { peerLinks.toHost = nil }
         let told = told(end, of: id)
         if end == .replaced, mayLinger(id) {
             links[id]?.lingersUntil = now + Limits.lingeringCircuit
@@ -257,12 +257,12 @@ extension MeshCore {
             return .tell(id, .failed(expected: links[id]?.expected, proved: proved, end))
         }
         if link.carrier != nil {
-            if linkOfChild[peer.id] == id { linkOfChild[peer.id] = nil }
+            if peerLinks.ofChild[peer.id] == id { peerLinks.ofChild[peer.id] = nil }
             return .tell(id, .carrierEnded(peer, end))
         }
-        if let key = link.conversation, linkOfPeer[peer.id] == id {
-            linkOfPeer[peer.id] = nil
-            conversations[key]?.pause()
+        if let key = link.conversation, peerLinks.ofPeer[peer.id] == id {
+            peerLinks.ofPeer[peer.id] = nil
+            peers[key]?.conversation.pause()
         }
         return .tell(id, .ended(peer, end))
     }

@@ -150,50 +150,47 @@ public struct MeshCore: Sendable {
         }
     }
 
-    struct KnownPeer: Sendable {
-        var publicKey: [UInt8]
-        /// Grows with each use of any known peer, to find the longest unused.
-        var lastUse: UInt64
-        /// See `Remembered.isProved`.
-        var isProved = false
+    /// What does not change while the node runs.
+    struct Settings: Sendable {
+        let local: Peer
+        let identity: Identity
+        let service: ServiceType
+        let holdsUntilStored: Bool
+        let silence: Duration
+        let relays: Bool
+        fileprivate let prologues: [HandshakePacket.Medium: [UInt8]]
+        /// Whether circuits may end here.
+        fileprivate(set) var takesCircuits = false
     }
 
-    /// This node.
-    public let local: Peer
-    let identity: Identity
-    /// The application of this node.
-    public let service: ServiceType
-    private let prologues: [HandshakePacket.Medium: [UInt8]]
-    let holdsUntilStored: Bool
-    let silence: Duration
-    /// Whether circuits may end here. True for a host.
-    public var takesCircuits = false
-    /// Whether this node is a relay.
-    public let relays: Bool
+    /// Which link leads to which peer.
+    struct PeerLinks: Sendable {
+        /// The link to each connected peer.
+        var ofPeer: [Peer.ID: LinkID] = [:]
+        /// The link to each node behind this one.
+        var ofChild: [Peer.ID: LinkID] = [:]
+        /// The link to the host that this node has joined.
+        var toHost: LinkID?
+    }
 
+    /// What is at the other side of each circuit.
+    struct CircuitEnds: Sendable {
+        /// The links in circuits that end here.
+        var inner: [CircuitPlace.Circuit: LinkID] = [:]
+        /// Circuits that were offered to the owner, and the SDUs that have arrived in them since.
+        var offered: [CircuitPlace.Circuit: [[UInt8]]] = [:]
+        /// The relayed circuits: each end with the other one.
+        var relayed: [CircuitPlace.Circuit: CircuitPlace.Circuit] = [:]
+    }
+
+    private(set) var settings: Settings
     var links = LinkSlots()
-    /// The link to each connected peer.
-    var linkOfPeer: [Peer.ID: LinkID] = [:]
-    /// The peers that this node has met, and their conversations. Both have the same keys.
-    var knownPeers: [ConversationKey: KnownPeer] = [:]
-    var conversations: [ConversationKey: Conversation] = [:]
-    /// The link to each node behind this one.
-    var linkOfChild: [Peer.ID: LinkID] = [:]
-    /// The link to the host that this node has joined.
-    var hostLink: LinkID?
-    /// The links in circuits that end here.
-    var innerLinks: [CircuitPlace.Circuit: LinkID] = [:]
-    /// Circuits that were offered to the owner, and the SDUs that have arrived in them since.
-    var offered: [CircuitPlace.Circuit: [[UInt8]]] = [:]
-    /// The relayed circuits: each end with the other one.
-    var relayed: [CircuitPlace.Circuit: CircuitPlace.Circuit] = [:]
+    var peerLinks = PeerLinks()
+    var circuitEnds = CircuitEnds()
+    var peers: PeerBook
     /// The route that this node has reported to the nodes behind it.
     public internal(set) var route: Route?
-    /// The host's signed state.
-    var log = SharedLog()
-    var signature: StateSignature
-    /// The last signed update. Most relays get the same one.
-    var lastSigned: (entry: SharedLog.Entry, body: [UInt8])?
+    var sharedStates: SharedStates
     var admission = Admission()
     /// Stored secrets of handshakes in circuits, for peers that come back.
     var rejoins = RejoinTable()
@@ -203,17 +200,12 @@ public struct MeshCore: Sendable {
     public var secret: JoiningSecret?
     /// How often others could check a guess of it.
     public var unanswered = UnansweredProofs()
-    /// Time of the last event.
-    var now = MeshInstant.zero
-    /// Grows with each use of a known peer.
-    var uses: UInt64 = 0
     /// Limits the handshakes of other nodes.
     var handshakes = HandshakeGate()
-    var circuitHandshakes = RateLimit(
-        perSecond: Limits.circuitHandshakesPerSecond, burst: Limits.circuitHandshakeBurst, now: .zero)
-
     /// Protocol violations, by kind.
     public internal(set) var misbehaviours: [Misbehaviour: Int] = [:]
+    /// Time of the last event.
+    var now = MeshInstant.zero
 
     /// A node that knows no peers, or those of `remembered`. It ignores remembered peers that are invalid, belong to
     /// another service, or exceed `Limits.conversations`. With `holdsUntilStored`, a reliable message is sent only
@@ -223,42 +215,49 @@ public struct MeshCore: Sendable {
         identity: Identity, name: String, service: ServiceType, remembered: [ConversationKey: Remembered] = [:],
         holdsUntilStored: Bool = false, silence: Duration = Limits.pongTimeout, relays: Bool = false
     ) {
-        self.holdsUntilStored = holdsUntilStored
-        self.identity = identity
-        local = Peer(id: identity.peerID, name: name)
-        self.service = service
-        prologues = [
-            .direct: HandshakePacket.prologue(of: service),
-            .circuit: HandshakePacket.prologue(of: service, on: .circuit),
-        ]
-        self.silence = silence
-        self.relays = relays
-        signature = StateSignature(service)
-        for (key, known) in remembered.sorted(by: { $0.key < $1.key })
-        where key.service == service && key.peer == Identity.peerID(publicKey: known.publicKey)
-            && knownPeers.count < Limits.conversations
-        {
-            let restored = Conversation(restoring: known.conversation, holdsUntilStored: holdsUntilStored)
-            guard let conversation = restored else { continue }
-            knownPeers[key] = KnownPeer(publicKey: known.publicKey, lastUse: 0, isProved: known.isProved)
-            conversations[key] = conversation
-        }
+        settings = Settings(
+            local: Peer(id: identity.peerID, name: name), identity: identity, service: service,
+            holdsUntilStored: holdsUntilStored, silence: silence, relays: relays,
+            prologues: [
+                .direct: HandshakePacket.prologue(of: service),
+                .circuit: HandshakePacket.prologue(of: service, on: .circuit),
+            ])
+        peers = PeerBook(remembered, of: service, holdsUntilStored: holdsUntilStored)
+        sharedStates = SharedStates(service, key: identity.signingKey)
     }
 
+    /// This node.
+    public var local: Peer { settings.local }
+
+    /// The application of this node.
+    public var service: ServiceType { settings.service }
+
+    /// Whether this node is a relay.
+    public var relays: Bool { settings.relays }
+
+    /// Whether circuits may end here. True for a host.
+    public var takesCircuits: Bool {
+        get { settings.takesCircuits }
+        set { settings.takesCircuits = newValue }
+    }
+
+    /// The link to the host that this node has joined.
+    var hostLink: LinkID? { peerLinks.toHost }
+
     /// Makes all nodes of a simulation share their checked signatures.
-    package mutating func share(_ checked: CheckedSignatures) { signature.checked = checked }
+    package mutating func share(_ checked: CheckedSignatures) { sharedStates.share(checked) }
 
     /// The conversation with a known peer.
-    public func conversation(_ key: ConversationKey) -> Conversation? { conversations[key] }
+    public func conversation(_ key: ConversationKey) -> Conversation? { peers[key]?.conversation }
 
     /// The conversation on a link that is up.
-    public func conversation(on id: LinkID) -> Conversation? { key(on: id).flatMap { conversations[$0] } }
+    public func conversation(on id: LinkID) -> Conversation? { key(on: id).flatMap { peers[$0]?.conversation } }
 
     /// The key of that conversation.
     public func key(on id: LinkID) -> ConversationKey? { links.conversation(on: id) }
 
     /// The linked peers.
-    public var connectedPeers: [Peer.ID] { Array(linkOfPeer.keys) }
+    public var connectedPeers: [Peer.ID] { Array(peerLinks.ofPeer.keys) }
 
     /// The peer of a link that is up.
     public func peer(on id: LinkID) -> Peer? { links.peer(on: id) }
@@ -267,11 +266,11 @@ public struct MeshCore: Sendable {
     public var allLinks: [LinkID] { links.keys.sorted() }
 
     /// The link to a peer.
-    public func link(to peer: Peer.ID) -> LinkID? { linkOfPeer[peer] }
+    public func link(to peer: Peer.ID) -> LinkID? { peerLinks.ofPeer[peer] }
 
     /// The link that carries a conversation. A peer has at most one, in either role.
     private func link(of key: ConversationKey) -> LinkID? {
-        linkOfPeer[key.peer].flatMap { links.conversation(on: $0) == key ? $0 : nil }
+        peerLinks.ofPeer[key.peer].flatMap { links.conversation(on: $0) == key ? $0 : nil }
     }
 
     /// Accepted links with an unfinished handshake: those with channels, or those in circuits.
@@ -309,9 +308,9 @@ public struct MeshCore: Sendable {
         // own.
         let known = isCarrier ? nil : expected.flatMap { onlyJoined(withHead: $0) }
         let keys = LinkMachine.Keys(
-            local: identity, prologue: prologues[place == nil ? .direct : .circuit] ?? [],
+            local: settings.identity, prologue: settings.prologues[place == nil ? .direct : .circuit] ?? [],
             ephemeral: entropy.ephemeralKey, expected: expected,
-            expectedKey: known.flatMap { knownPeers[key($0, as: .initiator)]?.publicKey },
+            expectedKey: known.flatMap { peers[key($0, as: .initiator)]?.publicKey },
             rejoin: place == nil ? nil : known.flatMap { rejoins.next(key($0, as: .initiator), now: now) },
             mayRejoin: place != nil,
             joined: isCarrier ? [] : expected.map { joined(withHead: $0) } ?? [],
@@ -335,7 +334,7 @@ public struct MeshCore: Sendable {
             links[id]?.place = place
             return update(id) { $0.end(.circuit(.noRoom)) }
         }
-        if place != nil, role == .responder { links[id]?.machine.isBusy = !circuitHandshakes.allows(now: now) }
+        if place != nil, role == .responder { links[id]?.machine.isBusy = !handshakes.inCircuits.allows(now: now) }
         links[id]?.machine.takesKnownOnly = gate == .known
         let standing = known.flatMap { introduce(to: $0, on: id) }
         return update(id) { machine in
@@ -425,27 +424,27 @@ public struct MeshCore: Sendable {
 
     /// The responder ends the link of an initiator.
     public mutating func sendAway(_ peer: Peer.ID, _ reason: RefusalReason) -> [Action] {
-        guard let id = linkOfPeer[peer] else { return [] }
+        guard let id = peerLinks.ofPeer[peer] else { return [] }
         return update(id) { $0.sendAway(reason) }
     }
 
     /// The next SDU to send on a link, of at most this many bytes, and the actions that follow.
     public mutating func nextSDU(for id: LinkID, limit: Int) -> (sdu: [UInt8], actions: [Action])? {
         // The caller asks until nothing is left.
-        guard !links.isSilentCarrier(id, log) else { return nil }
+        guard !links.isSilentCarrier(id, sharedStates.log) else { return nil }
         // Taken out and put back, so that its queues are not copied. No code reads the slot in between.
         guard var link = links.take(id) else { return nil }
         let (key, isCarrier) = (link.conversation, link.carrier != nil)
         var actions: [Action] = []
         let outgoing = link.machine.nextSDU(limit: limit) {
-            key.flatMap { conversations[$0]?.nextReliable() }
+            key.flatMap { peers[$0]?.conversation.nextReliable() }
         } circuits: { room in
             link.circuits.isEmpty
                 ? nil : nextFrame(&link.circuits, of: id, room, &actions)
         } latest: {
-            isCarrier ? link.carrier?.next(of: log) : key.flatMap { conversations[$0]?.nextLatest() }
+            isCarrier ? link.carrier?.next(of: sharedStates.log) : key.flatMap { peers[$0]?.conversation.nextLatest() }
         }
-        if link.isQuiet, link.waitsSince == nil, key.map({ conversations[$0]?.isUnanswered == true }) == true {
+        if link.isQuiet, link.waitsSince == nil, key.map({ peers[$0]?.conversation.isUnanswered == true }) == true {
             link.waitsSince = now
         }
         links[id] = consume link
@@ -463,12 +462,12 @@ public struct MeshCore: Sendable {
         guard body.count <= Limits.messageBytes, let link = links[id], link.isAdmitted, !link.isWelcomed, !link.isOver
         else { return [] }
         // A peer that is connected already may have got a later update.
-        if let key = link.conversation, conversations[key]?.hasSentLatest != false { return [] }
-        let entry = leadsToRelay(id) ? sharing.flatMap { signed(body, as: $0) } : nil
+        if let key = link.conversation, peers[key]?.conversation.hasSentLatest != false { return [] }
+        let entry = leadsToRelay(id) ? sharing.flatMap { sharedStates.signed(body, as: $0) } : nil
         let unit = MessageUnit(.latest, number: 1, body: (entry?.signed ?? body)[...], sharing: entry?.sharing)
         guard links[id]?.machine.welcome(with: unit) == true else { return [] }
         links[id]?.isWelcomed = true
-        if let key = link.conversation { conversations[key]?.countWelcome() }
+        if let key = link.conversation { peers[key]?.conversation.countWelcome() }
         return wake(id)
     }
 
@@ -482,14 +481,14 @@ public struct MeshCore: Sendable {
     public mutating func send(
         _ body: [UInt8], as messageClass: MessageClass, to key: ConversationKey, sharing: SharedState? = nil
     ) -> (Conversation.Sending, [Action]) {
-        touch(key)
+        peers.touch(key)
         guard body.count <= Limits.messageBytes else { return (.tooLong, []) }
         if messageClass == .reliable, unacknowledgedBytes + body.count > Limits.allOutboxBytes { return (.full, []) }
         let isForRelay = sharing != nil && link(of: key).map { leadsToRelay($0) } == true
-        let entry = isForRelay ? sharing.flatMap { signed(body, as: $0) } : nil
-        let sent = conversations[key]?.send(entry?.signed ?? body, as: messageClass, sharing: entry?.sharing)
+        let entry = isForRelay ? sharing.flatMap { sharedStates.signed(body, as: $0) } : nil
+        let sent = peers[key]?.conversation.send(entry?.signed ?? body, as: messageClass, sharing: entry?.sharing)
         guard let sending = sent else { return (.noLink, []) }
-        let isHeld = messageClass == .reliable && holdsUntilStored
+        let isHeld = messageClass == .reliable && settings.holdsUntilStored
         guard case .queued = sending, !isHeld else { return (sending, []) }
         return (sending, wake(key))
     }
@@ -497,7 +496,7 @@ public struct MeshCore: Sendable {
     /// Everything up to a number in a conversation is on disk and may be sent. No effect if this is known, or if the
     /// conversation was forgotten.
     public mutating func stored(upTo number: UInt64, for key: ConversationKey) -> [Action] {
-        conversations[key]?.stored(upTo: number) == true ? wake(key) : []
+        peers[key]?.conversation.stored(upTo: number) == true ? wake(key) : []
     }
 
     private mutating func wake(_ key: ConversationKey) -> [Action] { link(of: key).map { wake($0) } ?? [] }
@@ -507,28 +506,28 @@ public struct MeshCore: Sendable {
     /// how many there were.
     @discardableResult
     public mutating func withdrawHeld(for key: ConversationKey) -> Int {
-        conversations[key]?.withdrawHeld() ?? 0
+        peers[key]?.conversation.withdrawHeld() ?? 0
     }
 
     /// Bytes that wait for all peers together.
-    private var unacknowledgedBytes: Int { conversations.values.reduce(0) { $0 + $1.unacknowledgedBytes } }
+    private var unacknowledgedBytes: Int { peers.conversations.reduce(0) { $0 + $1.unacknowledgedBytes } }
 
     /// The application cannot store a peer's reliable message. It is never acknowledged. It and all later ones come
     /// again with the next link.
     public mutating func decline(_ message: ReceivedMessage) {
-        conversations[message.conversation]?.decline(message.number, of: message.epoch)
+        peers[message.conversation]?.conversation.decline(message.number, of: message.epoch)
     }
 
     /// Whether this reliable message or an earlier one was declined.
     public func hasDeclined(_ message: ReceivedMessage) -> Bool {
         message.messageClass == .reliable
-            && conversations[message.conversation]?.hasDeclined(message.number, of: message.epoch) == true
+            && peers[message.conversation]?.conversation.hasDeclined(message.number, of: message.epoch) == true
     }
 
     /// Declined messages can be stored now. This ends the links of their senders, so that they come back with the
     /// messages.
     public mutating func askForDeclined() -> [Action] {
-        conversations.filter(\.value.isDeclining).keys.compactMap { link(of: $0) }.sorted().flatMap { id in
+        peers.declining.compactMap { link(of: $0) }.sorted().flatMap { id in
             update(id) { $0.end(.linkLost) }
         }
     }
@@ -536,7 +535,7 @@ public struct MeshCore: Sendable {
     /// The application has stored a peer's reliable messages up to this one. They are acknowledged.
     public mutating func accept(upTo message: ReceivedMessage) -> [Action] {
         guard message.messageClass == .reliable,
-            let accepted = conversations[message.conversation]?.accept(upTo: message.number, of: message.epoch),
+            let accepted = peers[message.conversation]?.conversation.accept(upTo: message.number, of: message.epoch),
             let id = link(of: message.conversation)
         else { return [] }
         return update(id) { $0.acknowledge(upTo: accepted) }
