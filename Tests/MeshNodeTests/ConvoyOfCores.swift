@@ -182,7 +182,7 @@ struct ConvoyOfCores {
 
     /// A disk finishes its writes, and is fast from then on.
     mutating func finishWrite(_ name: String) {
-        guard slow.remove(name) != nil, nodes[name]?.core.writing != nil else { return }
+        guard slow.remove(name) != nil, nodes[name]?.core.steps.isWriting == true else { return }
         feed(.written, to: name)
     }
 

@@ -181,8 +181,8 @@ struct ManyLinksTests {
                 #expect(core.mesh.due(by: slow) == due)
                 #expect(core.mesh.due(by: slow - .nanoseconds(1)) == [])
             }
-            for id in core.circuits.inner {
-                #expect(core.circuits.held.contains(id) == !core.mayRead(id, now: core.context.now), "\(name)")
+            for id in core.links.inCircuits {
+                #expect(core.links.isCircuitHeld(id) == !core.mayRead(id, now: core.context.now), "\(name)")
             }
         }
         let all = ["Car"] + relays + guests

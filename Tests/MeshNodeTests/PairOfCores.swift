@@ -144,7 +144,7 @@ struct PairOfCores {
 
     /// Inputs from above a node's links.
     mutating func happen(_ happenings: [PendingEvent], to side: Side) {
-        for happening in happenings { loops[side.rawValue].core.waiting.append(happening) }
+        for happening in happenings { loops[side.rawValue].core.steps.append(happening) }
         feed(.tick, to: side)
     }
 

@@ -86,7 +86,7 @@ struct VouchedGuestTests {
         pair.disks[PairOfCores.Side.host.rawValue] = .takes
         pair.pass(.seconds(5))
         #expect(!numbers.contains { pair.said[100]?.contains(.acknowledged($0)) == true })
-        #expect(pair.cores[0].held.allBytes == 0)
+        #expect(pair.cores[0].steps.heldBytes == 0)
         #expect(pair.said[100]?.contains(.ended(.linkLost)) == true)
         #expect(pair.present == [])
     }

@@ -55,10 +55,10 @@ struct Inbox: Sendable {
         happenings.removeAll { $0.isSaid(on: id) }
     }
 
-    /// Removes and returns the events of the next step in order, at most `limit` per peer. The end of a session is a
-    /// step of its own, so that earlier results are shown first and nothing is decided together with it.
+    /// Removes and returns the events of the next step in order, at most `limit` per peer. The start of the
+    /// node and the end of a session are steps of their own, so that earlier results are shown first.
     mutating func takeTurn(_ limit: Int) -> [PendingEvent] {
-        let end = happenings.firstIndex { $0.isEndOfSession } ?? happenings.count
+        let end = happenings.firstIndex { $0.isAlone } ?? happenings.count
         guard end == 0, let first = happenings.first else { return takeTurn(limit, before: end) }
         happenings.removeFirst()
         count(first, by: -1)

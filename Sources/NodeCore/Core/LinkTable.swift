@@ -3,7 +3,7 @@
 import DemocracyDJ
 import MeshProtocol
 
-/// The data of each link that the protocol does not keep: traffic, bearer, and whether the link is read.
+/// The data of each link that the protocol does not keep: traffic, bearer, circuit, and whether the link is read.
 struct LinkTable: Sendable {
     private struct Traffic: Sendable {
         var received = 0
@@ -29,17 +29,29 @@ struct LinkTable: Sendable {
     /// Until when links are not read, because their peers have sent too much.
     private var heldUntil: [MeshCore.LinkID: MeshInstant] = [:]
 
+    /// The circuits of links in circuits.
+    private var places: [MeshCore.LinkID: CircuitPlace] = [:]
+    /// Links in circuits that are not read at present.
+    private var heldCircuits: Set<MeshCore.LinkID> = []
+    /// The rate of searches by guests in the circuits of each carrier link.
+    private var searches = RecentTable<MeshCore.LinkID, RateLimit>(limit: Limits.guests)
+
     var count: Int { entries.count }
 
-    mutating func opened(_ id: MeshCore.LinkID, vouched: Peer? = nil, over bearer: BearerKind? = nil) {
+    mutating func opened(
+        _ id: MeshCore.LinkID, vouched: Peer? = nil, over bearer: BearerKind? = nil, in place: CircuitPlace? = nil
+    ) {
         entries[id] = Entry(bearer: bearer, vouched: vouched)
         traffic[id] = Traffic()
+        places[id] = place
     }
 
     mutating func closed(_ id: MeshCore.LinkID) {
         entries[id] = nil
         traffic[id] = nil
         heldUntil[id] = nil
+        places[id] = nil
+        heldCircuits.remove(id)
     }
 
     func bearer(of id: MeshCore.LinkID) -> BearerKind? { entries[id]?.bearer }
@@ -72,10 +84,8 @@ struct LinkTable: Sendable {
         heldUntil[id] = max(time, heldUntil[id] ?? time)
     }
 
+    /// Whether a link is not read at present, because its peer has sent too much.
     func isHeld(_ id: MeshCore.LinkID, now: MeshInstant) -> Bool { heldUntil[id].map { $0 > now } == true }
-
-    /// The links with a pause in reading, including expired ones.
-    var held: some Collection<MeshCore.LinkID> { heldUntil.keys }
 
     mutating func answered(_ id: MeshCore.LinkID, after roundTrip: Duration) {
         traffic[id]?.roundTrip = roundTrip
@@ -107,6 +117,38 @@ struct LinkTable: Sendable {
         guard entries[id]?.noted != note else { return false }
         entries[id]?.noted = note
         return true
+    }
+
+    // MARK: Circuits
+
+    /// The circuit of a link; nil for a link with a channel of its own.
+    func place(of id: MeshCore.LinkID) -> CircuitPlace? { places[id] }
+
+    /// The links in circuits, in order.
+    var inCircuits: [MeshCore.LinkID] { places.keys.sorted() }
+
+    /// The links in circuits whose reading may have to change, in order. Of a thousand
+    /// links only those are checked that are held, or whose peers have filled their share (`full`).
+    func circuitsToCheck(_ full: [MeshCore.LinkID]) -> [MeshCore.LinkID] {
+        guard !places.isEmpty, !(heldCircuits.isEmpty && heldUntil.isEmpty && full.isEmpty) else { return [] }
+        return heldCircuits.union(heldUntil.keys).union(full).filter { places[$0] != nil }.sorted()
+    }
+
+    func isCircuitHeld(_ id: MeshCore.LinkID) -> Bool { heldCircuits.contains(id) }
+
+    mutating func holdCircuit(_ id: MeshCore.LinkID, _ isHeld: Bool) {
+        if isHeld { heldCircuits.insert(id) } else { heldCircuits.remove(id) }
+    }
+
+    /// Whether a guest may search. A search reads the full library, so all guests behind one link share a rate.
+    mutating func maySearch(on id: MeshCore.LinkID?, now: MeshInstant) -> Bool {
+        guard let carrier = id.flatMap({ places[$0]?.carrier }) else { return true }
+        var rate =
+            searches[carrier]
+            ?? RateLimit(
+                perSecond: NodeLimits.crowdSearchesPerSecond, burst: NodeLimits.crowdSearchBurst, now: now)
+        defer { searches[carrier] = rate }
+        return rate.allows(now: now)
     }
 
     // MARK: Time

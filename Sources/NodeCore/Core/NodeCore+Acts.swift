@@ -9,8 +9,8 @@ extension NodeCore {
     /// If a step produces several states, only the last one is sent, because the others were never visible. A guest
     /// that connects in the same step gets the last state as well.
     mutating func perform(_ acts: [StepAction]) {
-        assert(writing == nil, "acts are performed when their step is written, and before the next one")
-        defer { assert(writing == nil, "performing acts never writes") }
+        assert(!steps.isWriting, "acts are performed when their step is written, and before the next one")
+        defer { assert(!steps.isWriting, "performing acts never writes") }
         let states = acts.indices.filter { acts[$0].state != nil }
         for (place, act) in acts.enumerated() {
             if place == states.first, let state = acts[states[states.count - 1]].state { share(.stateChanged(state)) }
@@ -43,7 +43,7 @@ extension NodeCore {
         case .guestConnected(let peer, let id):
             if links.vouched(on: id) != nil { deliverState(on: id) }
             if context.mesh.link(to: peer) == id {
-                let isMetered = links.bearer(of: circuits.place(of: id)?.carrier ?? id) == .broker
+                let isMetered = links.bearer(of: links.place(of: id)?.carrier ?? id) == .broker
                 share(
                     .guestConnected(
                         peer, has: links.takeWelcome(id), served: service(of: id), isMetered: isMetered))
@@ -71,13 +71,12 @@ extension NodeCore {
             for notice in screen.standing { show(.notice(notice)) }
             if screen.standing.isEmpty { tell(Notice(.nothingToRetry)) }
         case .notSent(let error):
-            unsent[error.cause, default: 0] += 1
-            emit(.notSent(error, count: unsent[error.cause] ?? 1))
+            emit(.notSent(error, count: screen.count(error)))
+        case .storeFailed(let error, let isFirst): emit(.storeFailed(error, isFirst: isFirst))
+        case .askForDeclined: apply(context.mesh.askForDeclined())
         case .retryRadio: decisions.app.isHosting ? emit(.retryRadio) : perform(context.route.retryRadio())
         case .answer(let number): emit(.answered(number))
-        case .quit(let reason):
-            isQuitting = true
-            emit(.quit(reason))
+        case .quit(let reason): quit(reason)
         }
     }
 
@@ -100,7 +99,7 @@ extension NodeCore {
             }
         case .refuseSearch(let results, let peer): share(.answered(results, for: peer))
         case .search(let request, let peer):
-            guard maySearch(peer) else {
+            guard links.maySearch(on: context.mesh.link(to: peer), now: context.now) else {
                 return share(.answered(SearchResults(number: request.number, songs: [], refused: .tooFast), for: peer))
             }
             emit(.search(request, for: peer))
@@ -121,19 +120,6 @@ extension NodeCore {
         }
     }
 
-    /// A search reads the full library, so all guests behind one link share a rate.
-    private mutating func maySearch(_ peer: Peer.ID) -> Bool {
-        guard let carrier = context.mesh.link(to: peer).flatMap({ circuits.place(of: $0)?.carrier }) else {
-            return true
-        }
-        var rate =
-            crowdSearches[carrier]
-            ?? RateLimit(
-                perSecond: NodeLimits.crowdSearchesPerSecond, burst: NodeLimits.crowdSearchBurst, now: context.now)
-        defer { crowdSearches[carrier] = rate }
-        return rate.allows(now: context.now)
-    }
-
     /// Sends the state at the end of the step, not an intermediate one.
     private mutating func deliverState(on id: MeshCore.LinkID? = nil, to peer: Peer.ID? = nil) {
         if let host = decisions.app.host { deliver(.stateUpdate(host.snapshot), on: id, to: peer) }
@@ -141,7 +127,7 @@ extension NodeCore {
 
     /// Which node brings the state to the guest of a link.
     private func service(of id: MeshCore.LinkID) -> StateFeed.Delivery {
-        if circuits.place(of: id) != nil { return .byRelay }
+        if links.place(of: id) != nil { return .byRelay }
         return context.mesh.leadsToRelay(id) ? .forOthers : .byHost
     }
 
@@ -210,7 +196,7 @@ extension NodeCore {
         }
         steer(.linkLost)
         // The power may fail in the tunnel as well. If this were part of the step, the dial would wait for the disk.
-        writesView = true
+        steps.gapBegan()
     }
 
     mutating func steer(_ event: ReconnectPolicy.Event) {
@@ -222,7 +208,7 @@ extension NodeCore {
 
     mutating func tell(_ notice: Notice) {
         // The notice about the disk covers this one.
-        if storeOutage != nil, notice.code == HeadUnitProblem.driveNotRecordedCode { return }
+        if steps.isDiskOut, notice.code == HeadUnitProblem.driveNotRecordedCode { return }
         for event in screen.tell(notice, now: context.now) { show(event) }
     }
 
@@ -238,12 +224,10 @@ extension NodeCore {
     mutating func showWhatChanged() {
         if let heard = decisions.app.host?.playback(now: context.now), let event = screen.hears(heard) { show(event) }
         if let offered = decisions.app.host?.steering, let event = screen.offers(offered) { show(event) }
-        activity.links = decisions.presence.overRadio
-        activity.isAdvertising = decisions.app.isHosting
-        activity.isScanning = context.route.isScanning
-        // A dial that has become a link is none any more.
-        activity.isDialling = context.route.isDialling && activity.links == 0
-        if let event = screen.radioDoes(activity) { show(event) }
+        let activity = screen.radioDoes(
+            links: decisions.presence.overRadio, isAdvertising: decisions.app.isHosting,
+            isScanning: context.route.isScanning, isDialling: context.route.isDialling)
+        if let activity { show(activity) }
     }
 }
 

@@ -5,6 +5,14 @@ import MeshProtocol
 
 // Covers over the air. They are not stored, so they do not wait for steps. All other messages go first.
 
+/// The covers that a host sends and that a guest gets.
+struct CoverExchange: Sendable {
+    /// Only at a host.
+    var server = CoverServer()
+    /// Only at a guest.
+    var client = CoverClient()
+}
+
 extension NodeCore {
     /// Handles messages about covers. Returns false for any other message.
     mutating func takeCovers(_ message: MeshMessage, from peer: Peer.ID) -> Bool {
@@ -19,7 +27,7 @@ extension NodeCore {
     }
 
     mutating func perform(_ event: CoverServer.Event) {
-        for action in coverServer.handle(event, now: context.now) {
+        for action in covers.server.handle(event, now: context.now) {
             switch action {
             case .make(let songID): emit(.makeCover(songID))
             case .send(let piece, let guest): share(.covered(piece, for: guest))
@@ -29,7 +37,7 @@ extension NodeCore {
 
     private mutating func perform(_ event: CoverClient.Event) {
         guard showsCovers else { return }
-        for action in coverClient.handle(event, now: context.now) {
+        for action in covers.client.handle(event, now: context.now) {
             switch action {
             case .ask(let request):
                 guard let host = context.mesh.host else { break }
@@ -48,7 +56,7 @@ extension NodeCore {
         guard let host = context.mesh.host, let link = context.mesh.link(to: host.id) else {
             return perform(.linkLost)
         }
-        let isBehindRelay = circuits.place(of: link) != nil
+        let isBehindRelay = links.place(of: link) != nil
         // Every link on the way carries the cover again. Behind a relay a guest only gets the cover of the song that
         // plays.
         let songs = guest.state.hostSnapshot?.items(first: isBehindRelay ? 1 : DJLimits.coveredSongs).map(\.id) ?? []
@@ -58,7 +66,7 @@ extension NodeCore {
     }
 
     var coversDeadline: MeshInstant? {
-        isHost ? coverServer.deadline(now: context.now) : showsCovers ? coverClient.deadline : nil
+        isHost ? covers.server.deadline(now: context.now) : showsCovers ? covers.client.deadline : nil
     }
 
     mutating func tickCovers() {

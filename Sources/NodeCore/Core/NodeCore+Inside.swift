@@ -16,9 +16,7 @@ extension NodeCore {
     }
 
     /// Whether nothing waits for a step or for the disk.
-    package var isAtRest: Bool {
-        writing == nil && waiting.isEmpty && waiting.crowdDeadline == nil && held.isEmpty
-    }
+    package var isAtRest: Bool { steps.isAtRest }
 
     package var app: AppFeature { decisions.app }
 }

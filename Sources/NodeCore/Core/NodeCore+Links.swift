@@ -15,11 +15,10 @@ extension NodeCore {
             case .heed(let id, let note): emit(.heed(id, note))
             case .holdReading(let id, let until): links.hold(id, until: until)
             case .close(let id, let afterFinalFrame): emit(.close(id, afterFinalFrame: afterFinalFrame))
-            case .forgot(let key): waiting.append(.forgot(key))
+            case .forgot(let key): steps.append(.forgot(key))
             case .circuitOffered(let place): emit(.openCircuit(place, dial: nil, expecting: nil))
             case .circuitEnded(let id):
                 links.closed(id)
-                circuits.closed(id)
                 relayedState.linkClosed(id)
                 context.route.circuitClosed(id)
             }
@@ -35,7 +34,7 @@ extension NodeCore {
         // The first state leaves with the answer, which saves one round trip.
         case .admitted:
             // Behind relays the state is already there, or it comes with the first circuit.
-            guard circuits.place(of: id) == nil else { return }
+            guard links.place(of: id) == nil else { return }
             let had = context.mesh.shownState(on: id)
             guard let first = stateFeed?.welcome(having: had, now: context.now) else { return }
             let welcome = context.mesh.welcome(first.message.encoded, as: first.message.sharing, on: id)
@@ -43,10 +42,10 @@ extension NodeCore {
             return apply(welcome)
         case .connected(let peer):
             linkUp(id)
-            if circuits.place(of: id) == nil { neighboursChanged() }
+            if links.place(of: id) == nil { neighboursChanged() }
             show(.contact(Encounter(.resumed, peer, at: configuration.origin + context.now)))
         case .failed(let expected, _, let end):
-            let place = circuits.place(of: id)
+            let place = links.place(of: id)
             if place == nil, let relay = context.route.dialledRelay(on: id) {
                 log(end, relay)
                 follow { $0.carrierFailed(id, end, $1) }
@@ -65,7 +64,7 @@ extension NodeCore {
                     lost: peer, end, supervision: links.supervision(of: id), at: configuration.origin + context.now)
                 show(.contact(lost))
             }
-            let place = circuits.place(of: id)
+            let place = links.place(of: id)
             follow { [bearer = links.bearer(of: id)] in $0.linkEnded(id, in: place, over: bearer, end, $1) }
             if place == nil {
                 emit(.linksChanged)
@@ -75,16 +74,16 @@ extension NodeCore {
             // guest connects.
             share(.guestGone(peer.id))
             perform(CoverServer.Event.guestGone(peer.id))
-            return waiting.append(.ended(id, peer, end, besideRadio: links.isBesideRadio(id)))
+            return steps.append(.ended(id, peer, end, besideRadio: links.isBesideRadio(id)))
         case .received(let message):
             let content = context.read(message.body)
             if message.messageClass == .latest, let content, takeCovers(content, from: message.peer) { return }
             if let readable = message.readable(content, byHost: isHost), !waitsForRelay(readable, content, on: id) {
                 let isWish = isHost && readable.messageClass == .reliable
-                let carrier = isWish ? circuits.place(of: id)?.carrier : nil
+                let carrier = isWish ? links.place(of: id)?.carrier : nil
                 isWish
-                    ? waiting.append(.link(id, .received(readable)), over: carrier, now: context.now)
-                    : waiting.append(.link(id, .received(readable)))
+                    ? steps.append(.link(id, .received(readable)), over: carrier, now: context.now)
+                    : steps.append(.link(id, .received(readable)))
             }
             return
         case .carrier(let peer, let route): return carrierUp(peer, route, on: id)
@@ -93,7 +92,7 @@ extension NodeCore {
         case .carrierEnded(let peer, let end): return carrierEnded(peer, end, on: id)
         case .acknowledged, .latestHasLeft, .guessedWrong, .invitationUsed, .unansweredProofs: break
         }
-        waiting.append(.link(id, event))
+        steps.append(.link(id, event))
     }
 
     mutating func log(_ end: LinkEnd, _ who: String) {
@@ -102,7 +101,7 @@ extension NodeCore {
     }
 
     mutating func opened(_ id: MeshCore.LinkID, _ opening: Opening) {
-        guard !hasEnded else { return emit(.close(id, afterFinalFrame: false)) }
+        guard phase != .ended else { return emit(.close(id, afterFinalFrame: false)) }
         if let number = opening.dial {
             // After a power cut a new link would continue with what is still on disk, and repeat it.
             if context.memory.isForgetting {
@@ -116,12 +115,9 @@ extension NodeCore {
             }
             show(.contact(Encounter(.dialled, host, at: configuration.origin + context.now)))
         }
-        if opening.role == .initiator { perform(duty.handle(.approaches, now: context.now)) }
-        links.opened(id, over: opening.bearer)
-        if let place = opening.place {
-            circuits.opened(id, place)
-            context.route.circuitOpened(in: place)
-        }
+        if opening.role == .initiator { perform(relayRole.handle(.approaches, now: context.now)) }
+        links.opened(id, over: opening.bearer, in: opening.place)
+        if let place = opening.place { context.route.circuitOpened(in: place) }
         // A relay's bond is the relay's alone.
         let lacksBond = opening.place != nil && opening.role == .responder && configuration.part.requiresBond
         let refusal = lacksBond ? .bond : opening.refusal
@@ -146,7 +142,7 @@ extension NodeCore {
         guard let peer = context.mesh.peer(on: id),
             var report = links.report(on: id, rssi: rssi, condition, context.mesh.conversation(on: id))
         else { return }
-        (report.relays, report.via) = context.route.hops(in: circuits.place(of: id))
+        (report.relays, report.via) = context.route.hops(in: links.place(of: id))
         report.circuits = context.mesh.circuits(on: id)
         show(.link(peer, report))
         if let note = condition?.note, links.isNew(note, on: id) { apply(context.mesh.note(note, on: id)) }
@@ -157,7 +153,7 @@ extension NodeCore {
     mutating func joined(_ id: MeshCore.LinkID, _ peer: Peer, _ claim: JoiningSecret? = nil) {
         // A peer without the right secret learns only that, and not whether there is a free slot.
         if let claim, isHost, let reason = context.mesh.judge(claim, now: context.now) {
-            if reason == .wrongProof { waiting.append(.link(id, .guessedWrong(peer))) }
+            if reason == .wrongProof { steps.append(.link(id, .guessedWrong(peer))) }
             return emit(.end(id, .refused(reason)))
         }
         let others = Set(links.vouched.map(\.peer))
@@ -167,16 +163,16 @@ extension NodeCore {
         if case .refuse(let reason) = answer { return emit(.end(id, .refused(reason))) }
         if let claim, !claim.invitation.isEmpty {
             guard context.mesh.use(claim) else { return emit(.end(id, .refused(.invitation))) }
-            waiting.append(.link(id, .invitationUsed(peer)))
+            steps.append(.link(id, .invitationUsed(peer)))
         }
         links.opened(id, vouched: peer)
-        waiting.append(.joined(id, peer))
+        steps.append(.joined(id, peer))
     }
 
     mutating func left(_ id: MeshCore.LinkID, _ end: LinkEnd) {
         guard let peer = links.vouched(on: id) else { return }
         links.closed(id)
-        waiting.append(.left(id, peer.id, end))
+        steps.append(.left(id, peer.id, end))
     }
 
     /// Sends a message on one vouched link, on all of one peer's, or on all.

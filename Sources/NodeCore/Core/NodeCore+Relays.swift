@@ -6,20 +6,6 @@ import MeshProtocol
 // Relays: as part of the route to a host, and this node as a relay.
 
 extension NodeCore {
-    /// The content of a relay's advertisement.
-    public struct RelayNotice: Hashable, Sendable {
-        /// The host to which its circuits lead.
-        public var host: Peer
-        /// Number of links from the relay to the host, at least 1.
-        public var hops: Int
-        /// Whether the relay accepts another node.
-        public var hasRoom: Bool
-        /// Whether its last slots are reserved for relays.
-        public var placesForRelays: Bool
-        /// Whether the host asks for a PIN.
-        public var asksForPIN: Bool
-    }
-
     // MARK: The route
 
     /// Gives the route an event, and performs what it decides.
@@ -30,7 +16,7 @@ extension NodeCore {
     /// A function of its own, so that no copy of the protocol's state is left when the actions change it.
     private mutating func actions(for event: (inout Route, Route.Surroundings) -> [Route.Action]) -> [Route.Action] {
         let around = Route.Surroundings(
-            mesh: context.mesh, ceiling: duty.ceiling, carriesOthers: duty.children > 0, now: context.now)
+            mesh: context.mesh, ceiling: relayRole.ceiling, carriesOthers: relayRole.carriesOthers, now: context.now)
         return event(&context.route, around)
     }
 
@@ -47,16 +33,16 @@ extension NodeCore {
             case .leave(let id): apply(context.mesh.leave(id))
             case .disconnect(let host): if let id = context.mesh.link(to: host) { apply(context.mesh.leave(id)) }
             case .lead(let hops): lead(over: hops)
-            case .down: perform(duty.handle(.down, now: context.now))
+            case .down: perform(relayRole.handle(.down, now: context.now))
             case .heard(let node): heard(node)
-            case .reachable(let node): waiting.append(.event(.heard(node)))
+            case .reachable(let node): steps.append(.event(.heard(node)))
             case .report(let node):
-                if !isSettled || !decisions.reported.knows(node.named) { waiting.append(.reported(node.named)) }
-            case .failed(let failure): waiting.append(.inviteFailed(failure))
+                if !isSettled || !decisions.reported.knows(node.named) { steps.append(.reported(node.named)) }
+            case .failed(let failure): steps.append(.inviteFailed(failure))
             case .lost(let host): tell(Notice(.connectionLost(host: host)))
             case .show(let state): show(.connection(state))
             case .giveUp(let host):
-                waiting.append(.wish(.gaveUp))
+                steps.append(.wish(.gaveUp))
                 clear(by: .gaveUp)
                 tell(Notice(.hostNotFound(host: host)))
             case .offer(let host): tell(Notice(.unknownHost(host)))
@@ -69,13 +55,13 @@ extension NodeCore {
         // A linked node that scans hears all relays in range each second. What people know already needs no step.
         let isNews =
             node.relay == nil || !isSettled || context.mesh.host == nil || !decisions.reported.knows(node)
-        if isNews { waiting.append(.event(.heard(node))) }
+        if isNews { steps.append(.event(.heard(node))) }
         show(.contact(Encounter(.heard, node.host, at: now, by: .sighting, rssi: node.rssi)))
     }
 
     /// A link to the host is up.
     mutating func linkUp(_ id: MeshCore.LinkID) {
-        let place = circuits.place(of: id)
+        let place = links.place(of: id)
         if place != nil, decisions.app.isJoining { relayedState.linkUp(id, now: context.now) }
         follow { $0.linkUp(id, in: place, $1) }
     }
@@ -84,7 +70,7 @@ extension NodeCore {
     private mutating func lead(over hops: Int) {
         guard let host = context.mesh.host else { return }
         let asksForPIN = context.mesh.asksForProof(host.id)
-        perform(duty.handle(.up(host, relaysOnTheWay: hops, asksForPIN: asksForPIN), now: context.now))
+        perform(relayRole.handle(.up(host, relaysOnTheWay: hops, asksForPIN: asksForPIN), now: context.now))
     }
 
     // MARK: Links to relays, and to nodes behind this one
@@ -97,7 +83,7 @@ extension NodeCore {
         guard context.mesh.children.contains(where: { $0.id == peer.id }) else {
             return apply(context.mesh.leave(id))
         }
-        perform(duty.handle(.children(context.mesh.children.count), now: context.now))
+        perform(relayRole.handle(.children(context.mesh.children.count), now: context.now))
         neighboursChanged()
     }
 
@@ -107,26 +93,46 @@ extension NodeCore {
         show(.linkEnded(peer))
         follow { $0.carrierEnded(peer, end, on: id, $1) }
         if configuration.part.relays {
-            perform(duty.handle(.children(context.mesh.children.count), now: context.now))
+            perform(relayRole.handle(.children(context.mesh.children.count), now: context.now))
         }
         neighboursChanged()
         emit(.linksChanged)
     }
 
-    mutating func perform(_ actions: [RelayDuty.Action]) {
+    mutating func perform(_ actions: [RelayRole.Action]) {
         for action in actions {
             switch action {
             case .advertise(let notice): emit(.relay(notice))
             case .lead(let route): apply(context.mesh.lead(route))
+            case .reserveSlots(let areKept): emit(.placesForRelays(areKept))
+            case .askForRoom(let link): apply(context.mesh.askForRoom(on: link))
             }
         }
+    }
+
+    /// The set of linked nodes that have dialled this node has changed.
+    mutating func neighboursChanged() {
+        guard isHost || configuration.part.relays else { return }
+        // Links over a network use none of the radio's slots.
+        let here = context.mesh.neighbours.filter { !links.isBesideRadio($0.link) }
+        perform(relayRole.changed(here, now: context.now))
+    }
+
+    /// The parent needs this node's slot for a relay. This node moves if it can reach the host through another relay.
+    mutating func askedForRoom(on id: MeshCore.LinkID) {
+        guard !configuration.part.relays, let host = context.mesh.host, let way = context.mesh.link(to: host.id),
+            id == context.mesh.parent?.link ?? way, !links.isBesideRadio(id),
+            // The state comes over the present link. After a move the transfer would start again.
+            decisions.app.isCurrent
+        else { return }
+        follow { [place = links.place(of: way)] in $0.askedForRoom(in: place, $1) }
     }
 
     // MARK: The state
 
     /// Whether a message of the host must wait for the state that it refers to. That state arrives over another link.
     mutating func waitsForRelay(_ message: ReceivedMessage, _ content: MeshMessage?, on id: MeshCore.LinkID) -> Bool {
-        guard circuits.place(of: id) != nil, decisions.app.isJoining else { return false }
+        guard links.place(of: id) != nil, decisions.app.isJoining else { return false }
         switch content {
         case .stateHeartbeat(let epoch, let revision, _):
             // Without a state, the message says which revision the first state must have.
@@ -150,19 +156,18 @@ extension NodeCore {
         guard !isQuitting else { return nil }
         // Asked after each event, so no array is made for it.
         let first = earliest(context.route.deadline, relayedState.deadline)
-        return earliest(first, earliest(duty.deadline, places.deadline))
+        return earliest(first, relayRole.deadline)
     }
 
     mutating func tickRelays() {
         guard !isQuitting else { return }
-        perform(duty.handle(.tick, now: context.now))
+        perform(relayRole.tick(now: context.now))
         follow { $0.tick($1) }
-        tickPlaces()
         if relayedState.isWaiting, let parent = context.mesh.parent?.link, context.mesh.isReceivingState(on: parent) {
             relayedState.comes(now: context.now)
         }
         if let (link, message) = relayedState.takeAnnounced(now: context.now) {
-            waiting.append(.link(link, .received(message)))
+            steps.append(.link(link, .received(message)))
         }
         // No relay has brought the state, or it was an older one. What no disk has yet may be taken back.
         let isCurrent = decisions.app.isCurrent
@@ -173,17 +178,16 @@ extension NodeCore {
     }
 
     /// Every event has been decided, and its step is written.
-    private var isSettled: Bool { writing == nil && waiting.isEmpty }
+    private var isSettled: Bool { steps.isSettled }
 
     /// What comes in a circuit is read as slowly as what comes on a link, and others on the same link are not held up. Of a
     /// thousand links in circuits only those are looked at that are held, or may have to be.
     mutating func holdCircuits() {
-        guard circuits.hasInner, !(circuits.held.isEmpty && links.held.isEmpty && waiting.full.isEmpty) else { return }
-        let busy = waiting.full.compactMap { context.mesh.link(to: $0) }
-        for id in circuits.held.union(links.held).union(busy).sorted() where circuits.place(of: id) != nil {
+        let busy = steps.full.compactMap { context.mesh.link(to: $0) }
+        for id in links.circuitsToCheck(busy) {
             let isHeld = !mayRead(id, now: context.now)
-            guard isHeld != circuits.held.contains(id) else { continue }
-            if isHeld { circuits.held.insert(id) } else { circuits.held.remove(id) }
+            guard isHeld != links.isCircuitHeld(id) else { continue }
+            links.holdCircuit(id, isHeld)
             apply(context.mesh.holdCircuit(of: id, isHeld))
         }
     }

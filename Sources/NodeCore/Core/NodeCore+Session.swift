@@ -20,10 +20,9 @@ extension NodeCore {
 
     mutating func leaveAll(saying reason: GoodbyeReason) {
         // Links in circuits come first, because their carriers transport the goodbyes.
-        for id in circuits.inner + context.mesh.allLinks { apply(context.mesh.leave(id, saying: reason)) }
+        for id in links.inCircuits + context.mesh.allLinks { apply(context.mesh.leave(id, saying: reason)) }
         for (id, _) in links.vouched {
-            waiting.removeAll(saidOn: id)
-            held.removeAll(saidOn: id)
+            steps.removeAll(saidOn: id)
             emit(.end(id, .goodbye(reason)))
             left(id, .goodbye(reason))
         }

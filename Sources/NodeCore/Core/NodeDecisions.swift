@@ -40,6 +40,10 @@ enum StepAction: Sendable {
     case notSent(SendError)
     /// The person wants a retry. `isWell` is true if the radio works, the node is linked and covers load.
     case retried(isWell: Bool)
+    /// A write has failed. `isFirst` is true for the first failure since the last success.
+    case storeFailed(NodeStoreError, isFirst: Bool)
+    /// The disk works again. Ask peers for the messages that were declined.
+    case askForDeclined
     case answer(Int)
     case quit(ByeReason)
 }

@@ -9,7 +9,10 @@ struct NodeScreen: Sendable {
     private var board = NoticeBoard()
     private var playback: Playback?
     private var steering: Steering?
+    private var activity = RadioActivity()
     private var shownActivity: RadioActivity?
+    /// The number of messages that could not be sent, by cause.
+    private var unsent: [SendError.Cause: Int] = [:]
 
     var deadline: MeshInstant? { board.deadline }
 
@@ -46,11 +49,25 @@ struct NodeScreen: Sendable {
         return .steering(offered)
     }
 
-    /// Reports the radio's activity if it has changed.
-    mutating func radioDoes(_ activity: RadioActivity) -> NodeEvent? {
+    /// The adapter's default parameters are known.
+    mutating func adapterTimed(_ timing: AdapterTiming) { activity.adapter = timing }
+
+    /// Reports the radio's activity if it has changed. `links` is the number of peers that are linked over the radio.
+    mutating func radioDoes(links: Int, isAdvertising: Bool, isScanning: Bool, isDialling: Bool) -> NodeEvent? {
+        activity.links = links
+        activity.isAdvertising = isAdvertising
+        activity.isScanning = isScanning
+        // A dial that has become a link is none any more.
+        activity.isDialling = isDialling && links == 0
         guard activity != shownActivity else { return nil }
         shownActivity = activity
         return .radio(activity)
+    }
+
+    /// Counts a message that could not be sent. Returns the number of failures with this cause.
+    mutating func count(_ failure: SendError) -> Int {
+        unsent[failure.cause, default: 0] += 1
+        return unsent[failure.cause] ?? 1
     }
 
     private static func events(_ actions: [NoticeBoard.Action]) -> [NodeEvent] {

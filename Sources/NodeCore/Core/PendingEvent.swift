@@ -49,8 +49,13 @@ extension PendingEvent {
     /// Whether this is a message on this vouched link.
     func isSaid(on id: MeshCore.LinkID) -> Bool { if case .said(_, _, on: id, by: _) = self { true } else { false } }
 
-    /// Whether the driver ends the session.
-    var isEndOfSession: Bool { if case .event(.input(.end)) = self { true } else { false } }
+    /// Whether nothing else is decided in the same step: the start of the node, and the end of a session.
+    var isAlone: Bool {
+        switch self {
+        case .event(.started), .event(.input(.end)): true
+        default: false
+        }
+    }
 
     var message: ReceivedMessage? { if case .link(_, .received(let message)) = self { message } else { nil } }
 

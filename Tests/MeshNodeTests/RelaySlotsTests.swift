@@ -7,22 +7,22 @@ import Testing
 @testable import NodeCore
 
 @Suite("Slots reserved for relays")
-struct PlacesTests {
+struct RelaySlotsTests {
     /// The neighbours of a host: a number of relays, and of other nodes.
-    private static func neighbours(_ relays: Int, _ others: Int) -> Places.Event {
+    private static func neighbours(_ relays: Int, _ others: Int) -> RelaySlots.Event {
         .neighbours((0..<relays + others).map { MeshCore.Neighbour(link: $0, relays: $0 < relays) })
     }
 
     @Test("a node without relays reserves no slots", arguments: 0...7)
     func nobodyRelays(guests: Int) {
-        var places = Places(isHost: true)
+        var places = RelaySlots(isHost: true)
         #expect(places.handle(Self.neighbours(0, guests), now: .zero) == [])
         #expect(places.deadline == nil)
     }
 
     @Test("a node asks as many guests to leave as slots are missing")
     func asks() {
-        var places = Places(isHost: true)
+        var places = RelaySlots(isHost: true)
         #expect(places.handle(Self.neighbours(1, 3), now: .zero) == [])
         #expect(places.handle(Self.neighbours(1, 4), now: .zero) == [.advertise(true)])
         #expect(
@@ -35,7 +35,7 @@ struct PlacesTests {
 
     @Test("another guest is asked if one does not leave, and the same one is asked less and less often")
     func asksAgain() {
-        var places = Places(isHost: true)
+        var places = RelaySlots(isHost: true)
         #expect(places.handle(Self.neighbours(4, 2), now: .zero) == [.advertise(true), .ask(5)])
         var asked: [Int: [MeshInstant]] = [5: [.zero]]
         var now = MeshInstant.zero
@@ -50,7 +50,7 @@ struct PlacesTests {
 
     @Test("a relay reserves slots too, and its own route takes one")
     func ofRelay() {
-        var places = Places(isHost: false)
+        var places = RelaySlots(isHost: false)
         #expect(places.handle(Self.neighbours(0, 3), now: .zero) == [])
         #expect(places.handle(Self.neighbours(0, 4), now: .zero) == [.advertise(true)])
         #expect(places.handle(Self.neighbours(1, 5), now: .zero) == [], "it asks no guest")

@@ -7,7 +7,7 @@ import MeshProtocol
 ///
 /// A host with seven links to nodes that are not relays has seven guests. With seven relays it can have any number. A
 /// host without relays among its guests reserves nothing.
-struct Places: Sendable {
+struct RelaySlots: Sendable {
     enum Event: Hashable, Sendable {
         /// The nodes that have dialled this one and are linked over its radio.
         case neighbours([MeshCore.Neighbour])

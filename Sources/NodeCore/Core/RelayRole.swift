@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MeshProtocol
+
+/// What a node does for relays: as a relay it tells others about its route, and a relay or a host reserves slots for
+/// relays. `RelayDuty` and `RelaySlots` belong to it alone.
+struct RelayRole: Sendable {
+    enum Action: Hashable, Sendable {
+        /// Advertise this node as a relay with this content; nil stops that.
+        case advertise(NodeCore.RelayNotice?)
+        /// Tell the nodes behind this one that circuits lead here; nil: nowhere.
+        case lead(MeshProtocol.Route?)
+        /// Advertise whether this host reserves its last slots for relays.
+        case reserveSlots(Bool)
+        /// Ask the node at the other end of this link to make room.
+        case askForRoom(MeshCore.LinkID)
+    }
+
+    private let isHost: Bool
+    private var duty = RelayDuty()
+    private var slots: RelaySlots
+
+    init(isHost: Bool) {
+        self.isHost = isHost
+        slots = RelaySlots(isHost: isHost)
+    }
+
+    /// A parent must have fewer hops to the host than this while this node has children.
+    var ceiling: Int? { duty.ceiling }
+
+    /// Whether nodes are behind this one.
+    var carriesOthers: Bool { duty.children > 0 }
+
+    /// When `tick` is due.
+    var deadline: MeshInstant? { earliest(duty.deadline, slots.deadline) }
+
+    /// The route of this node, or the nodes behind it, have changed.
+    mutating func handle(_ event: RelayDuty.Event, now: MeshInstant) -> [Action] {
+        duty.handle(event, now: now).map { action in
+            switch action {
+            case .advertise(let notice): .advertise(notice)
+            case .lead(let route): .lead(route)
+            }
+        }
+    }
+
+    /// The nodes that have dialled this one and are linked over its radio have changed.
+    mutating func changed(_ neighbours: [MeshCore.Neighbour], now: MeshInstant) -> [Action] {
+        perform(slots.handle(.neighbours(neighbours), now: now), now: now)
+    }
+
+    mutating func tick(now: MeshInstant) -> [Action] {
+        let actions = handle(.tick, now: now)
+        guard let due = slots.deadline, due <= now else { return actions }
+        return actions + perform(slots.handle(.tick, now: now), now: now)
+    }
+
+    private mutating func perform(_ actions: [RelaySlots.Action], now: MeshInstant) -> [Action] {
+        actions.flatMap { action -> [Action] in
+            switch action {
+            // A host advertises it directly, a relay in its notice.
+            case .advertise(let areKept) where isHost: [.reserveSlots(areKept)]
+            case .advertise(let areKept): handle(.placesForRelays(areKept), now: now)
+            case .ask(let link): [.askForRoom(link)]
+            }
+        }
+    }
+}
