@@ -26,15 +26,14 @@ from typing import Any
 
 from paho.mqtt.client import Client, MQTTv311
 from paho.mqtt.enums import CallbackAPIVersion
-
-from runner.brokers import Mosquitto, NatsCluster
+from runner.brokers import Cluster, Mosquitto
 
 from .cars import JOINED, Node, Road, cars, shows
 from .losses import measure_losses
 from .machine import facts
 from .report.marks import filled
 
-Broker = Mosquitto | NatsCluster
+Broker = Mosquitto | Cluster
 
 CARS = 8
 VOTES = 30
@@ -182,7 +181,7 @@ def load(program: Path, sessions: int, folder: Path) -> Load:
     """This many sessions at one broker, most of them idle, with a vote now and then."""
     broker = Mosquitto(folder)
     broker.start()
-    assert broker.process
+    assert broker.is_running
     processes = []
     try:
         before = broker.resident()
@@ -251,7 +250,7 @@ def table(columns: list[str], rows: list[list[str]]) -> str:
 
 
 def both(folder: Path) -> list[tuple[str, Broker]]:
-    return [("mosquitto", Mosquitto(folder)), ("NATS, three", NatsCluster(folder))]
+    return [("mosquitto", Mosquitto(folder)), ("NATS, three", Cluster(folder))]
 
 
 def main() -> int:

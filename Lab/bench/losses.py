@@ -15,8 +15,7 @@ from pathlib import Path
 
 from paho.mqtt.client import Client, MQTTv311
 from paho.mqtt.enums import CallbackAPIVersion
-
-from runner.brokers import NatsCluster
+from runner.brokers import Cluster
 
 from .cars import Node, Road, cars, shows
 
@@ -113,7 +112,7 @@ def measure_losses(folder: Path) -> list[Loss]:
     restarted server may not be complete for minutes (nats-server 2.9)."""
     losses = []
     for _ in range(LOSSES):
-        cluster = NatsCluster(Path(tempfile.mkdtemp(dir=folder)))
+        cluster = Cluster(Path(tempfile.mkdtemp(dir=folder)))
         cluster.start()
         roads = [Road([port], DELAY) for port in cluster.ports]
         ports = [road.port for road in roads]
@@ -130,12 +129,12 @@ def measure_losses(folder: Path) -> list[Loss]:
     return losses
 
 
-def lose(cluster: NatsCluster, number: int, nodes: list[Node], bare: list[Bare]) -> Loss:
+def lose(cluster: Cluster, number: int, nodes: list[Node], bare: list[Bare]) -> Loss:
     starts = [len(node.events) for node in nodes]
     led = cluster.leads_sessions(number)
     there = [one for one in bare if one.server == number]
     began = time.monotonic()
-    cluster.servers[number].kill()
+    cluster.brokers[number].kill()
     for node in nodes[1:]:
         node.say("vote s4")
     voted = shows("s4", CARS - 1)
