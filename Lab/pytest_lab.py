@@ -12,7 +12,6 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
-
 from runner import Lab
 from runner.requirements import missing
 

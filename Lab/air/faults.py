@@ -5,9 +5,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 
-from bumble import hci
-
 from box.h4 import COMMAND
+from bumble import hci
 
 
 class Stall:

@@ -6,9 +6,8 @@ import struct
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from bumble import hci
-
 from box.h4 import ACL_DATA
+from bumble import hci
 
 from .faults import Stall
 

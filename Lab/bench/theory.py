@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from bumble.hci import Phy
-
 from air.airtime import ADVERTISING_EVENT, exchange_airtime, transfer_airtime
+from bumble.hci import Phy
 
 # The payload of a link-layer packet, and the L2CAP headers in it.
 DATA_LENGTH = 251

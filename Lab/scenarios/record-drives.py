@@ -13,7 +13,6 @@ import threading
 from pathlib import Path
 
 from roads import ROADS
-
 from runner import Lab, LabError, Program
 from runner.drive import Step, follow
 

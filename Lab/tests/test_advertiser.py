@@ -6,7 +6,6 @@ from random import Random
 from typing import Any
 
 import pytest
-
 from air.addresses import Address
 from air.advertiser import CONNECTABLE, LEGACY, MAXIMUM_DELAY, Advertiser
 from air.counters import RadioCounters

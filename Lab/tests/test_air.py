@@ -8,11 +8,10 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from bumble import hci
-
 from air.controller import LabController
 from air.medium import Medium
 from box.h4 import ACL_DATA, EVENT
+from bumble import hci
 
 CONNECTION_COMPLETE, DISCONNECTION_COMPLETE, COMPLETED_PACKETS = 0x3E, 0x05, 0x13
 ADVERTISEMENT = bytes.fromhex("020106")

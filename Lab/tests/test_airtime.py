@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from bumble.hci import Phy
-
 from air.airtime import exchange_airtime, transfer_airtime
+from bumble.hci import Phy
 
 # A full packet: 247 bytes of channel data and 4 of L2CAP header.
 PAYLOAD, LINK_LAYER = 247, 251

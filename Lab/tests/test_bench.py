@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from bench import theory
 from bench.limits import verdicts
 from bench.measurements import way_back

@@ -6,16 +6,15 @@ from random import Random
 from typing import Any
 
 import pytest
-from bumble.hci import HCI_ErrorCode as Error
-from bumble.hci import Phy
-from pairs import INTERVAL, SIZE, TIMEOUT, Air, Pair, Party
-
 from air.addresses import Address
 from air.advertiser import Advertiser
 from air.airtime import ADVERTISING_EVENT, exchange_airtime, transfer_airtime
 from air.connection_events import FIRST_EVENT
 from air.counters import RadioCounters
 from air.radio import EVENT_OVERHEAD, Radio
+from bumble.hci import HCI_ErrorCode as Error
+from bumble.hci import Phy
+from pairs import INTERVAL, SIZE, TIMEOUT, Air, Pair, Party
 
 IDLE = exchange_airtime(0, 0, Phy.LE_1M)
 FULL = transfer_airtime(SIZE, 0, Phy.LE_1M, data_length=27, encrypted=False)

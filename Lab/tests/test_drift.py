@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from air.simulated_hour import Settings, simulate
 
 MINUTE = 60.0

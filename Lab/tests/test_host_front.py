@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import struct
 
-from bumble import hci
-
 from air.faults import Stall
 from air.host_front import HostFront
 from box.h4 import ACL_DATA
+from bumble import hci
 
 RESET, READ_ADDRESS = bytes(hci.HCI_Reset_Command()), bytes(hci.HCI_Read_BD_ADDR_Command())
 DATA = struct.pack("<BHH", ACL_DATA, 1, 2) + b"hi"

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from bumble.hci import HCI_ErrorCode as Error
-from bumble.hci import Phy
-from pairs import INTERVAL, SIZE, TIMEOUT, Air, Pair, Party
-
 from air.airtime import transfer_airtime
 from air.connection_events import FIRST_EVENT, LinkParameters
 from air.link import INSTANT_INTERVALS
+from bumble.hci import HCI_ErrorCode as Error
+from bumble.hci import Phy
+from pairs import INTERVAL, SIZE, TIMEOUT, Air, Pair, Party
 
 # A single link behaves the same whether links take turns or their events collide.
 AIRS = pytest.mark.parametrize("collide", [False, True], ids=["turns", "collide"])

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from bumble import hci
-
 from air.advertiser import CONNECTABLE, LEGACY, SCAN_RESPONSE, SCANNABLE, Report
 from air.scanner import DUPLICATE_FILTERS, Scanner, Window
+from bumble import hci
 
 ADDRESS = (0, bytes.fromhex("0102030405c6"))
 DATA = bytes.fromhex("020106")

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from bumble.hci import HCI_ErrorCode as Error
-
 from air.connection_events import ConnectionEvents, LinkParameters
 from air.supervision import Supervision
+from bumble.hci import HCI_ErrorCode as Error
 
 PARAMETERS = LinkParameters(interval=0.05, latency=0, timeout=0.42)
 EVENTS = ConnectionEvents(anchor=10.0, interval=0.05)

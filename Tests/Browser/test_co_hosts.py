@@ -77,7 +77,9 @@ def test_a_co_host_that_loads_its_page_again_is_not_told_again(car: StandIn, pag
     expect(page.locator(".toast")).to_have_count(0)
 
 
-def test_the_head_unit_makes_a_guest_a_co_host_after_a_question_and_takes_it_back(make_server: MakeServer, open_page: Open) -> None:
+def test_the_head_unit_makes_a_guest_a_co_host_after_a_question_and_takes_it_back(
+    make_server: MakeServer, open_page: Open
+) -> None:
     car = make_server(host_playing())
     page = open_page(car)
     page.get_by_role("tab", name="Guests").click()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import socket
 import statistics
+from contextlib import suppress
 from time import monotonic, sleep
 from urllib.parse import urlparse
 
@@ -41,10 +42,8 @@ def slow(url: str, number: int) -> socket.socket:
         f"GET /events HTTP/1.1\r\nHost: {place.netloc}\r\nAccept: text/event-stream\r\n\r\n".encode(),
         f"POST /api/command HTTP/1.1\r\nHost: {place.netloc}\r\nContent-Length: 900\r\n\r\n{{".encode(),
     ][number % 4]
-    try:
+    with suppress(OSError):  # Already closed, which is also a valid answer.
         connection.sendall(said)
-    except OSError:
-        pass  # Already closed, which is also a valid answer.
     return connection
 
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from time import monotonic
 from urllib.parse import quote, urlparse
 
-from roadmesh_program import music
 import pytest
 from conftest import Open
 from playwright.sync_api import expect
 from ride import Node, Ride
+from roadmesh_program import music
 from roadmesh_program.measuring import resident
 
 SONGS = 10_000

@@ -5,7 +5,18 @@ from __future__ import annotations
 
 from conftest import MakeServer, Open, shows
 from playwright.sync_api import expect
-from views import HOST, guest_choosing, guest_connected, guest_reconnecting, guest_refused, heard, host_playing, lost, notice, passing
+from views import (
+    HOST,
+    guest_choosing,
+    guest_connected,
+    guest_reconnecting,
+    guest_refused,
+    heard,
+    host_playing,
+    lost,
+    notice,
+    passing,
+)
 
 
 def test_a_lost_connection_is_a_banner_over_a_queue_that_can_be_used(make_server: MakeServer, open_page: Open) -> None:

@@ -188,7 +188,8 @@ def test_a_session_that_is_over_says_so_and_has_no_button_that_looks_as_if_it_wo
     server.show(view(ended="The session has ended."))
     expect(page.locator(".banner")).to_contain_text("The session has ended.")
     # The session has ended, so there is nothing left to leave.
-    assert_usable(page, set(), wishes | commands - {"end", "previous", "shuffle"} if view is host_playing else {"vote", "skip"} | SHELVES)
+    gone = wishes | commands - {"end", "previous", "shuffle"} if view is host_playing else {"vote", "skip"} | SHELVES
+    assert_usable(page, set(), gone)
     # The program is gone by then, and the page must not report it as unreachable.
     with page.expect_event("requestfailed"):
         server.cut()

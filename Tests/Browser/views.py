@@ -84,7 +84,8 @@ def made(key: str, *values: str | int | View) -> View:
 
 def guest(person: dict[str, str], rssi: int | None, **more: Any) -> View:
     measured = {"rssi": rssi, "roundTrip": None if rssi is None else 40.0 - rssi / 10}
-    return {**person, **measured, "isWeb": False, "isMe": False, "isDriver": False, "hops": 0, "via": None, "carries": None, **more}
+    place = {"hops": 0, "via": None, "carries": None}
+    return {**person, **measured, "isWeb": False, "isMe": False, "isDriver": False, **place, **more}
 
 
 identifiers = itertools.count(1)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-
 import pytest
 from roadmesh_peer import document
 from roadmesh_peer.broker_nodes import CAR, PATIENCE, BrokerNodes

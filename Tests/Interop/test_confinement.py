@@ -15,8 +15,8 @@ from roadmesh_program.brokers import wait
 from roadmesh_program.fixtures import MakeGuest, Start
 from roadmesh_program.music import piped_flac, wav
 from roadmesh_program.processes import children, status_of
-from test_covers import MADE, ask, host, pictures  # noqa: F401  (fixtures)
 from roadmesh_program.program import Program
+from test_covers import MADE, ask, host, pictures  # noqa: F401  (fixtures)
 
 PROBE = """#!/usr/bin/python3
 import json, os, socket, sys

@@ -17,8 +17,8 @@ from roadmesh_peer.covers import COVER_BYTES, COVER_PIECE, CoverPiece, CoverRequ
 from roadmesh_peer.document import STATE
 from roadmesh_peer.guest import Guest
 from roadmesh_peer.hosting import HostTalk, Updates
-from roadmesh_peer.virtual_air import HostRadio
 from roadmesh_peer.noise_link import Key
+from roadmesh_peer.virtual_air import HostRadio
 from roadmesh_peer.wire import Hello
 from roadmesh_program.covers import noise
 from roadmesh_program.fixtures import MakeGuest, Start

@@ -11,7 +11,7 @@ import pytest
 from roadmesh_peer import democracy_dj
 from roadmesh_peer.circuit_frames import CircuitOpen, circuit_close, circuit_credit, circuit_data
 from roadmesh_peer.guest import Talk
-from roadmesh_peer.noise_link import ClearlyRefused, ClearReason, Handshake, Key, Packet
+from roadmesh_peer.noise_link import ClearlyRefused, ClearReason, Handshake, Packet
 from roadmesh_peer.virtual_air import ChannelClosed
 from roadmesh_peer.wire import (
     LARGEST_MESSAGE,

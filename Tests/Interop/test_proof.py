@@ -208,7 +208,7 @@ class Guessers:
             answer = Reason(refused.reason).name.lower()
         except (ChannelClosed, LinkEnded):
             answer = "closed"
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
             answer = type(error).__name__
         finally:
             talk.channel.close()

@@ -66,12 +66,12 @@ def test_who_names_the_state_that_it_has_is_sent_what_follows_on_it(enter: Enter
     talk, _ = enter(Hello(EPOCH, "Eve"))
     state = read_snapshot(first_update(talk).data(2))
     leave(talk)
-    talk, answer = enter(Hello(EPOCH, "Eve", state=democracy_dj.state_name(state.epoch, state.revision)))
+    talk, _ = enter(Hello(EPOCH, "Eve", state=democracy_dj.state_name(state.epoch, state.revision)))
     change = Change(first_update(talk).data(3))
     assert (change.epoch, change.base) == (state.epoch, state.revision)
     leave(talk)
     # No host has had this state.
-    talk, answer = enter(Hello(EPOCH, "Eve", state=democracy_dj.state_name(state.epoch ^ 1, state.revision)))
+    talk, _ = enter(Hello(EPOCH, "Eve", state=democracy_dj.state_name(state.epoch ^ 1, state.revision)))
     assert 2 in first_update(talk)
 
 

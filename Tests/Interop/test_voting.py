@@ -335,10 +335,11 @@ def test_in_a_queue_of_fifty_a_vote_costs_every_link_little_and_the_whole_is_sma
     costs: list[int] = []
     for number, voter in enumerate(guests):
         heard = [len(guest.heard) for guest in guests]
-        voter.vote(f"n{20 + number}")
+        who, song = voter.key.identifier, f"n{20 + number}"
+        voter.vote(song)
         for guest in guests:
             guest.until(
-                lambda guest=guest: voter.key.identifier in (guest.view.state.voters(f"n{20 + number}") or ()),  # type: ignore[misc]
+                lambda guest=guest, who=who, song=song: who in (guest.view.state.voters(song) or ()),  # type: ignore[misc]
                 "the vote",
             )
         costs += [

@@ -100,7 +100,8 @@ def cast(guest: Program, song: str, seen_by: Iterable[Program], timeout: float =
     guest.say(f"vote {song}")
     seen = [one.expect_seen("snapshot", shows_vote(song, voter), timeout=timeout) for one in seen_by]
     # `expect_seen` returns the latest snapshot that shows the vote; this finds the first.
-    firsts = [one.seen("snapshot", shows_vote(song, voter), epoch=last["epoch"])[0] for one, last in zip(seen_by, seen)]
+    shows = shows_vote(song, voter)
+    firsts = [one.seen("snapshot", shows, epoch=last["epoch"])[0] for one, last in zip(seen_by, seen, strict=True)]
     return max(first["_received"] for first in firsts) - started
 
 

@@ -79,8 +79,9 @@ def denied(box: Box, policy: Path) -> Iterator[None]:
 
 
 def test_an_adapter_that_is_not_there(road: Lab, family: Box) -> None:
+    options = ["--json", "--adapter", "hci7", "--lan", "off"]
     programs = [
-        family.spawn([str(road.binary()), *words, "--json", "--adapter", "hci7", "--lan", "off", "--state", f"/run/tmp/{words[0]}"])
+        family.spawn([str(road.binary()), *words, *options, "--state", f"/run/tmp/{words[0]}"])
         for words in (["host", "x"], ["guest", "x"], ["scan"])
     ]
     expect_refusals(programs, UNAVAILABLE, "hci7", "hci0", "--adapter")
@@ -119,7 +120,7 @@ def test_a_user_without_privileges_may_host_and_join(road: Lab, car: Box, family
 def test_a_service_type_that_is_none(road: Lab, car: Box, family: Box) -> None:
     services = ("Democracy", "sixteen-letters-", "9lives", "-x", "music!", "música")
     programs = [
-        box.roadmesh("host", "x", f"--service={service}") for box, service in zip(in_turn(car, family), services)
+        box.roadmesh("host", "x", f"--service={service}") for box, service in zip(in_turn(car, family), services, strict=False)
     ]
     expect_refusals(programs, USAGE, "service type", "15")
 
@@ -128,14 +129,14 @@ def test_a_name_that_nobody_could_read(road: Lab, car: Box, family: Box) -> None
     names = ("x" * 300, "   ", "", "two\nlines", "a\x1b[2Jb", "\u202ebackwards")
     roles = itertools.cycle(ROLES)
     programs = [
-        box.roadmesh(role, name, name=role) for box, role, name in zip(in_turn(car, family), roles, names)
+        box.roadmesh(role, name, name=role) for box, role, name in zip(in_turn(car, family), roles, names, strict=False)
     ]
     expect_refusals(programs, USAGE, "name", "64 characters")
 
 
 def test_arguments_that_make_no_sense(road: Lab, car: Box, family: Box) -> None:
     lines = (["--frobnicate"], ["host"], ["host", "a", "b"], ["dance"], ["scan", "--seconds", "0"])
-    programs = [box.spawn([str(road.binary()), *words]) for box, words in zip(in_turn(car, family), lines)]
+    programs = [box.spawn([str(road.binary()), *words]) for box, words in zip(in_turn(car, family), lines, strict=False)]
     for program in programs:
         assert program.wait(START) == USAGE
         assert [line for line in program.lines if line.stream == "err"]
@@ -162,7 +163,7 @@ def test_a_song_list_with_a_mistake(
     road: Lab, car: Box, family: Box, texts: list[str], words: list[str]
 ) -> None:
     programs = []
-    for number, (box, text) in enumerate(zip(in_turn(car, family), texts)):
+    for number, (box, text) in enumerate(zip(in_turn(car, family), texts, strict=False)):
         path = road.folder / f"mistaken-{number}.json"
         path.write_text(text)
         programs.append(box.roadmesh("host", "x", "--library", path))

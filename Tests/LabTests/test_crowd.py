@@ -64,7 +64,7 @@ def vote_without_pause(lab: Lab, guests: list[Program], figures: Figures) -> dic
     for number, (guest, song) in enumerate(ballots()):
         due = started + number / VOTES_PER_SECOND
         lab.hub.wait_for(lambda: None, due - time.monotonic())
-        assert lab.hub.wait_for(lambda: crowd[guest].is_ready() or None, SETTLE), f"{guests[guest]!r} waits for a vote"
+        assert lab.hub.wait_for(lambda one=crowd[guest]: one.is_ready() or None, SETTLE), f"{guests[guest]!r} waits for a vote"
         cast[guest, song] = crowd[guest].vote(song)
     rate = len(cast) / (time.monotonic() - started)
     figures.note(f"{GUESTS} guests: {rate:.1f} votes/s")
@@ -119,7 +119,8 @@ def test_a_host_with_eight_guests_and_ten_votes_a_second_holds_for_a_minute_and_
     total = lambda snapshot: sum(item["votes"] for item in snapshot["queue"])  # noqa: E731
     for one in [host, *guests]:
         one.expect("snapshot", lambda snapshot: total(snapshot) == everything, timeout=SETTLE)
-    figures.note(f"{GUESTS} guests: everybody sees everything {milliseconds(time.monotonic() - max(cast.values()))} after the last vote")
+    since = milliseconds(time.monotonic() - max(cast.values()))
+    figures.note(f"{GUESTS} guests: everybody sees everything {since} after the last vote")
     elapsed = time.monotonic() - started
     after = traffic(road)
     figures.note(

@@ -248,7 +248,7 @@ def test_an_adapter_that_dials_while_it_is_dialled(road: Lab) -> None:
 
 def test_advertisements_that_are_all_taken(road: Lab, pair: Box) -> None:
     taken = 0
-    while "ActiveInstances: 0x%02x" % taken in pair.run(FEATURES) and "SupportedInstances: 0x00" not in pair.run(FEATURES):
+    while f"ActiveInstances: 0x{taken:02x}" in (said := pair.run(FEATURES)) and "SupportedInstances: 0x00" not in said:
         other = pair.spawn(["/usr/bin/bluetoothctl"], name="bluetoothctl")
         other.expect_line("Agent registered", timeout=START)
         other.say(f"select {pair.hci(0).address}")

@@ -107,7 +107,7 @@ def test_four_guests_that_flood_with_votes_do_not_keep_four_others_waiting(
     adapters = [front.hci(index) for index in range(HONEST)] + [back.hci(index) for index in range(FLOODERS)]
     guests = [
         adapter.box.roadmesh("guest", name, adapter=adapter, name=name.replace(" ", "-"))
-        for name, adapter in zip(names, adapters)
+        for name, adapter in zip(names, adapters, strict=False)
     ]
     for guest in guests:
         guest.expect("snapshot", shows_peers(*names), timeout=START)
@@ -134,7 +134,7 @@ def test_four_guests_that_flood_with_votes_do_not_keep_four_others_waiting(
         f" {beside / median:.1f} times as long, limit {SLOWEST:.0f}"
     )
     assert min(followed) > BURST, "a flood that is not felt is none"
-    assert all(one.sent > count for one, count in zip(flooders, followed)), "nor is one that is not held back"
+    assert all(one.sent > count for one, count in zip(flooders, followed, strict=False)), "nor is one that is not held back"
     # The figures show the longest time. Next to other tests it depends mostly on the machine, which computes eight
     # guests and the air.
     assert beside <= LONGEST

@@ -108,7 +108,7 @@ def compare(lab: Lab, guest: Program, figures: Figures, what: str) -> None:
         f"{what}: {len(air)} cuts of the air, {len(said['gaps'])} gaps in the report, which cover {met} of them; "
         f"{uncut} links lost without a cut"
     )
-    lengths = [end - start for start, end in zip(starts, ends)]
+    lengths = [end - start for start, end in zip(starts, ends, strict=False)]
     for name, values in (("losses of links", losses), ("starts", starts), ("ends", ends), ("lengths", lengths)):
         ordered = sorted(values)
         within = sum(abs(value) <= AGREEMENT for value in values) / len(values)

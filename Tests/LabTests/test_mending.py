@@ -27,7 +27,10 @@ Trouble = tuple[Callable[[Box], None], Callable[[Box], None]]
 
 TROUBLES: dict[str, Trouble] = {
     "bluetoothd restarted": (lambda box: box.stop_bluetoothd(), lambda box: box.start_bluetoothd() and None),
-    "adapter power-cycled": (lambda box: box.ask("power", controller=0, on=False), lambda box: box.ask("power", controller=0, on=True)),
+    "adapter power-cycled": (
+        lambda box: box.ask("power", controller=0, on=False),
+        lambda box: box.ask("power", controller=0, on=True),
+    ),
     "rfkill on and off": (lambda box: box.rfkill(0, on=True), lambda box: box.rfkill(0, on=False)),
     "adapter pulled out and put back": (lambda box: box.unplug(0), lambda box: box.plug(0)),
 }  # fmt: skip

@@ -191,13 +191,13 @@ def test_people_are_asked_in_sentences(road: Lab, car: Box, van: Box) -> None:
         person.expect_line("run roadmesh pair there too", timeout=START)
     digits = [person.expect_line(r"^ +(\d{3} \d{3})$", timeout=PAIRED)[1] for person in people]
     assert digits[0] == digits[1]
-    for person, other in zip(people, ("the van", "the car")):
+    for person, other in zip(people, ("the van", "the car"), strict=False):
         person.expect_line(f'Does "{other}" show the same')
     people[0].say("maybe")
     people[0].expect_line("is not a command")
     for person in people:
         person.say("yes")
-    for person, other in zip(people, ("the van", "the car")):
+    for person, other in zip(people, ("the van", "the car"), strict=False):
         person.expect_line(f'Bonded with "{other}"', timeout=PAIRED)
         assert person.wait(START) == 0
 

@@ -216,10 +216,11 @@ def test_no_vote_is_lost_or_doubled_while_relays_die_at_random(ladder: Ladder, f
         nodes[victim] = nodes[victim].again()
         nodes[victim].expect("ready", timeout=START)
     for name, node in nodes.items():
+        voter = identity(node)
         for song in wanted[name]:
             ladder.host.expect_seen(
                 "snapshot",
-                lambda one, song=song, who=identity(node): any(
+                lambda one, song=song, who=voter: any(
                     item["id"] == song and item["voters"].count(who) == 1 for item in one["queue"]
                 ),
                 timeout=60,

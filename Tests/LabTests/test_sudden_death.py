@@ -224,7 +224,7 @@ def test_a_frozen_host_is_missed_and_has_its_guests_back_when_it_thaws(
 
 def test_the_radio_link_of_a_guest_that_has_gone_is_given_back(road: Lab, car: Box, family: Box) -> None:
     host = start_host(car)
-    ana, bob, cy = start_guests(family, "Ana", "Bob", "Cy")
+    ana, bob, _ = start_guests(family, "Ana", "Bob", "Cy")
     ana.say("quit")
     bob.kill()
     host.expect("snapshot", shows_peers("Cy"))

@@ -13,11 +13,10 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from time import monotonic
 
+from box import Box, Printed
 from hour import GUESTS, HOST, Deed, Step
 from invariants import broken, unanswered
 from story import Said, Story, Version
-
-from box import Box, Printed
 
 # The host queues a hundred songs of its list. Most are removed again, so that suggestions have room.
 LISTED = 400

@@ -6,9 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from hour import HOST
-
 from box import Event, Printed
+from hour import HOST
 
 
 class Version(NamedTuple):

@@ -6,11 +6,10 @@ from __future__ import annotations
 import itertools
 
 import pytest
+from box import Printed
 from hour import GUESTS, HOST
 from invariants import LAG, broken, unanswered
 from story import Said, Story
-
-from box import Printed
 
 Queue = dict[str, list[str]]
 

@@ -129,7 +129,8 @@ PAGES = {
     "roadmesh",
     *(f"roadmesh {command}" for command in ("host", "guest", "scan", "demo", "doctor", "control", "pair", "fieldtest")),
     *(f"roadmesh pair {command}" for command in ("with", "list", "forget")),
-    *(f"roadmesh fieldtest {command}" for command in ("record", "list", "report", "export", "replay", "forget", "collect", "fleet")),
+    *(f"roadmesh fieldtest {command}" for command in ("record", "list", "report", "export", "replay", "forget")),
+    *(f"roadmesh fieldtest {command}" for command in ("collect", "fleet")),
     *(f"roadmesh fieldtest record {command}" for command in ("host", "guest")),
 }
 

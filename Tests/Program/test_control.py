@@ -128,7 +128,10 @@ def test_only_the_owner_reaches_the_socket(start_host: StartHost, control: Contr
     key = (tmp_path / "car/control-key").read_text()
     if os.geteuid() == 0:
         request = json.dumps({"key": key, "command": "pause", "language": "en"})
-        script = f"import socket; s = socket.socket(socket.AF_UNIX); s.connect({str(place)!r}); s.sendall({request!r}.encode() + b'\\n'); print(s.recv(9999))"
+        script = (
+            f"import socket; s = socket.socket(socket.AF_UNIX); s.connect({str(place)!r}); "
+            f"s.sendall({request!r}.encode() + b'\\n'); print(s.recv(9999))"
+        )
         done = subprocess.run(
             ["python3", "-c", script], capture_output=True, text=True, user=NOBODY, group=NOBODY, timeout=20, cwd="/"
         )

@@ -42,8 +42,8 @@ def _facts(results: Results) -> str:
     return (
         f"Measured on {facts['date']}, RoadMesh {facts['roadmesh']} at `{facts['revision']}` ({facts['build']} build),"
         f" on {facts['cores']} cores of {facts['processor']} with {facts['memoryGB']} GB, {facts['system']}, bluetoothd"
-        f" {facts['bluetoothd']}, in boxes with Linux {facts.get('kernel', '6.1')}; the machine's load was {facts['load']} when it"
-        f" began and {facts.get('loadAtEnd', 'unknown')} when it ended. A number is the median;"
+        f" {facts['bluetoothd']}, in boxes with Linux {facts.get('kernel', '6.1')}; the machine's load was {facts['load']} when"
+        f" it began and {facts.get('loadAtEnd', 'unknown')} when it ended. A number is the median;"
         " in brackets are the least and the greatest value, or from twelve values on the quartiles; n is how many there"
         " are in a setting. “Same”: the capability changes nothing for this system."
     )

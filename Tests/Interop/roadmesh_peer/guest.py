@@ -173,7 +173,7 @@ class Talk:
         if answer.kind == Kind.SELF_INFO:
             admitted = Hello.read(answer.body)
             is_proof = bool(tag) and admitted.proof == bytes((proof.KIND,)) + tag
-            is_known = self.host_key in proved or secret and identifier(self.host_key) == secret.host
+            is_known = self.host_key in proved or (secret and identifier(self.host_key) == secret.host)
             if secret and not is_proof and (run or not is_known):
                 raise proof.Unproven
             return Joining(self.packets, admitted)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
 from .link import ANSWER, ANSWER_OF_A_HOP, FINAL_FRAME, TO_BE_CONNECTED, Link, Misbehaviour, Owner
 from .noise_link import ClearReason, Forged, Handshake, Key, Packet, read_clear_refusal
@@ -130,10 +131,8 @@ class Responder(Link):
         payload = None
         if kept and rejoin.attempt > kept.attempt:
             records = kept.records(rejoin.attempt, is_initiator=False)
-            try:
+            with suppress(Forged):
                 payload = records.open(rejoin.record)
-            except Forged:
-                pass
         if kept is None or payload is None:
             self._has_forgotten = True
             self.packets_to_send.append(bytes((Packet.CLEAR_REFUSAL, MAJOR_VERSION, ClearReason.UNKNOWN_KEY)))

@@ -150,9 +150,9 @@ class Radio:
                         heard = understood(listening.recv(4096), self._service)
                     except TimeoutError:
                         break
-                    if heard and heard.is_relay == relays and name in (None, heard.name):
-                        if not self._is_cut(heard.address):
-                            return heard
+                    is_wanted = heard and heard.is_relay == relays and name in (None, heard.name)
+                    if heard and is_wanted and not self._is_cut(heard.address):
+                        return heard
             finally:
                 ear.unlink(missing_ok=True)
         raise TimeoutError(f"{name or 'a host'} was not heard within {timeout:g} s")
