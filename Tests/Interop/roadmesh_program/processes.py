@@ -50,17 +50,18 @@ def lives(pid: int) -> bool:
 
 @contextlib.contextmanager
 def children(seen: dict[str, dict[str, str]]) -> Iterator[None]:
-    """Notes the status of programs that read files while the body runs, by their commands."""
+    """Notes the status of every process that a host of this test starts while the body runs, by their commands."""
     done = threading.Event()
+    own = command_of(os.getpid())
 
     def look() -> None:
         while not done.wait(0.005):
             for pid in below(os.getpid()):
                 with contextlib.suppress(OSError, KeyError):
                     command = command_of(pid)
-                    reads = "read-tags" in command or "--keep-open=yes" in command
-                    # A program that has not dropped its rights yet still has the launcher's command line.
-                    if reads and " confined " not in command:
+                    # A process that has not dropped its rights yet has the launcher's command line, and before that the
+                    # host's or this test's. One that has ended has none.
+                    if command and command != own and " confined " not in command and " host " not in command:
                         seen[command] = status_of(pid)
 
     thread = threading.Thread(target=look)
