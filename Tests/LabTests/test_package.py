@@ -1,4 +1,5 @@
-"""The installed package in a box: the unit's command, as the unit's user, with only the unit's capabilities.
+"""The installed package in a box: the unit's command, as the unit's user, without capabilities and with those of the drop-in
+that lets the service tune links.
 
 ROADMESH_ROOT is a Debian root with the package installed; Tests/Packaging/run makes one.
 """
@@ -17,6 +18,7 @@ from runner import Box, Lab, Program
 
 ROOT = Path(os.environ.get("ROADMESH_ROOT", "/nowhere"))
 UNIT = ROOT / "usr/lib/systemd/system/roadmesh-host.service"
+TUNING = ROOT / "usr/share/roadmesh/bluetooth-tuning.conf"
 
 pytestmark = pytest.mark.skipif("ROADMESH_ROOT" not in os.environ, reason="ROADMESH_ROOT names no root with the package")
 
@@ -35,9 +37,9 @@ while True:
 """
 
 
-def unit(key: str) -> list[str]:
-    """The unit's values of a key."""
-    lines = (line.strip().partition("=") for line in UNIT.read_text().splitlines())
+def unit(key: str, file: Path = UNIT) -> list[str]:
+    """The unit's values of a key, or those of its drop-in."""
+    lines = (line.strip().partition("=") for line in file.read_text().splitlines())
     return [value for name, _, value in lines if name == key]
 
 
@@ -63,14 +65,17 @@ def command() -> list[str]:
     return argv
 
 
-def as_unit_says(argv: list[str]) -> list[str]:
-    """Runs a command in the root, as the unit's user, with the unit's capabilities."""
-    [user], [ambient], [bounding] = unit("User"), unit("AmbientCapabilities"), unit("CapabilityBoundingSet")
-    assert ambient == bounding and unit("NoNewPrivileges") == ["yes"]
-    capabilities = ",".join(f"+{one.removeprefix('CAP_').lower()}" for one in ambient.split())
+def as_unit_says(argv: list[str], tunes: bool) -> list[str]:
+    """Runs a command in the root, as the unit's user, with the capabilities of the unit, or of its drop-in if it tunes links."""
+    [user], [none] = unit("User"), unit("CapabilityBoundingSet")
+    assert none == "" and not unit("AmbientCapabilities") and unit("NoNewPrivileges") == ["yes"]
+    [ambient], [bounding] = unit("AmbientCapabilities", TUNING), unit("CapabilityBoundingSet", TUNING)
+    assert ambient == bounding
+    kept = [f"+{one.removeprefix('CAP_').lower()}" for one in ambient.split()] if tunes else []
+    capabilities = ",".join(["-all", *kept])
     return [
         *("chroot", str(ROOT), "/usr/bin/setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups"),
-        *(f"--{kind}=-all,{capabilities}" for kind in ("bounding-set", "inh-caps", "ambient-caps")),
+        *(f"--{kind}={capabilities}" for kind in ("bounding-set", "inh-caps", "ambient-caps")),
         *("--no-new-privs", *argv),
     ]
 
@@ -88,7 +93,7 @@ def head_unit(air_of_file: Lab) -> Iterator[Box]:
     yield box
 
 
-def start(road: Lab, box: Box, name: str) -> tuple[Program, Program]:
+def start(road: Lab, box: Box, name: str, tunes: bool = True) -> tuple[Program, Program]:
     """The receiver of the service manager's notifications, and the host."""
     script = road.folder / "listen.py"
     script.write_text(LISTEN)
@@ -98,11 +103,12 @@ def start(road: Lab, box: Box, name: str) -> tuple[Program, Program]:
     environment = {
         "NOTIFY_SOCKET": socket, "WATCHDOG_USEC": str(int(WATCHDOG_SECONDS * 1e6)), "HOME": "/var/lib/roadmesh"
     }
-    return manager, box.spawn(as_unit_says(command()), name=name, env=environment)
+    return manager, box.spawn(as_unit_says(command(), tunes), name=name, env=environment)
 
 
-def test_the_service_hosts_and_its_manager_knows(road: Lab, head_unit: Box, car: Box) -> None:
-    manager, host = start(road, head_unit, "service")
+@pytest.mark.parametrize("tunes", [False, True], ids=["unit", "unit and drop-in"])
+def test_the_service_hosts_and_its_manager_knows(road: Lab, head_unit: Box, car: Box, tunes: bool) -> None:
+    manager, host = start(road, head_unit, f"service-{'tunes' if tunes else 'bare'}", tunes)
     manager.expect("told", text="READY=1", timeout=START)
     manager.expect("told", lambda event: "no guests" in event["text"])
     guest = car.roadmesh("guest", "Ana")
@@ -116,7 +122,7 @@ def test_the_service_hosts_and_its_manager_knows(road: Lab, head_unit: Box, car:
     fields = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
     assert set(fields["Uid"].split()) != {"0"}
     for kind in ("CapEff", "CapPrm", "CapBnd"):
-        assert int(fields[kind], 16) == 0x3000, "CAP_NET_ADMIN and CAP_NET_RAW, and no other"
+        assert int(fields[kind], 16) == (0x3000 if tunes else 0), "CAP_NET_ADMIN and CAP_NET_RAW with the drop-in"
     for kind in ("CapAmb", "CapInh"):
         assert int(fields[kind], 16) == 0, "none for the programs that it starts"
     assert fields["NoNewPrivs"].strip() == "1"
@@ -138,9 +144,10 @@ def test_a_host_that_stands_still_is_heard_of_no_more(road: Lab, head_unit: Box)
     manager.expect("told", text="WATCHDOG=1", timeout=START)
 
 
-def test_the_service_may_tune_links(road: Lab, head_unit: Box) -> None:
+@pytest.mark.parametrize("tunes", [False, True], ids=["unit", "unit and drop-in"])
+def test_the_service_may_tune_links_with_its_drop_in_only(road: Lab, head_unit: Box, tunes: bool) -> None:
     argv = ["/usr/bin/roadmesh", "doctor", "--json", "--state", "/var/lib/roadmesh"]
-    program = head_unit.spawn(as_unit_says(argv), name="doctor")
+    program = head_unit.spawn(as_unit_says(argv, tunes), name=f"doctor-{'tunes' if tunes else 'bare'}")
     assert program.wait(START) == 0, program.tail()
-    assert program.seen("finding", code="permissions", level="good"), program.output
+    assert bool(program.seen("finding", code="permissions", level="good")) == tunes, program.output
     assert program.seen("finding", code="state", level="good"), program.output

@@ -52,9 +52,10 @@ enum LocalAddresses {
         }
     }
 
-    /// The interfaces of the IPv4 default routes, lowest metric first (proc_net(5)).
+    /// The interfaces of the IPv4 default routes, lowest metric first (proc_net(5)). A service with `ProcSubset=pid` sees
+    /// only the folder of its own process.
     private static func waysOut() -> [String] {
-        guard let table = FileManager.default.contents(atPath: "/proc/net/route") else { return [] }
+        guard let table = FileManager.default.contents(atPath: "/proc/self/net/route") else { return [] }
         let rows = String(decoding: table, as: UTF8.self).split(separator: "\n").dropFirst().map { row in
             row.split { $0 == "\t" || $0 == " " }
         }
