@@ -29,16 +29,26 @@ struct cmedia_player {
     double volume, wanted_volume;
     bool can_go_previous;
     char *status, *track, *title, *artist, *album, *art_url;
-    int events[EVENTS];
+    /// The queued events, each with its value.
+    struct {
+        int kind;
+        int64_t value;
+    } events[EVENTS];
     unsigned first, count;
+    /// The value of the event that was taken last.
+    int64_t value;
 };
 
 #define PLAYER(object) ((const cmedia_player *)(object))
 
-static void note(cmedia_player *player, int event) {
+static void note_value(cmedia_player *player, int event, int64_t value) {
     if (player->count == EVENTS) return;
-    player->events[(player->first + player->count++) % EVENTS] = event;
+    unsigned place = (player->first + player->count++) % EVENTS;
+    player->events[place].kind = event;
+    player->events[place].value = value;
 }
+
+static void note(cmedia_player *player, int event) { note_value(player, event, 0); }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Properties
@@ -76,6 +86,11 @@ static bool append_volume(DBusMessageIter *variant, const void *object) {
 
 static bool append_can_go_previous(DBusMessageIter *variant, const void *object) {
     dbus_bool_t can = PLAYER(object)->can_go_previous;
+    return dbus_message_iter_append_basic(variant, DBUS_TYPE_BOOLEAN, &can);
+}
+
+static bool append_can_seek(DBusMessageIter *variant, const void *object) {
+    dbus_bool_t can = PLAYER(object)->track != NULL;
     return dbus_message_iter_append_basic(variant, DBUS_TYPE_BOOLEAN, &can);
 }
 
@@ -121,7 +136,7 @@ static const cdbus_property player_properties[] = {
     {"CanGoPrevious", "b", append_can_go_previous, NULL},
     {"CanPlay", "b", append_yes, NULL},
     {"CanPause", "b", append_yes, NULL},
-    {"CanSeek", "b", append_no, NULL},
+    {"CanSeek", "b", append_can_seek, NULL},
     {"CanControl", "b", append_yes, NULL},
 };
 
@@ -178,9 +193,34 @@ static const struct {
     {MPRIS_PLAYER, "Stop", "", CMEDIA_PAUSE},
     {MPRIS_PLAYER, "Next", "", CMEDIA_NEXT},
     {MPRIS_PLAYER, "Previous", "", CMEDIA_PREVIOUS},
-    {MPRIS_PLAYER, "Seek", "x", 0},
-    {MPRIS_PLAYER, "SetPosition", "ox", 0},
+    {MPRIS_PLAYER, "Seek", "x", CMEDIA_SEEK},
+    {MPRIS_PLAYER, "SetPosition", "ox", CMEDIA_SET_POSITION},
 };
+
+// The specification ignores a position in a track that is not the present one.
+static void note_position(cmedia_player *player, DBusMessage *call) {
+    const char *track;
+    dbus_int64_t position;
+    if (!dbus_message_get_args(call, NULL, DBUS_TYPE_OBJECT_PATH, &track, DBUS_TYPE_INT64, &position,
+                               DBUS_TYPE_INVALID) ||
+        !player->track || strcmp(track, player->track) != 0) {
+        return;
+    }
+    note_value(player, CMEDIA_SET_POSITION, position);
+}
+
+static void note_method(cmedia_player *player, DBusMessage *call, int event) {
+    dbus_int64_t offset;
+    if (event == CMEDIA_SET_POSITION) {
+        note_position(player, call);
+    } else if (event == CMEDIA_SEEK) {
+        if (dbus_message_get_args(call, NULL, DBUS_TYPE_INT64, &offset, DBUS_TYPE_INVALID)) {
+            note_value(player, CMEDIA_SEEK, offset);
+        }
+    } else if (event) {
+        note(player, event);
+    }
+}
 
 static bool answer_method(cmedia_player *player, DBusMessage *call) {
     for (size_t i = 0; i < COUNT(methods); i++) {
@@ -188,7 +228,7 @@ static bool answer_method(cmedia_player *player, DBusMessage *call) {
         if (!dbus_message_has_signature(call, methods[i].signature)) {
             return cdbus_refuse(player->bus, call, DBUS_ERROR_INVALID_ARGS, "other arguments are needed");
         }
-        if (methods[i].event) note(player, methods[i].event);
+        note_method(player, call, methods[i].event);
         return cdbus_answer_done(player->bus, call);
     }
     return false;
@@ -277,14 +317,17 @@ int cmedia_show(cmedia_player *player, const cmedia_state *state, uint32_t chang
     if (status >= 0) status = copy(&player->artist, state->artist);
     if (status >= 0) status = copy(&player->album, state->album);
     if (status >= 0) status = copy(&player->art_url, state->art_url);
-    const char *names[4];
+    const char *names[5];
     size_t count = 0;
     if (changed & CMEDIA_STATUS_CHANGED) {
         names[count++] = "PlaybackStatus";
         names[count++] = "Volume";
         names[count++] = "CanGoPrevious";
     }
-    if (changed & CMEDIA_METADATA_CHANGED) names[count++] = "Metadata";
+    if (changed & CMEDIA_METADATA_CHANGED) {
+        names[count++] = "Metadata";
+        names[count++] = "CanSeek";
+    }
     if (status < 0 || count == 0) return status;
     return cdbus_tell_changed(player->bus, PATH, &interfaces[1], names, count, player);
 }
@@ -313,11 +356,14 @@ int cmedia_process(cmedia_player *player, int64_t position) {
 
 int cmedia_next(cmedia_player *player) {
     if (player->count == 0) return 0;
-    int event = player->events[player->first];
+    int event = player->events[player->first].kind;
+    player->value = player->events[player->first].value;
     player->first = (player->first + 1) % EVENTS;
     player->count--;
     return event;
 }
+
+int64_t cmedia_value(const cmedia_player *player) { return player->value; }
 
 double cmedia_wanted_volume(const cmedia_player *player) { return player->wanted_volume; }
 

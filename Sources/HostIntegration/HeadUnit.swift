@@ -156,3 +156,4 @@ public actor HeadUnit: Service {
         }
     }
 }
+        case .seek(let place): await node.send(.host(.seek(place / .seconds(1))))

@@ -27,6 +27,10 @@ enum {
     CMEDIA_PREVIOUS,
     /// A request for another volume: cmedia_wanted_volume.
     CMEDIA_VOLUME,
+    /// A request for another position, by an offset in microseconds: cmedia_value.
+    CMEDIA_SEEK,
+    /// A request for another position in the present track, in microseconds: cmedia_value.
+    CMEDIA_SET_POSITION,
     /// The requested bus name is ours.
     CMEDIA_NAMED,
     /// Another program has the name.
@@ -75,6 +79,8 @@ int cmedia_seeked(cmedia_player *player, int64_t position);
 int cmedia_process(cmedia_player *player, int64_t position);
 /// Takes the next event, or 0. Up to 32 events are queued.
 int cmedia_next(cmedia_player *player);
+/// The value of the event that cmedia_next returned last.
+int64_t cmedia_value(const cmedia_player *player);
 /// The last requested volume, from 0 to 1.
 double cmedia_wanted_volume(const cmedia_player *player);
 /// Waits until there is data to process, or until `cmedia_wake`.

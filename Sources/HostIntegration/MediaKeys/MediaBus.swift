@@ -12,6 +12,10 @@ enum MediaBusEvent: Hashable, Sendable {
     case nameTaken
     case nameRefused
     case command(MediaCommand)
+    /// A program wants the song to continue at this distance from its present position.
+    case seekBy(MeshInstant)
+    /// A program wants the song to continue at this position.
+    case seekTo(MeshInstant)
     /// The bus is gone, for this reason. No event follows.
     case closed(String)
 }
@@ -150,6 +154,8 @@ final class MediaBus: Sendable {
             case CMEDIA_PREVIOUS: sink.yield(.command(.previous))
             case CMEDIA_VOLUME:
                 sink.yield(.command(.volume(Int((cmedia_wanted_volume(player) * 100).rounded()))))
+            case CMEDIA_SEEK: sink.yield(.seekBy(.microseconds(cmedia_value(player))))
+            case CMEDIA_SET_POSITION: sink.yield(.seekTo(.microseconds(cmedia_value(player))))
             case CMEDIA_NAMED: sink.yield(.named)
             case CMEDIA_NAME_TAKEN: sink.yield(.nameTaken)
             default: sink.yield(.nameRefused)

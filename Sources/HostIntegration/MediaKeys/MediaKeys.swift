@@ -22,6 +22,8 @@ public enum MediaCommand: Hashable, Sendable {
     case previous
     /// The volume, in percent.
     case volume(Int)
+    /// Continue at this position of the song.
+    case seek(Duration)
 }
 
 /// A media player on the session bus (MPRIS), so that programs that handle media keys find it and show the current

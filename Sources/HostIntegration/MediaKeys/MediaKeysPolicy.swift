@@ -49,6 +49,8 @@ struct MediaKeysPolicy: Sendable {
     private var turn = 0
     private var hasOwnName = false
     private var hasNoted = false
+    /// The position that was requested last, until the host shows a state. Further seeks start from it.
+    private var sought: MeshInstant?
 
     /// A policy without a connection. `instance` distinguishes this program from others of its kind: its process
     /// identifier.
@@ -81,8 +83,26 @@ struct MediaKeysPolicy: Sendable {
             hasOwnName = true
             return [.requestName(instance)]
         case .said(.command(let command)): return [.command(command)]
+        case .said(.seekBy(let offset)): return seek(by: offset, now: now)
+        case .said(.seekTo(let place)): return seek(to: place)
         case .show(let playback, let details): return show(playback, details, now: now)
         }
+    }
+
+    /// MPRIS 2.2, "Seek": before the start of the song means the start, and beyond its end means the next song.
+    private mutating func seek(by offset: MeshInstant, now: MeshInstant) -> [Action] {
+        guard let track = state.track else { return [] }
+        let place = max(.zero, (sought ?? state.place(now)) + offset)
+        if track.length > .zero, place > track.length { return [.command(.next)] }
+        sought = place
+        return [.command(.seek(place))]
+    }
+
+    /// MPRIS 2.2, "SetPosition": a position outside the song has no effect.
+    private mutating func seek(to place: MeshInstant) -> [Action] {
+        guard let track = state.track, place >= .zero, track.length == .zero || place <= track.length else { return [] }
+        sought = place
+        return [.command(.seek(place))]
     }
 
     private mutating func lose(_ why: String, now: MeshInstant) -> [Action] {
@@ -96,6 +116,7 @@ struct MediaKeysPolicy: Sendable {
 
     private mutating func show(_ playback: Playback, _ details: SongDetails?, now: MeshInstant) -> [Action] {
         let before = state
+        sought = nil
         state = MediaState(playback, details, now: now, limits: limits)
         guard connection == .open else { return [] }
         let isNewTrack = state.track != before.track

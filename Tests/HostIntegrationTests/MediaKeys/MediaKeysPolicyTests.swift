@@ -72,6 +72,29 @@ struct MediaKeysPolicyTests {
         #expect(told(&policy, playback("b"), at: 7) == [true, true, false])
     }
 
+    @Test("a seek starts from the present position, and the next one from the position that the first has asked for")
+    func seeks() {
+        var policy = MediaKeysPolicy(instance: 7)
+        #expect(policy.handle(.said(.seekBy(.seconds(5))), now: .zero) == [], "nothing plays")
+        _ = policy.handle(.tick, now: .zero)
+        _ = policy.handle(.show(playback(at: 20)), now: .zero)
+        #expect(policy.handle(.said(.seekBy(.seconds(5))), now: .seconds(1)) == [.command(.seek(.seconds(26)))])
+        #expect(policy.handle(.said(.seekBy(.seconds(5))), now: .seconds(1)) == [.command(.seek(.seconds(31)))])
+        _ = policy.handle(.show(playback(at: 31)), now: .seconds(1))
+        #expect(policy.handle(.said(.seekBy(.seconds(-50))), now: .seconds(2)) == [.command(.seek(.zero))])
+        #expect(policy.handle(.said(.seekBy(.seconds(61))), now: .seconds(2)) == [.command(.next)])
+    }
+
+    @Test(
+        "a position outside the song has no effect",
+        arguments: [(0, true), (60, true), (-1, false), (61, false)] as [(Double, Bool)])
+    func positions(seconds: Double, isSought: Bool) {
+        var policy = MediaKeysPolicy(instance: 7)
+        _ = policy.handle(.show(playback(at: 20)), now: .zero)
+        let place = MeshInstant.seconds(seconds)
+        #expect(policy.handle(.said(.seekTo(place)), now: .zero) == (isSought ? [.command(.seek(place))] : []))
+    }
+
     @Test("the position on the bus advances with time, but not beyond the song's end")
     func place() {
         let state = MediaState(playback(at: 50), now: .seconds(100), limits: .standard)

@@ -60,8 +60,7 @@ struct MediaKeysTests {
                 #expect(try await bus.playerctl(button) != nil)
                 #expect(try await commands.first { $0 } == command)
             }
-            // These have no effect: the next button is the next command.
-            _ = try await bus.playerctl("position", "5")
+            // This has no effect: the next button is the next command.
             _ = try await bus.playerctl("open", "file:///etc/passwd")
             _ = try await bus.playerctl("next")
             #expect(try await commands.first { $0 } == .next)
@@ -70,6 +69,32 @@ struct MediaKeysTests {
             #expect(try await commands.first { $0 } == .volume(35))
             _ = try await bus.playerctl("volume", "7")
             #expect(try await commands.first { $0 } == .volume(100))
+        }
+    }
+
+    @Test("a program that moves the position sends the new one, and is shown the jump")
+    func seeks() async throws {
+        let bus = try SessionBus()
+        try bus.start()
+        try await with(bus) { keys, commands, presence in
+            try await present(presence)
+            func show(at seconds: Double) async {
+                await keys.show(
+                    Playback(song: Self.song(), isPlaying: false, elapsed: .seconds(seconds), next: nil))
+            }
+            await show(at: 65)
+            _ = try await bus.playerctl("position", "20")
+            #expect(try await commands.first { $0 } == .seek(.seconds(20)))
+            await show(at: 20)
+            _ = try await bus.playerctl("position", "10+")
+            #expect(try await commands.first { $0 } == .seek(.seconds(30)))
+            await show(at: 30)
+            #expect(try await bus.playerctl("position") == "30.000000")
+            _ = try await bus.playerctl("position", "10-")
+            #expect(try await commands.first { $0 } == .seek(.seconds(20)))
+            // Beyond the end.
+            _ = try await bus.playerctl("position", "500+")
+            #expect(try await commands.first { $0 } == .next)
         }
     }
 
