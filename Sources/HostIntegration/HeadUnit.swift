@@ -76,9 +76,7 @@ public actor HeadUnit: Service {
     private func take(_ playback: Playback) async {
         self.playback = playback
         if playback.playlist != chosenPlaylist {
-            chosenPlaylist = playback.playlist
-            await readPlaylist(isJustChosen: true)
-            await showCount(changes.count)
+            await choose(playback.playlist)
         }
         await player?.want(playback)
         await mediaKeys?.show(playback, details)
@@ -113,16 +111,33 @@ public actor HeadUnit: Service {
         await showCount(changes.count)
     }
 
+    /// Looks for the playlist that the driver asks for, and reports to the node whether it is there.
+    private func choose(_ wanted: String?) async {
+        guard let wanted else {
+            chosenPlaylist = nil
+            return await readPlaylist()
+        }
+        // Without a library, all songs are the demo songs or those of a list.
+        let answer =
+            await library?.playlist(wanted) ?? PlaylistAnswer(asked: wanted, name: wanted.isEmpty ? "" : nil)
+        if let name = answer.name {
+            chosenPlaylist = name
+            changes.note(playlists: answer.known, chosen: name.isEmpty ? nil : name)
+            for input in playlistReport.withdraw() { await node.send(input) }
+        }
+        await node.send(.playlistFound(answer))
+        await showCount(changes.count)
+    }
+
     /// Reads the playlist again after a change of the folder. The playlist may have changed too. A playlist on a USB
     /// stick exists only with the stick.
-    private func readPlaylist(isJustChosen: Bool = false) async {
+    private func readPlaylist() async {
         guard let library else { return }
         let known = await library.playlists()
         if let name = chosenPlaylist {
             let songs = name.isEmpty ? [] : await library.songs(ofFoundPlaylist: name)
             changes.note(playlists: known, chosen: songs?.isEmpty == false ? name : nil)
             await node.send(.playlist(songs ?? []))
-            if songs == nil, isJustChosen { await node.send(.notice(Notice(.noSuchPlaylist(name)))) }
             for input in playlistReport.withdraw() { await node.send(input) }
             return
         }
@@ -152,8 +167,8 @@ public actor HeadUnit: Service {
         case .next: await node.send(.host(.skip))
         case .previous: await node.send(.host(.previous))
         // The volume needs a player. The command does not come from a person at this device.
+        case .seek(let place): await node.send(.host(.seek(place / .seconds(1))))
         case .volume(let percent): if playback?.volume != nil { await node.send(.host(.volume(percent))) }
         }
     }
 }
-        case .seek(let place): await node.send(.host(.seek(place / .seconds(1))))

@@ -163,6 +163,16 @@ public actor MusicLibrary {
         await playlists().contains(name) ? await songs(ofPlaylist: folder + "/" + name)?.songs : nil
     }
 
+    /// The playlist that a person means by a name: its path in the folder, or the name of its file without folder and
+    /// extension. An empty name means all songs.
+    public func playlist(_ name: String) async -> PlaylistAnswer {
+        let known = await playlists()
+        let meant = PlaylistFiles.meant(by: name, among: known)
+        guard let meant, !meant.isEmpty else { return PlaylistAnswer(asked: name, name: meant, known: known) }
+        let songs = await songs(ofFoundPlaylist: meant)
+        return PlaylistAnswer(asked: name, name: songs == nil ? nil : meant, songs: songs ?? [], known: known)
+    }
+
     /// The absolute path of a song's file, which may be away with its stick. Nil for an unknown song.
     public func file(of id: Song.ID) async -> String? {
         guard let path = try? await index.path(of: id) else { return nil }

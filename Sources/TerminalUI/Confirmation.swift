@@ -63,12 +63,9 @@ struct Confirmation {
             }
         case .shuffle(true): return "Songs play in a random order while the queue is empty."
         case .shuffle(false): return "Songs play in their order while the queue is empty."
-        case .choosePlaylist(""): return "All songs play while the queue is empty."
-        // The head unit reports an unknown playlist.
-        case .choosePlaylist(let name):
-            return "The playlist \(UntrustedText.shown(name)) is to play while the queue is empty."
-        // Their events have lines.
-        case .play, .pause, .skip, .previous, .seek, .search, .more, .remove, .kick, .playNext, .move, .clear, .noteBan,
+        // Their events have lines, or a notice says what happened.
+        case .choosePlaylist, .play, .pause, .skip, .previous, .seek, .search, .more, .remove, .kick, .playNext, .move,
+            .clear, .noteBan,
             .unban:
             return nil
         }
@@ -115,7 +112,8 @@ struct Confirmation {
         case .pin: return "The PIN is noted. The next host that asks for one gets it."
         case .guest(let wish): return asked(wish, events, screen)
         // Their events have lines, or a notice says what happened.
-        case .host, .player, .library, .libraryAway, .playlist, .invite, .ban, .bans, .appoint, .dismiss, .drivers,
+        case .host, .player, .library, .libraryAway, .playlist, .playlistFound, .invite, .ban, .bans, .appoint,
+            .dismiss, .drivers,
             .hosts, .end,
             .notice, .cleared, .page, .clockSet, .mark, .quit:
             return nil

@@ -121,7 +121,7 @@ struct NodeEventJSONTests {
             (
                 .notice(Notice(.nothingPlays)),
                 #"{"at":1.5,"button":null,"cause":null,"code":"nothingPlays","critical":false,"dismissAfter":5,"event":"notice","#
-                    + #""message":"Nothing plays, so there is nothing to skip.","suggestion":null}"#
+                    + #""message":"Nothing plays now.","suggestion":"To start the music, type play."}"#
             ),
             (
                 .wish("s1", .suggest, .sent),

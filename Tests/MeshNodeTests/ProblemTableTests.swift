@@ -95,6 +95,13 @@ struct ProblemTableTests {
         return pair
     }
 
+    /// The driver asks for a playlist, and the head unit answers.
+    private static func asked(for playlist: String, answered answer: PlaylistAnswer) throws -> PairOfCores {
+        var pair = try fed(.input(.host(.choosePlaylist(playlist))), to: .host)
+        pair.feed(.input(.playlistFound(answer)), to: .host)
+        return pair
+    }
+
     // MARK: Causes
 
     private static func raise(_ error: NetworkError) throws -> Told {
@@ -250,8 +257,12 @@ struct ProblemTableTests {
         case .nothingToUndo: return Told(pair: try fed(.input(.host(.undo)), to: .host), side: .host)
         case .nothingBefore: return Told(pair: try fed(.input(.host(.previous)), to: .host), side: .host)
         case .noVolume: return Told(pair: try fed(.input(.host(.volume(40))), to: .host), side: .host)
-        // The head unit reports it.
-        case .noSuchPlaylist: return Told(pair: try fed(.input(.notice(Notice(problem))), to: .host), side: .host)
+        case .noSuchPlaylist(let name, let known):
+            let answer = PlaylistAnswer(asked: name, name: nil, known: known)
+            return Told(pair: try asked(for: name, answered: answer), side: .host)
+        case .playlistChosen(let name):
+            let answer = PlaylistAnswer(asked: name, name: name)
+            return Told(pair: try asked(for: name, answered: answer), side: .host)
         case .joinedAlready(let name): return Told(pair: try fed(.input(.join(name)), to: .guest), side: .guest)
         case .severalHosts(let hosts):
             var pair = try PairOfCores(knownHosts: hosts)

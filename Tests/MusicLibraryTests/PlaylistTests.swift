@@ -166,4 +166,16 @@ struct PlaylistTests {
         #expect(PlaylistFiles.find(in: folder, limits: limits) == ["Abba.M3U8"])
         #expect(PlaylistFiles.find(in: folder + "/nowhere", limits: limits).isEmpty)
     }
+
+    @Test(
+        "a playlist is meant by its path, or by the name of its file if that is the only one",
+        arguments: [
+            ("lists/Quiet.m3u", "lists/Quiet.m3u"), ("quiet", "lists/Quiet.m3u"), ("QUIET.M3U", "lists/Quiet.m3u"),
+            ("ete 1.2", "Été 1.2.pls"), ("Road", nil), ("a/road", nil), ("a/road.m3u", "a/Road.m3u"), ("Rain", nil),
+            ("", ""),
+        ] as [(String, String?)])
+    func meant(typed: String, name: String?) {
+        let known = ["lists/Quiet.m3u", "Été 1.2.pls", "a/Road.m3u", "b/Road.m3u"]
+        #expect(PlaylistFiles.meant(by: typed, among: known) == name)
+    }
 }

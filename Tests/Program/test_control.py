@@ -75,6 +75,31 @@ def test_what_cannot_be_done_has_an_exit_code_and_is_not_on_the_screens_of_the_c
     assert [event["code"] for event in host.seen("notice")] == ["noVolume"]
 
 
+def test_a_playlist_that_is_not_there_is_refused_and_the_former_one_stays(
+    start: Start, control: Control, tmp_path: Path
+) -> None:
+    music = tmp_path / "music"
+    (music / "lists").mkdir(parents=True)
+    wav(music / "road.wav", 60, title="Open Road")
+    (music / "lists/Road Trip.m3u").write_text("../road.wav\n")
+    host = start("host", "Dad's Car", "car", "--library", str(music), "--player", "none")
+    host.expect("playback", isPlaying=True, timeout=30)
+    done = control("playlist", "road trip")
+    assert (done.returncode, done.stdout) == (0, "The playlist lists/Road Trip.m3u plays while the queue is empty.\n")
+    refused = control("playlist", "Party.m3u")
+    assert (refused.returncode, refused.stdout) == (DATA, "")
+    assert "Party.m3u" in refused.stderr and "Type playlist and one of: \"lists/Road Trip.m3u\"." in refused.stderr
+    assert answer(control("playlist", "Party.m3u", "--json"))["code"] == "noSuchPlaylist", "twice is the same"
+    assert control("playlist", "lists/Road Trip.m3u").returncode == 0, "it is still chosen"
+    assert control("playlist").stdout == "All songs play while the queue is empty.\n"
+
+
+def test_demo_songs_have_no_playlists(start_host: StartHost, control: Control) -> None:
+    start_host(2)
+    assert control("playlist", "Party").returncode == DATA
+    assert control("playlist").returncode == 0
+
+
 def test_an_answer_is_in_the_language_of_who_asks(start_host: StartHost, control: Control) -> None:
     start_host(2)
     assert control("pause", LC_ALL="de_DE.UTF-8").stdout.startswith("Pause: Mile 0")

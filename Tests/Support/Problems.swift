@@ -96,6 +96,8 @@ extension CommandProblem {
                     .incomplete("pin", needs: "six digits", type: "the digits on the host's screen"),
                 ]
             case .noSuchLine: all += [problem, .noSuchLine(1, of: 0)]
+            case .noSuchPlaylist(let name, _): all += [problem, .noSuchPlaylist(name, [])]
+            case .playlistChosen: all += [problem, .playlistChosen("")]
             case .searchRefused: all += [problem, .searchRefused("road", .votingOnly)]
             case .invitationsTakenBack: all += [problem, .invitationsTakenBack(1), .invitationsTakenBack(3)]
             case .cannotAdd(let song, _, _):
@@ -129,8 +131,9 @@ extension CommandProblem {
         case .nothingToPlay: .nothingToUndo
         case .nothingToUndo: .nothingBefore
         case .nothingBefore: .noVolume
-        case .noVolume: .noSuchPlaylist("Party.m3u")
-        case .noSuchPlaylist: .nothingToRetry
+        case .noVolume: .noSuchPlaylist("Party", ["Road Trip.m3u"])
+        case .noSuchPlaylist: .playlistChosen("Road Trip.m3u")
+        case .playlistChosen: .nothingToRetry
         case .nothingToRetry: .notKept
         case .notKept: .searchTooLong
         case .searchTooLong: .searchRefused("road", .tooFast)

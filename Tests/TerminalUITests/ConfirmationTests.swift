@@ -45,11 +45,6 @@ struct ConfirmationTests {
         (.host(.duck(0)), .host, [.steering(Steering(volume: 40, ducked: 0))], [], "The music is as loud as before."),
         (.host(.shuffle(true)), .host, [], [], "Songs play in a random order while the queue is empty."),
         (.host(.shuffle(false)), .host, [], [], "Songs play in their order while the queue is empty."),
-        (.host(.choosePlaylist("")), .host, [], [], "All songs play while the queue is empty."),
-        (
-            .host(.choosePlaylist("Party.m3u")), .host, [], [],
-            "The playlist Party.m3u is to play while the queue is empty."
-        ),
         (.host(.undo), .host, [], [steering(.remove(title: "Road"))], "\"Road\" is back in the queue."),
         (.host(.undo), .host, [], [steering(.clear)], "The queue is filled again."),
         (.host(.undo), .host, [], [steering(.move(title: "Road"))], "\"Road\" is back at its place."),

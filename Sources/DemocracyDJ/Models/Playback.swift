@@ -22,7 +22,8 @@ public struct Playback: Hashable, Sendable {
     public var elapsed: MeshInstant
     /// Counts the seeks within a song.
     public var seeks: Int
-    /// The playlist that the driver has chosen, empty for all songs; nil for the one that was active at the start.
+    /// The playlist that the driver has chosen or asks for, empty for all songs; nil for the one that was active at the
+    /// start.
     public var playlist: String?
     /// The song that would follow without a gap, as of now.
     public var next: Song?
@@ -51,6 +52,23 @@ public struct Playback: Hashable, Sendable {
         guard var other else { return false }
         other.elapsed = elapsed
         return self == other
+    }
+}
+
+/// The head unit's answer to a driver who asks for a playlist.
+public struct PlaylistAnswer: Hashable, Sendable {
+    /// The name that the driver has asked for; empty for all songs.
+    public var asked: String
+    /// The playlist with that name; nil if the library has no such playlist.
+    public var name: String?
+    /// Its songs.
+    public var songs: [Song.ID]
+    /// Every playlist of the library.
+    public var known: [String]
+
+    /// An answer.
+    public init(asked: String, name: String?, songs: [Song.ID] = [], known: [String] = []) {
+        (self.asked, self.name, self.songs, self.known) = (asked, name, songs, known)
     }
 }
 

@@ -50,8 +50,10 @@ public enum CommandProblem: Hashable, Sendable {
     case nothingBefore
     /// This host has no player with a volume.
     case noVolume
-    /// The music folder has no playlist with this name.
-    case noSuchPlaylist(String)
+    /// The music folder has no playlist with this name, but these.
+    case noSuchPlaylist(String, [String])
+    /// This playlist plays while the queue is empty; an empty name means all songs.
+    case playlistChosen(String)
     /// Nothing is broken that a retry could help.
     case nothingToRetry
     /// The wish would have to be stored, and the disk does not work. A notice of its own reports the disk.
@@ -101,7 +103,7 @@ public enum CommandProblem: Hashable, Sendable {
     /// Whether the command had no effect. The others say what it did.
     var isRefusal: Bool {
         switch self {
-        case .invitationsTakenBack, .nothingToRetry, .sessionEnded: false
+        case .invitationsTakenBack, .nothingToRetry, .playlistChosen, .sessionEnded: false
         default: true
         }
     }
@@ -158,7 +160,7 @@ public enum CommandProblem: Hashable, Sendable {
                 "notQueued", "\"\(song)\" is not in the queue.",
                 "Name a song that waits; skip ends the one that plays.")
         case .cannotAdd(let song, let reason, let waiting): refusal(of: song, reason, waiting)
-        case .nothingPlays: row("nothingPlays", "Nothing plays, so there is nothing to skip.", nil)
+        case .nothingPlays: row("nothingPlays", "Nothing plays now.", "To start the music, type play.")
         case .nothingToPlay:
             row("nothingToPlay", "There is no song to play.", "Find one: type search and a word of its title.")
         case .nothingToUndo:
@@ -170,10 +172,14 @@ public enum CommandProblem: Hashable, Sendable {
             row(
                 "noVolume", "This host plays no sound, so it has no volume.",
                 "To play music, start the host with --library and a folder.")
-        case .noSuchPlaylist(let name):
+        case .noSuchPlaylist(let name, let known):
             row(
-                "noSuchPlaylist", "No playlist of the music folder is called \"\(shown(name))\", so all songs play.",
-                "Use its path in the folder, such as Party.m3u.")
+                "noSuchPlaylist", "No playlist of the music folder is called \"\(shown(name))\".",
+                known.isEmpty
+                    ? "Copy an M3U or PLS file into the music folder." : "Type playlist and one of: \(list(known)).")
+        case .playlistChosen(""): row("playlistChosen", "All songs play while the queue is empty.", nil)
+        case .playlistChosen(let name):
+            row("playlistChosen", "The playlist \(shown(name)) plays while the queue is empty.", nil)
         case .nothingToRetry: row("nothingToRetry", "Everything works; there is nothing to retry.", nil)
         case .notKept: row("notKept", "This was not saved: the disk does not work.", "Try again when the disk works.")
         case .searchTooLong:

@@ -17,6 +17,8 @@ public enum NodeInput: Hashable, Sendable {
     case libraryAway(Bool)
     /// The songs that play when the queue is empty; none for any song of the library.
     case playlist([Song.ID])
+    /// The head unit has looked for the playlist that its driver asks for.
+    case playlistFound(PlaylistAnswer)
     /// The person has typed a PIN. The host must prove that it knows it as well.
     case pin(JoiningSecret)
     /// The host's person creates or revokes invitations.
@@ -103,6 +105,7 @@ extension NodeDecisions {
         case .library(let library): return ask(.host(.library(library)), &context) + [.show(.library(library))]
         case .libraryAway(let isAway): return ask(.host(.libraryAway(isAway)), &context)
         case .playlist(let songs): return ask(.host(.playlist(songs)), &context)
+        case .playlistFound(let answer): return ask(.host(.playlistFound(answer)), &context)
         case .end: return endSession(&context)
         case .notice(let notice): return [.tell(notice)]
         case .cleared(let code): return [.clear(code)]

@@ -10,17 +10,20 @@ package actor ControlSession {
     /// A command whose answer is due.
     private struct Question {
         var events: [NodeEvent] = []
-        /// A search is answered by an event that comes later.
-        var needsResults: Bool
+        /// An event that comes later is the answer.
+        var awaits: Answer?
         /// The node has handled the command.
         var isHandled = false
         /// Waits for the answer.
         var continuation: CheckedContinuation<[NodeEvent]?, Never>?
 
         var isAnswered: Bool {
-            isHandled && (!needsResults || events.contains { $0.isResult || $0.refusal != nil })
+            isHandled && (awaits == nil || events.contains { $0.isRefusal || $0.answer == awaits })
         }
     }
+
+    /// Answers of the library. It looks for songs and playlists on the disk, and the node does not wait for it.
+    fileprivate enum Answer { case songs, playlist }
 
     private let node: Node
     private let told: MarkedEvents
@@ -116,7 +119,7 @@ package actor ControlSession {
         guard !hasEnded else { return [] }
         lastNumber += 1
         let number = lastNumber
-        questions[number] = Question(needsResults: input?.isSearch == true)
+        questions[number] = Question(awaits: input?.awaits)
         let asking = Task { [node, told] in
             if let input { await node.send(input) }
             _ = await node.answers()
@@ -147,17 +150,26 @@ package actor ControlSession {
 }
 
 extension NodeInput {
-    /// Whether search results answer it.
-    fileprivate var isSearch: Bool {
+    /// The answer that comes later.
+    fileprivate var awaits: ControlSession.Answer? {
         switch self {
-        case .host(.search), .host(.more): true
-        default: false
+        case .host(.search), .host(.more): .songs
+        case .host(.choosePlaylist): .playlist
+        default: nil
         }
     }
 }
 
 extension NodeEvent {
-    fileprivate var isResult: Bool { if case .searchResults = self { true } else { false } }
+    fileprivate var answer: ControlSession.Answer? {
+        switch self {
+        case .searchResults: .songs
+        case .notice(let notice) where notice.code == CommandProblem.playlistChosen("").problem.code: .playlist
+        default: nil
+        }
+    }
+
+    fileprivate var isRefusal: Bool { refusal != nil }
 
     /// The notice that a command had no effect.
     fileprivate var refusal: Notice? { if case .notice(let notice) = self, notice.isRefusal { notice } else { nil } }

@@ -337,9 +337,25 @@ struct SteeringTests {
         #expect(host.steering.shuffles)
         _ = command(.shuffle(false))
         #expect(!host.steering.shuffles)
+    }
+
+    @Test("a playlist that is found plays, and one that is not found changes nothing; either is reported")
+    mutating func playlist() {
         #expect(host.playback(now: .zero).playlist == nil)
-        _ = command(.choosePlaylist("Road.m3u"))
-        #expect(host.playback(now: .zero).playlist == "Road.m3u")
+        #expect(command(.choosePlaylist("road")) == [])
+        #expect(host.playback(now: .zero).playlist == "road")
+        let late = PlaylistAnswer(asked: "other", name: "Other.m3u")
+        #expect(host.handle(.playlistFound(late), now: .zero) == [], "the driver wants another playlist now")
+        let found = PlaylistAnswer(asked: "road", name: "Road.m3u", songs: ["s2"])
+        #expect(host.handle(.playlistFound(found), now: .zero) == [.notice(Notice(.playlistChosen("Road.m3u")))])
+        #expect(host.playback(now: .zero).playlist == "Road.m3u" && host.playlist == ["s2"])
+        #expect(command(.choosePlaylist("Road.m3u")) == [.notice(Notice(.playlistChosen("Road.m3u")))])
+        _ = command(.choosePlaylist("party"))
+        let missing = PlaylistAnswer(asked: "party", name: nil, known: ["Road.m3u"])
+        let notice = Notice(.noSuchPlaylist("party", ["Road.m3u"]))
+        #expect(host.handle(.playlistFound(missing), now: .zero) == [.notice(notice)])
+        #expect(host.playback(now: .zero).playlist == "Road.m3u" && host.playlist == ["s2"])
+        #expect(host.nextSession(epoch: 9, now: .zero).playback(now: .zero).playlist == "Road.m3u")
     }
 
     @Test("whatever a driver does, no song is there twice and no limit is passed", arguments: 1...20)

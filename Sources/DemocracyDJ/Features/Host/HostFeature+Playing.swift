@@ -53,7 +53,8 @@ extension HostFeature {
             chooseSpare()
             return []
         case .choosePlaylist(let name):
-            state.chosenPlaylist = name
+            guard name != state.chosenPlaylist else { return [.notice(Notice(.playlistChosen(name)))] }
+            state.wantedPlaylist = name
             return []
         case .unban(let peer):
             state.banned.removeAll { $0 == peer }
@@ -121,6 +122,15 @@ extension HostFeature {
         return []
     }
 
+    /// The playlist that the driver has asked for was found, or not. If not, everything stays as it is.
+    mutating func take(_ answer: PlaylistAnswer) -> [Effect] {
+        guard answer.asked == state.wantedPlaylist else { return [] }
+        state.wantedPlaylist = nil
+        guard let name = answer.name else { return [.notice(Notice(.noSuchPlaylist(answer.asked, answer.known)))] }
+        state.chosenPlaylist = name
+        return take(playlist: answer.songs) + [.notice(Notice(.playlistChosen(name)))]
+    }
+
     /// A song's key in the random order of this run: its identifier and the epoch, mixed with FNV-1a and the finalizer
     /// of SplitMix64.
     private func shuffleKey(_ songID: Song.ID) -> UInt64 {
@@ -137,7 +147,7 @@ extension HostFeature {
             song: state.nowPlaying?.song, turn: state.turns, isPlaying: state.isPlaying && !state.waitsForLibrary,
             hasSound: !state.waitsForSound, volume: hasPlayer ? state.volume : nil, ducked: state.ducked,
             canGoBack: canGoBack,
-            elapsed: state.elapsed(now), seeks: state.seeks, playlist: state.chosenPlaylist,
+            elapsed: state.elapsed(now), seeks: state.seeks, playlist: state.wantedPlaylist ?? state.chosenPlaylist,
             next: state.queue.first?.item.song ?? spare)
     }
 

@@ -19,6 +19,8 @@ public struct HostFeature: Feature {
         case libraryAway(Bool)
         /// The songs to play when the queue is empty; an empty array allows all songs of the library.
         case playlist([Song.ID])
+        /// The head unit has looked for the playlist that the driver asks for.
+        case playlistFound(PlaylistAnswer)
         /// The identifiers of the co-hosts.
         case drivers([Peer.ID])
         /// Time has passed: see `deadline`.
@@ -149,6 +151,8 @@ public struct HostFeature: Feature {
         public var seeks = 0
         /// The playlist that the driver has chosen in this run; nil for the one that was active at the start.
         public var chosenPlaylist: String?
+        /// The playlist that the driver asks for, until the head unit has looked for it.
+        public var wantedPlaylist: String?
         /// Number of songs that were ever added.
         public var added: Int
         /// The search rate of each linked guest.
@@ -249,7 +253,7 @@ public struct HostFeature: Feature {
     }
 
     /// The session that follows this one in the same run. It starts like a new host, but keeps the device's settings:
-    /// the volume, the co-hosts, and whether the music is paused.
+    /// the volume, the co-hosts, the chosen playlist, and whether the music is paused.
     package func nextSession(epoch: UInt32, now: MeshInstant) -> HostFeature {
         var next = HostFeature(
             local: local, library: library, fairness: fairness, hasPlayer: hasPlayer, opens: opens,
@@ -258,6 +262,7 @@ public struct HostFeature: Feature {
         next.state.searches = state.searches
         next.state.search = state.search
         next.state.drivers = state.drivers
+        next.state.chosenPlaylist = state.chosenPlaylist
         next.state.ducked = state.ducked
         next.state.unplayable = state.unplayable
         // The player distinguishes songs by their turn.
@@ -317,6 +322,7 @@ public struct HostFeature: Feature {
         case .library(let library): take(library, now: now)
         case .libraryAway(let isAway): take(libraryAway: isAway, now: now)
         case .playlist(let songs): take(playlist: songs)
+        case .playlistFound(let answer): take(answer)
         case .drivers(let drivers): take(drivers: drivers, now: now)
         case .tick: tick(now: now)
         }
