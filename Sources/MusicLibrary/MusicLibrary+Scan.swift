@@ -122,6 +122,8 @@ extension MusicLibrary {
 
     func tell(_ new: LibraryProblem?) {
         guard new != problem else { return }
+        // The program that reads covers may only open files of the folder that was there when it began.
+        if problem?.isAbsence == true { closeCoverReader() }
         problem = new
         mailbox.tell(new.map { .problem($0) } ?? .recovered)
         if let new { logger.notice("\(new.problem.sentence)") }

@@ -187,12 +187,15 @@ public actor MusicLibrary {
         guard let file = await file(of: id) else { return nil }
         let cover = await coverWorker.run { [coverReader] in try? coverReader.cover(of: file) }
         coverRest?.cancel()
-        coverRest = Task { [limits, coverWorker, coverReader] in
+        coverRest = Task { [limits] in
             try? await Task.sleep(for: limits.readerRest)
-            if !Task.isCancelled { coverWorker.start { coverReader.close() } }
+            if !Task.isCancelled { closeCoverReader() }
         }
         return cover
     }
+
+    /// Ends the program that reads covers. The next cover starts another.
+    func closeCoverReader() { coverWorker.start { [coverReader] in coverReader.close() } }
 
     // MARK: Time
 

@@ -61,7 +61,20 @@ extension PlayerPolicy {
         files = [:]
         failures = 0
         loadAt = now
-        return []
+        return renew()
+    }
+
+    /// mpv may only open files below the folders that were there when it began. The folder that is back can be another
+    /// one, with the same path on a new mount.
+    private mutating func renew() -> [Action] {
+        switch process {
+        case .off, .ending, .renewing: return []
+        case .starting, .running: break
+        }
+        process = .renewing
+        requests = [:]
+        (current, following) = (nil, nil)
+        return [.renew]
     }
 }
 

@@ -38,8 +38,13 @@ extension PlayerPolicy {
     }
 
     mutating func died(_ how: String, couldStart: Bool, now: MeshInstant) -> [Action] {
+        let wasWell = process == .renewing
         process = .off
         requests = [:]
+        if wasWell {
+            restartAt = now
+            return []
+        }
         deaths += 1
         restartAt =
             now
@@ -91,7 +96,7 @@ extension PlayerPolicy {
 
     private mutating func checkProcess(_ now: MeshInstant) -> [Action] {
         switch process {
-        case .off, .ending: return []
+        case .off, .ending, .renewing: return []
         case .starting(let since): return now >= since + limits.startTime ? kill() : []
         case .running: break
         }
@@ -144,7 +149,7 @@ extension PlayerPolicy {
         switch process {
         case .off: times.append(isToLoad ? restartAt : nil)
         case .starting(let since): times.append(since + limits.startTime)
-        case .ending: break
+        case .ending, .renewing: break
         case .running:
             times += [oldestRequest.map { $0 + limits.answerTime }, stalledAt, loadEndsAt, nextAskAt, fade?.nextAt]
         }

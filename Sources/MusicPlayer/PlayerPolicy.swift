@@ -35,6 +35,8 @@ struct PlayerPolicy: Sendable {
         case launch
         /// End mpv; `died` follows.
         case kill
+        /// End mpv, which works, for a new one; `died` follows.
+        case renew
         /// Look for a song's file; `found` follows.
         case find(Song.ID)
         /// Find out whether a song or the folder of all songs is at fault; `checked` follows.
@@ -53,6 +55,8 @@ struct PlayerPolicy: Sendable {
         case starting(MeshInstant)
         case running
         case ending
+        /// It ends, and is not at fault.
+        case renewing
     }
 
     enum File: Hashable, Sendable {
@@ -228,7 +232,7 @@ struct PlayerPolicy: Sendable {
         case .off:
             if now >= restartAt { actions += launch(now) }
             return actions
-        case .starting, .ending: return actions
+        case .starting, .ending, .renewing: return actions
         case .running: break
         }
         // Before anything is heard.

@@ -90,6 +90,7 @@ struct PlayerStory {
         switch action {
         case .launch: return ("launch", nil)
         case .kill: return ("kill", nil)
+        case .renew: return ("renew", .died("as it was asked"))
         case .check(let song): return (nil, .checked(song, isAway: isAway))
         case .find(let song): return (nil, .found(song, path: missing.contains(song) ? nil : "/\(song)"))
         case .report(.elapsed(let song, let place)): return ("\(song) is at \(place / .seconds(1))", nil)

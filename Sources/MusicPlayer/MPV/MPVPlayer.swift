@@ -146,6 +146,9 @@ public actor MPVPlayer: MusicPlayer, Service {
         case .check(let song): examine(song)
         case .send(let command, let number): send(command, number)
         case .report(let report): reportSink.yield(report)
+        case .renew:
+            logger.debug("mpv is restarted, since the music folder was away")
+            run?.task.cancel()
         case .tell(let problem):
             logger.notice("\(problem.map { $0.problem.sentence } ?? "The music can be heard again.")")
             problemSink.yield(problem)
