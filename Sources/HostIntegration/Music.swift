@@ -108,7 +108,8 @@ public struct Music: Sendable {
         return MPVPlayer(
             executable: mpv, launcher: launcher, audioDevice: audioDevice, file: { await library.file(of: $0) },
             gain: { await library.gain(of: $0) },
-            check: { await library.isAway(failing: $0) }, logger: logger)
+            check: { await library.isAway(failing: $0) }, doubt: { await library.doubtLength(of: $0) },
+            logger: logger)
     }
 
     /// Stops the library.

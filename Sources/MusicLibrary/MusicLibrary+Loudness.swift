@@ -19,6 +19,13 @@ extension MusicLibrary {
         return gain.decibels(loudness)
     }
 
+    /// Measures the length of a song again, because its playback has another length. Stores the result.
+    public func doubtLength(of id: Song.ID) async {
+        guard measurePlayer != nil, let number = try? await index.doubt(id) else { return }
+        if !wantedMeasures.contains(number) { wantedMeasures.append(number) }
+        beginMeasuring()
+    }
+
     /// Measures the remaining songs, unless a run is in progress.
     func beginMeasuring() {
         guard measuring == nil, let measurePlayer, problem?.isAbsence != true else { return }

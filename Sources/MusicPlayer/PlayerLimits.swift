@@ -27,6 +27,8 @@ struct PlayerLimits: Sendable {
     var checkAgain: MeshInstant = .seconds(10)
     /// A song that ends this long before its length says so may have lost its file: tags are less wrong than that.
     var earlyEnd: MeshInstant = .seconds(5)
+    /// A song that ends this far from the end that its length states has a wrong length. The last known place is off by less.
+    var wrongLength: MeshInstant = .seconds(3)
     /// How long the place may stand still while a song plays: a sound card that takes no sound has gone.
     var stallTime: MeshInstant = .seconds(10)
     /// Questions without an answer: a host asks for a few at a time, and an mpv that lets more pile up hangs.

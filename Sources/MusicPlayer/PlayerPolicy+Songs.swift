@@ -35,7 +35,7 @@ extension PlayerPolicy {
 
     private mutating func ended(_ entry: Entry, _ ending: MPVEnding, now: MeshInstant) -> [Action] {
         switch ending {
-        case .atItsEnd where entry.isSounding: return wentOn(.ended(entry.song), now: now)
+        case .atItsEnd where entry.isSounding: return doubtLength(now) + wentOn(.ended(entry.song), now: now)
         case .atItsEnd, .failed: return wentOn(.failed(entry.song), now: now)
         case .noSound: return waitForSound(entry, now: now)
         // It ends, which it will say, or it has the next file from us.
@@ -115,16 +115,35 @@ extension PlayerPolicy {
         failures = 0
         silences = 0
         if now - entry.loadedAt >= limits.stableTime { (deaths, deathsOfSong) = (0, 0) }
+        let doubts = elapsed > length + limits.wrongLength ? doubtLength(now) : []
         // mpv tells of sound before it knows whether anything takes it; a place is there only where something does.
         let recovery = deaths > limits.silentDeaths ? [] : tell(nil)
         guard isCurrentWanted else { return recovery }
+        return recovery + doubts + reportPlace(elapsed, of: entry, now: now)
+    }
+
+    private mutating func reportPlace(_ elapsed: MeshInstant, of entry: Entry, now: MeshInstant) -> [Action] {
         let drift = believed(now) - elapsed
         let isOff = max(drift, .zero - drift) > limits.drift
         let isDue = entry.reportedAt.map { now - $0 >= limits.reportEvery } ?? true
-        guard isOff || isDue else { return recovery }
+        guard isOff || isDue else { return [] }
         current?.reportedAt = now
         belief = Place(elapsed: elapsed, at: now)
-        return recovery + [.report(.elapsed(entry.song, elapsed))]
+        return [.report(.elapsed(entry.song, elapsed))]
+    }
+
+    /// The length of the wanted song, by its file.
+    private var length: MeshInstant { .seconds(wanted?.song?.duration ?? 0) }
+
+    /// Reports once that the present song plays beyond its length, or ends far from it.
+    private mutating func doubtLength(_ now: MeshInstant) -> [Action] {
+        guard isCurrentWanted, let entry = current, let place = entry.place, !entry.isDoubted else { return [] }
+        // An older place says too little.
+        guard now - place.at <= limits.askEvery * 2 else { return [] }
+        let elapsed = place.elapsed + (now - place.at)
+        guard max(elapsed - length, length - elapsed) > limits.wrongLength else { return [] }
+        current?.isDoubted = true
+        return [.doubt(entry.song)]
     }
 
     /// Notes where the wanted song goes on when it is loaded again.

@@ -45,6 +45,8 @@ struct PlayerPolicy: Sendable {
         case send(MPVCommand, Int)
         /// Tell the host.
         case report(PlayerReport)
+        /// The length of this song is wrong.
+        case doubt(Song.ID)
         /// Tell a person, or with nil that it is over.
         case tell(PlayerProblem?)
     }
@@ -101,6 +103,8 @@ struct PlayerPolicy: Sendable {
         var reportedAt: MeshInstant?
         /// How it ended, where the host did not want it yet.
         var outcome: PlayerReport?
+        /// Whether its length was doubted.
+        var isDoubted = false
     }
 
     let limits: PlayerLimits

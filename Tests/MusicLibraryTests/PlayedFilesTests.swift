@@ -177,6 +177,30 @@ struct PlayedFilesTests {
         }
     }
 
+    @Test("a length that playing shows to be wrong is measured, and the next start knows the right one")
+    func doubted() async throws {
+        let studio = try Studio()
+        defer { studio.shelf.clear() }
+        try await studio.make("long.mp3", codec: "libmp3lame", seconds: 10)
+        // The header states three times as many frames as there are, and the right size of the file.
+        var bytes = try Array(Data(contentsOf: URL(filePath: studio.shelf.path("long.mp3"))))
+        let marks = ["Xing", "Info"].map { Array($0.utf8) }
+        let header = try #require(bytes.indices.first { marks.contains(Array(bytes[$0..<min($0 + 4, bytes.count)])) })
+        let frames = bytes[(header + 8)..<(header + 12)].reduce(0) { $0 << 8 | UInt32($1) } * 3
+        for place in 0..<4 { bytes[header + 8 + place] = UInt8(truncatingIfNeeded: frames >> (24 - 8 * place)) }
+        try studio.shelf.put("long.mp3", bytes)
+        try await studio.shelf.withLibrary(player: studio.player) { library, updates in
+            let song = try #require(try await updates.songs { $0.count == 1 }.first)
+            #expect((28...33).contains(song.duration))
+            await library.doubtLength(of: song.id)
+            _ = try await updates.songs { $0.contains { (9...11).contains($0.duration) } }
+        }
+        try await studio.shelf.withLibrary(player: ["/does/not/exist"]) { _, updates in
+            let songs = try await updates.songs()
+            #expect(songs.allSatisfy { (9...11).contains($0.duration) })
+        }
+    }
+
     @Test("a player that dies or says nothing harms one file, and one that does not start harms none")
     func hostile() throws {
         let shelf = try MusicShelf()

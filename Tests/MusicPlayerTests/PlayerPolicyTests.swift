@@ -27,6 +27,23 @@ struct PlayerPolicyTests {
         #expect(story.place(0) == ["b is at 0.0"])
     }
 
+    @Test("a song that plays beyond its length, or ends before it, has another length; this is reported once")
+    func wrongLength() {
+        var story = playing(at: 58)
+        story.at(5)
+        #expect(story.tick(5) == [])
+        #expect(story.place(62.9) == [])
+        _ = story.tick(6)
+        #expect(story.place(63.9) == ["a has another length"])
+        _ = story.tick(7)
+        #expect(story.place(64.9) == [])
+        #expect(story.end(1) == ["a has ended"])
+        story = playing(at: 56)
+        #expect(story.end(1) == ["a has another length", "a has ended"])
+        story = playing(at: 58)
+        #expect(story.end(1) == ["a has ended"])
+    }
+
     @Test("the host's song plays even if another one was next")
     func reordered() {
         var story = playing()
@@ -134,7 +151,7 @@ struct PlayerPolicyTests {
 
     @Test("a next song that fails before the host wants it is reported when the host does")
     func nextFailsEarly() {
-        var story = playing()
+        var story = playing(at: 58)
         #expect(story.end(1) == ["a has ended"])
         #expect(story.end(2, .failed("loading failed")) == [])
         #expect(story.want("b", next: "c") == ["stop", "b has failed"])

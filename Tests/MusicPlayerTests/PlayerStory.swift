@@ -93,6 +93,7 @@ struct PlayerStory {
         case .renew: return ("renew", .died("as it was asked"))
         case .check(let song): return (nil, .checked(song, isAway: isAway))
         case .find(let song): return (nil, .found(song, path: missing.contains(song) ? nil : "/\(song)"))
+        case .doubt(let song): return ("\(song) has another length", nil)
         case .report(.elapsed(let song, let place)): return ("\(song) is at \(place / .seconds(1))", nil)
         case .report(.waits(let song, let place)): return ("\(song) waits at \(place / .seconds(1))", nil)
         case .report(.ended(let song)): return ("\(song) has ended", nil)

@@ -65,6 +65,14 @@ extension MusicIndex {
         }
     }
 
+    /// Has a song measured again because its length is wrong. Returns its number; nil for an unknown song.
+    func doubt(_ id: Song.ID) async throws(LibraryProblem) -> Int64? {
+        try await write { db in
+            try Int64.fetchOne(
+                db, sql: "UPDATE song SET isDoubtful = 1, measured = 0 WHERE id = ? RETURNING number", arguments: [id])
+        }
+    }
+
     /// Stores the result of playing a song, unless its file has changed since. Returns whether its length has changed.
     func write(_ outcome: PlayedOutcome, of song: Unmeasured) async throws(LibraryProblem) -> Bool {
         try await write { [limits] db in

@@ -21,6 +21,7 @@ public actor MPVPlayer: MusicPlayer, Service {
     private let file: @Sendable (Song.ID) async -> String?
     private let gain: @Sendable (Song.ID) async -> Double
     private let check: @Sendable (Song.ID) async -> Bool
+    private let doubt: @Sendable (Song.ID) async -> Void
     private let limits: PlayerLimits
     private let logger: Logger
     private let reportSink: AsyncStream<PlayerReport>.Continuation
@@ -42,22 +43,23 @@ public actor MPVPlayer: MusicPlayer, Service {
     }
 
     /// A player of the files that `file` knows: a path for a song, or nil where there is none. `executable` is mpv's
-    /// path, as `find` gives it, `gain` is how many decibels louder than its file a song plays, and `audioDevice` one of its names for where the sound goes; nil for the usual place.
+    /// path, as `find` gives it, `gain` is how many decibels louder than its file a song plays, and `audioDevice` one of
+    /// its names for where the sound goes; nil for the usual place.
     /// `check` is asked about a song that cannot be played: true where the folder of all files is away, so that it says
-    /// nothing about the song. `launcher` is a program with arguments that starts the program after them with fewer rights; empty
-    /// starts mpv directly.
+    /// nothing about the song. `doubt` is called for a song with a wrong length. `launcher` is a program with arguments
+    /// that starts the program after them with fewer rights; empty starts mpv directly.
     public init(
         executable: String, launcher: [String] = [], audioDevice: String? = nil,
         file: @escaping @Sendable (Song.ID) async -> String?,
         gain: @escaping @Sendable (Song.ID) async -> Double = { _ in 0 },
         check: @escaping @Sendable (Song.ID) async -> Bool = { _ in false },
+        doubt: @escaping @Sendable (Song.ID) async -> Void = { _ in },
         logger: Logger = Logger(label: "roadmesh.player")
     ) {
         let more = audioDevice.map { ["--audio-device=\($0)"] } ?? []
         self.init(
             executable: executable, launcher: launcher, more: more, limits: .standard, file: file, gain: gain,
-            check: check,
-            logger: logger)
+            check: check, doubt: doubt, logger: logger)
     }
 
     init(
@@ -65,12 +67,14 @@ public actor MPVPlayer: MusicPlayer, Service {
         file: @escaping @Sendable (Song.ID) async -> String?,
         gain: @escaping @Sendable (Song.ID) async -> Double = { _ in 0 },
         check: @escaping @Sendable (Song.ID) async -> Bool = { _ in false },
+        doubt: @escaping @Sendable (Song.ID) async -> Void = { _ in },
         logger: Logger = Logger(label: "roadmesh.player")
     ) {
         command = launcher + [executable] + MPVArguments.all + more
         self.file = file
         self.gain = gain
         self.check = check
+        self.doubt = doubt
         self.limits = limits
         self.logger = logger
         policy = PlayerPolicy(limits: limits)
@@ -142,13 +146,14 @@ public actor MPVPlayer: MusicPlayer, Service {
         case .kill:
             logger.warning("mpv does not answer or does not move on, so it is restarted")
             run?.task.cancel()
+        case .renew:
+            logger.debug("mpv is restarted, since the music folder was away")
+            run?.task.cancel()
         case .find(let song): search(song)
         case .check(let song): examine(song)
         case .send(let command, let number): send(command, number)
         case .report(let report): reportSink.yield(report)
-        case .renew:
-            logger.debug("mpv is restarted, since the music folder was away")
-            run?.task.cancel()
+        case .doubt(let song): Task { [doubt] in await doubt(song) }
         case .tell(let problem):
             logger.notice("\(problem.map { $0.problem.sentence } ?? "The music can be heard again.")")
             problemSink.yield(problem)
