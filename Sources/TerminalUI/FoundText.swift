@@ -47,7 +47,9 @@ struct FoundText {
         switch query.shelf {
         case .words: return "Nothing found for \"\(query.words)\"."
         case .heard: return "Nothing was played before."
-        case .artists, .albums, .newest, .artist, .album: return "There is nothing there."
+        case .artists: return "There are no artists."
+        case .albums: return "There are no albums."
+        case .newest, .artist, .album: return "There are no songs."
         }
     }
 

@@ -122,7 +122,9 @@ struct Sentences {
         let (message, advice) = notice.said(in: language)
         let suggestion = advice.map { " " + UntrustedText.shown($0) } ?? ""
         if isBare { return UntrustedText.shown(message) + suggestion }
-        return "! \(UntrustedText.shown(message))\(suggestion)\(notice.button == nil ? "" : " [retry]")"
+        // The mark means that something is wrong. After a command that worked it is left out.
+        let mark = notice.isOfPerson && !notice.isRefusal ? "" : "! "
+        return "\(mark)\(UntrustedText.shown(message))\(suggestion)\(notice.button == nil ? "" : " [retry]")"
     }
 
     // MARK: Hosts in range

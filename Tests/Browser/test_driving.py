@@ -182,7 +182,7 @@ def test_what_is_wrong_is_a_picture_and_read_when_the_car_stands(make_server: Ma
 
 
 def test_a_tap_that_fails_is_seen_at_the_button(car: StandIn, open_page: Open) -> None:
-    car.answers["skip"] = (409, {"message": "Nothing plays now. To start the music, type play."})
+    car.answers["skip"] = (409, {"message": "Nothing plays now."})
     page = drive(open_page, car)
     skip = page.get_by_role("button", name="Skip")
     skip.click()

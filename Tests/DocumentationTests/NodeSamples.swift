@@ -75,7 +75,7 @@ enum NodeSamples {
                     (node.http, node.pin) = ("http://127.0.0.1:1/", "314159")
                     node.passengers = "http://192.168.4.1:1/join?token=b4a1"
                 }),
-            .notice(Notice(.connectionLost(host: ana))), .notice(Notice(.nothingPlays)),
+            .notice(Notice(.connectionLost(host: ana))), .notice(Notice(.nothingBefore)),
             .notice(Notice(NetworkError.every.first { $0.isOutage } ?? .hostFull)), .noticeCleared(code: "hostFull"),
             .broker(BrokerReport(.connected)), .broker(BrokerReport(.unreachable("the line is dead"))),
             .broker(BrokerReport(.refused("no"))), .broker(BrokerReport(.untrusted("no"))),

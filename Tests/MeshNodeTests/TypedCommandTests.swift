@@ -247,6 +247,25 @@ struct TypedCommandTests {
     }
 
     @Test(
+        "a command with an argument of another form says what it needs",
+        arguments: [
+            ("seek later", "Type seek and a time such as 1:30."), ("shuffle maybe", "Type shuffle and on or off."),
+            ("volume loud", "Type volume and a number from 0 to 100."),
+            ("move 1", "Type move and two numbers of the list: the song, and its new place."),
+            ("move 1 999", "Type move and two numbers of the list: the song, and its new place."),
+        ])
+    func otherForm(line: String, suggestion: String) {
+        #expect(notice(line, as: .host)?.code == "incompleteCommand")
+        #expect(notice(line, as: .host)?.suggestion == suggestion)
+    }
+
+    @Test("help of a command explains the commands that its line mentions")
+    func relatedCommands() {
+        let lines = CommandReader(.host).help(CommandReader(.host).commands.first { $0.word == "play" })
+        #expect(lines.map { $0.split(separator: " ").first } == ["play", "shuffle", "playlist", "The"])
+    }
+
+    @Test(
         "a typing error is answered with the command that was meant",
         arguments: [
             ("vot 2", "Try: vote SONG, or help."), ("ovte 2", "Try: vote SONG, or help."),

@@ -33,9 +33,15 @@ export class Shelves {
     }
 }
 
+function emptyText(shelf) {
+    if (shelf === "heard") return t`Nothing was played before.`;
+    if (shelf === "artists") return t`There are no artists.`;
+    return shelf === "albums" ? t`There are no albums.` : t`There are no songs.`;
+}
+
 /** The text about a shelf. */
 export function shelfText({ shelf, title }, total) {
-    if (!total) return shelf === "heard" ? t`Nothing was played before.` : t`There is nothing there.`;
+    if (!total) return emptyText(shelf);
     if (shelf === "artists") return plural(total, "{1} artist.", "{1} artists.");
     if (shelf === "albums") return plural(total, "{1} album.", "{1} albums.");
     if (shelf === "newest") return t`The newest songs first.`;

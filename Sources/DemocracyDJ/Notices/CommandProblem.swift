@@ -6,9 +6,9 @@ import MeshProtocol
 /// `NetworkError`. `docs/reference.md`, "Notices", has the same rows.
 public enum CommandProblem: Hashable, Sendable {
     /// The line is not a valid command; and the commands that are.
-    case badCommand(String, expected: String)
+    case badCommand(String, expected: LocalizedText)
     /// The command lacks its argument; what it needs, and what to type after it.
-    case incomplete(String, needs: String, type: String)
+    case incomplete(String, needs: LocalizedText, type: LocalizedText)
     /// The text is the beginning of several names.
     case severalMeant(String, [String])
     /// The text is not a guest's full name, but the beginning of one or more names.

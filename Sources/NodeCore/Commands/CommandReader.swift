@@ -29,7 +29,8 @@ public struct CommandReader: Sendable {
             return command.meaning(command.counted(rest, choice) ?? rest)
         }
         let expected = commands.filter(\.isForPrograms).map { $0.usage(forProgram: true) }.joined(separator: ", ")
-        return .notice(.badCommand([word, rest].filter { !$0.isEmpty }.joined(separator: " "), expected: expected))
+        return .notice(
+            .badCommand([word, rest].filter { !$0.isEmpty }.joined(separator: " "), expected: "\(expected)"))
     }
 
     /// Reads the request of a page. Nil for a command that this page does not have.
@@ -56,18 +57,18 @@ public struct CommandReader: Sendable {
         let spaced = UntrustedText.shown(String(line.map { $0.isWhitespace ? " " : $0 }))
         guard let (word, rest) = Self.split(spaced) else { return nil }
         guard let command = commands.first(where: { $0.isNamed(word.lowercased()) }) else {
-            let expected = nearest(to: word).map { "\($0.usage()), or help" } ?? "help"
+            let expected: LocalizedText = nearest(to: word).map { "\($0.usage()), or help" } ?? "help"
             return .notice(.badCommand(rest.isEmpty ? word : "\(word) \(rest)", expected: expected))
         }
         switch command.parameter {
-        case nil where !rest.isEmpty: return .notice(.badCommand("\(word) \(rest)", expected: command.usage()))
+        case nil where !rest.isEmpty: return .notice(.badCommand("\(word) \(rest)", expected: "\(command.usage())"))
         case .command: return help(rest)
         case .span, .playlist, .decibels: return command.meaning(rest)
         case .appointee where rest.isEmpty: return command.meaning(rest)
         case .song, .placedSong, .percent, .place, .choice, .group, .guest, .guestAndSpan, .outcast, .appointee,
             .driver, .host, .words,
             .digits:
-            guard rest.isEmpty else { return command.meaning(of: rest, choice) }
+            guard rest.isEmpty else { return command.complete(rest, choice) }
             if let problem = choice.emptyList(for: command.parameter) { return .notice(problem) }
             return .notice(command.incomplete)
         case nil: return command.meaning("")
@@ -82,12 +83,13 @@ public struct CommandReader: Sendable {
         return .lines(help(command))
     }
 
-    /// Explains each command in one line, or only `command`. `isComplete` adds the commands that another command's line
+    /// Explains each command in one line, or only `command` and those that its line mentions. `isComplete` adds the commands that another command's line
     /// mentions.
     public func help(_ command: NodeCommand? = nil, isComplete: Bool = false) -> [String] {
         // A reader of this text already knows `help`.
         let explained =
-            command.map { [$0] } ?? commands.filter { $0.word != "help" && (isComplete || $0.explainedBy == nil) }
+            command.map { one in [one] + commands.filter { $0.explainedBy == one.word } }
+            ?? commands.filter { $0.word != "help" && (isComplete || $0.explainedBy == nil) }
         let column = (explained.map { $0.usage().count }.max() ?? 0) + 2
         let lines = explained.map { command in
             let usage = command.usage()
@@ -183,6 +185,15 @@ extension NodeCommand {
         case .words, .command, .span, .playlist, .decibels, nil:
             .incomplete(word, needs: "a word or two", type: "the words")
         }
+    }
+
+    /// The meaning of the command with this text. A text of another form is answered with what the command needs.
+    fileprivate func complete(_ text: String, _ choice: SongChoice) -> Meaning {
+        let meaning = meaning(of: text, choice)
+        let hasForm = [.placedSong, .percent, .place, .choice].contains(parameter)
+        let bad = Notice(.badCommand("", expected: "")).code
+        guard hasForm, case .input(.notice(let notice)) = meaning, notice.code == bad else { return meaning }
+        return .notice(incomplete)
     }
 
     /// A program's argument with a list number replaced by the song's identifier. Nil if the number is not in the list.

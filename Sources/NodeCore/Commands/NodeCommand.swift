@@ -112,29 +112,29 @@ public struct NodeCommand: Sendable {
     /// Every command, in the order of `help`.
     public static let all: [NodeCommand] = [
         NodeCommand(
-            "play", driver, or: ["resume"], title: "Play", "continues, or starts the next song; shuffle, playlist"
+            "play", driver, or: ["resume"], title: "Play", "continues, or starts the next song; also shuffle, playlist"
         ) { _ in
             .input(.host(.play))
         },
-        NodeCommand("pause", driver, title: "Pause", "pauses; volume 40, duck and unduck set the volume; seek 1:30") {
+        NodeCommand("pause", driver, title: "Pause", "pauses; also volume 40, duck, unduck, seek 1:30") {
             _ in
             .input(.host(.pause))
         },
-        NodeCommand("skip", driver, title: "Skip", "plays the next song; previous plays the one before") { _ in
+        NodeCommand("skip", driver, title: "Skip", "plays the next song; also previous") { _ in
             .input(.host(.skip))
         },
         NodeCommand(
-            "search", [.host], of: .words, "looks for songs; artists, albums, newest, history, open, more"
+            "search", [.host], of: .words, "finds songs; also artists, albums, newest, history, open, more"
         ) {
             .input(.host(.search(SongQuery($0))))
         },
         NodeCommand(
-            "add", driver, of: .song(.added), title: "Add", "adds a song to the queue; next, move, unpin: its position"
+            "add", driver, of: .song(.added), title: "Add", "adds a song to the queue; also next, move, unpin"
         ) {
             .input(.host(.add($0)))
         },
         NodeCommand(
-            "remove", driver, of: .song(.queued), "removes a song; clear removes all, and undo restores them"
+            "remove", driver, of: .song(.queued), "removes a song; also clear, undo"
         ) {
             .input(.host(.remove($0)))
         },
@@ -183,7 +183,8 @@ public struct NodeCommand: Sendable {
             "plays this playlist while the queue is empty; without a name, all songs"
         ) { .input(.host(.choosePlaylist($0))) },
         NodeCommand(
-            "kick", driver, of: .guest, title: "Kick", "kicks a guest; ban, unban, bans, invite, driver, passenger"
+            "kick", driver, of: .guest, title: "Kick",
+            "kicks a guest; also ban, unban, bans, invite, driver, passenger"
         ) { .input(.host(.kick($0))) },
         NodeCommand(
             "ban", driver, of: .guestAndSpan, explainedBy: "kick",
@@ -212,7 +213,7 @@ public struct NodeCommand: Sendable {
             .input(.guest(.takeBackVote($0)))
         },
         NodeCommand(
-            "search", [.guest], of: .words, "looks for songs; artists, albums, newest, history, open, more"
+            "search", [.guest], of: .words, "finds songs; also artists, albums, newest, history, open, more"
         ) {
             .input(.guest(.search(SongQuery($0))))
         },
@@ -220,7 +221,7 @@ public struct NodeCommand: Sendable {
             "suggest", passengers, of: .song(.suggested), title: "Suggest", "suggests a song that you have found"
         ) { .input(.guest(.suggest($0))) },
         NodeCommand(
-            "skip", passengers, title: "Vote to skip", "votes to skip the song; a co-host: remove, move, kick"
+            "skip", passengers, title: "Vote to skip", "votes to skip the song; for a co-host also remove, move, kick"
         ) { _ in .input(.guest(.skip)) },
         NodeCommand(
             "remove", passengers, of: .song(.queued), explainedBy: "skip",
@@ -271,7 +272,7 @@ public struct NodeCommand: Sendable {
             .input(.guest(.more))
         },
         NodeCommand("retry", driver, "tries the radio again, now") { _ in .input(.retry) },
-        NodeCommand("retry", passengers, "looks for a host again; join picks one; hosts, forget") { _ in
+        NodeCommand("retry", passengers, "looks for a host again; also join, hosts, forget") { _ in
             .input(.retry)
         },
         NodeCommand("hosts", [.guest], explainedBy: "retry", "lists the hosts that you have joined, and those in range")

@@ -48,8 +48,8 @@ package struct PairingReporter {
 
     func badCommand(_ line: String) {
         switch form {
-        case .people: StandardOutput.write("! \(Notice(.badCommand(line, expected: Self.usage)).sentences)")
-        case .programs: notice(Notice(.badCommand(line, expected: Self.programUsage)))
+        case .people: StandardOutput.write("! \(Notice(.badCommand(line, expected: "\(Self.usage)")).sentences)")
+        case .programs: notice(Notice(.badCommand(line, expected: "\(Self.programUsage)")))
         }
     }
 
