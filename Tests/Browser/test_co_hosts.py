@@ -71,6 +71,27 @@ def test_a_guest_is_told_that_it_is_a_co_host_and_that_it_is_none_any_more(
     expect(toast).to_contain_text("You are no longer a co-host.")
 
 
+def test_the_newest_message_about_the_role_replaces_the_one_before(make_server: MakeServer, open_page: Open) -> None:
+    car = make_server(guest_connected())
+    page = open_page(car, "phone")
+    car.show(guest_driving())
+    expect(page.locator(".toast")).to_contain_text("You are a co-host now.")
+    car.show(guest_connected())
+    expect(page.locator(".toast")).to_contain_text("You are no longer a co-host.")
+    expect(page.locator(".toast")).to_have_count(1)
+
+
+def test_on_the_smallest_phone_no_word_of_a_row_is_broken(car: StandIn, page: Page) -> None:
+    page.set_viewport_size({"width": 320, "height": 568})
+    row = page.locator("#panel-queue .song").first
+    heights = row.evaluate(
+        "row => ['.title', '.wish'].map(part => row.querySelector(part)).map(text => text.getBoundingClientRect().height"
+        " / parseFloat(getComputedStyle(text).fontSize))"
+    )
+    # A line is at most 1.5 times as high as its letters: "Headlights" has one, and "Vote counted" two.
+    assert heights[0] < 1.6 and heights[1] < 3.1, heights
+
+
 def test_a_co_host_that_loads_its_page_again_is_not_told_again(car: StandIn, page: Page) -> None:
     page.reload()
     shows(page, car)

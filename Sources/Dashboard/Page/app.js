@@ -56,7 +56,7 @@ const stream = new Stream({
         learnNames(newest);
         undo.take(newest.undo);
         if (isBack) dashboard?.searchAgain();
-        if (news) say(news.message, news.suggestion, limits.news);
+        if (news) say(news.message, news.suggestion, limits.news, "coHost");
         node.landed();
         draw();
         node.flush();
@@ -79,14 +79,15 @@ const node = new PageNode({
     say: (message, suggestion) => say(message, suggestion),
 });
 
-/** Shows a message of the page itself for this many seconds. */
-function say(message, suggestion = null, dismissAfter = limits.passingNotice) {
+/** Shows a message of the page itself for this many seconds. It replaces an earlier one with the same code. */
+function say(message, suggestion = null, dismissAfter = limits.passingNotice, code = "page") {
     ownNoticesMade += 1;
     const notice = {
-        id: `page ${ownNoticesMade}`, code: "page", kind: "toast", critical: false, message, suggestion, button: null,
+        id: `page ${ownNoticesMade}`, code, kind: "toast", critical: false, message, suggestion, button: null,
         dismissAfter,
     };
-    ownNotices = [...ownNotices, notice].slice(-limits.ownToasts);
+    const others = ownNotices.filter((one) => code === "page" || one.code !== code);
+    ownNotices = [...others, notice].slice(-limits.ownToasts);
     draw();
 }
 
