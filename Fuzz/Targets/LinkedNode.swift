@@ -136,6 +136,7 @@ struct LinkedNode {
         case .failed(_, _, let end): self.end = end
         case .guessedWrong, .invitationUsed, .unansweredProofs: try invariant(false, "this node has no PIN")
         case .carrier, .route, .carrierEnded: try invariant(false, "this node is no relay and behind none")
+        case .probed: try invariant(false, "this node probes no relay")
         case .latestHasLeft, .roundTrip, .askedForRoom: try invariant(peer != nil, "\(event) before the link is up")
         }
     }

@@ -153,7 +153,7 @@ public actor MultipeerClient {
         case .failed: await manager?.linksChanged()
         case .admitted, .guessedWrong, .invitationUsed, .unansweredProofs, .roundTrip, .asked, .latestHasLeft,
             .acknowledged, .carrier,
-            .route, .carrierEnded, .askedForRoom:
+            .route, .carrierEnded, .askedForRoom, .probed:
             break
         }
     }

@@ -34,15 +34,26 @@ public enum Discovery: Sendable {
     case accepted(any MeshTransport, refusing: RefusalReason?)
 }
 
-/// A host in range.
+/// A host in range, or one behind a relay in range.
 public struct FoundHost: Sendable {
-    /// The host as it advertises itself: the head of its identifier, and its name. A hint, not a proof.
+    /// The host as it advertises itself: the head of its identifier, and its name. A hint, not a proof. A relay has room
+    /// for a shorter head and name of its host.
     public let peer: Peer
+    /// The relay that was heard instead of the host, by the head of its identifier. Nil for the host itself.
+    public let relay: Peer.ID?
+    /// Hops from the relay to the host, by the relay's account. 0 for the host itself.
+    public let hops: Int
     private let make: @Sendable (_ expecting: Peer.ID?) -> any MeshTransport
 
-    /// A host. `transport` makes an unused transport to it, which accepts only the expected peer if there is one.
-    public init(peer: Peer, transport: @escaping @Sendable (_ expecting: Peer.ID?) -> any MeshTransport) {
+    /// A host, or a relay with its hops to the host. `transport` makes an unused transport to the heard node, which
+    /// accepts only the expected peer if there is one.
+    public init(
+        peer: Peer, relay: Peer.ID? = nil, hops: Int = 0,
+        transport: @escaping @Sendable (_ expecting: Peer.ID?) -> any MeshTransport
+    ) {
         self.peer = peer
+        self.relay = relay
+        self.hops = hops
         make = transport
     }
 

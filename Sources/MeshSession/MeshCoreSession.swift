@@ -287,7 +287,7 @@ public actor MeshCoreSession {
         case .link(_, .carrier), .link(_, .route), .link(_, .carrierEnded), .link(_, .askedForRoom): break
         case .link(_, .admitted), .link(_, .guessedWrong), .link(_, .invitationUsed), .link(_, .unansweredProofs),
             .link(_, .latestHasLeft),
-            .link(_, .roundTrip), .link(_, .asked), .forgot:
+            .link(_, .roundTrip), .link(_, .probed), .link(_, .asked), .forgot:
             break
         case .report(_, _, let report): listeners.deliver(.linkReport(report))
         }

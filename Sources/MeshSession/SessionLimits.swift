@@ -19,6 +19,12 @@ public enum SessionLimits {
     /// Time that a closing guest or endpoint waits for acknowledgements: several round trips with the largest outbox over
     /// Bluetooth take less.
     public static let flush: Duration = .seconds(20)
+    /// Time that a guest which may use relays waits for its host itself, or a shorter route, after it has heard a relay:
+    /// several advertising intervals.
+    public static let relayPause: Duration = .seconds(1)
+    /// Time for the answer to a ping or a probe, unless the caller gives another. The peer of a link that is silent for
+    /// longer counts as lost.
+    public static let answer: Duration = .seconds(2)
     /// Changes of a session's state that wait for a listener: more than any session has.
     public static let sessionStates = 16
 }

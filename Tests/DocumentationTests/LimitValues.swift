@@ -265,6 +265,8 @@ extension LimitTable {
             .init("longestGuestPause", SessionLimits.longestGuestPause),
             .init("guestDial", SessionLimits.guestDial),
             .init("flush", SessionLimits.flush),
+            .init("relayPause", SessionLimits.relayPause),
+            .init("answer", SessionLimits.answer),
             .init("sessionStates", SessionLimits.sessionStates),
         ])
 

@@ -67,7 +67,7 @@ extension MeshCore {
     public func place(of id: LinkID) -> CircuitPlace? { links[id]?.place }
 
     /// The largest SDU of a circuit that fits a record of a link.
-    private func largestSDU(over id: LinkID) -> Int {
+    func largestSDU(over id: LinkID) -> Int {
         min(Limits.innerSDUBytes, (links[id]?.sendMTU ?? 0) - Limits.sduBytes + Limits.innerSDUBytes)
     }
 
@@ -143,6 +143,7 @@ extension MeshCore {
 
     /// A circuit may send. If this node has requested it for another circuit, that one is now open too.
     private mutating func ready(_ circuit: CircuitPlace.Circuit) -> [Action] {
+        if circuitEnds.probes.contains(circuit) { return reachedHost(circuit) }
         guard let other = circuitEnds.relayed[circuit] else { return [.wake(circuit.link)] }
         let sendMTU = links[circuit.link]?.circuits.sendMTU(of: circuit.number) ?? Limits.leastSDUBytes
         let mtu = min(sendMTU, largestSDU(over: circuit.link))
@@ -183,6 +184,7 @@ extension MeshCore {
             return [.wake(other.link)]
         }
         circuitEnds.offered[circuit] = nil
+        if circuitEnds.probes.remove(circuit) != nil { return [.tell(circuit.link, .probed(circuit.number, end))] }
         guard let inner = circuitEnds.inner[circuit] else { return [] }
         if links[inner]?.lingersUntil != nil { return leaveCircuit(inner, afterFinalFrame: false) }
         return update(inner) { $0.end(.circuit(end)) }

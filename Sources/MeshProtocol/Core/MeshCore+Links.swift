@@ -13,8 +13,11 @@ public enum LinkEvent: Hashable, Sendable {
     case acknowledged(upTo: UInt64, in: ConversationKey)
     /// The last state update has been sent, so a newer one may follow.
     case latestHasLeft
-    /// The round-trip time of a ping.
-    case roundTrip(Duration)
+    /// The round-trip time of the ping with this number.
+    case roundTrip(Duration, ping: UInt64)
+    /// The circuit of a probe with this number has ended. Only `tooFar` is the answer of the probed relay. Nil if the
+    /// circuit has reached a host.
+    case probed(UInt64, CircuitEnd?)
     /// The peer has pinged this side, which itself pings less often.
     case asked
     /// A link to a relay, or to a node behind this one, is up, and circuits may be opened on it. On the side that
@@ -94,7 +97,7 @@ extension MeshCore {
         case .received(let unit) where links.isCarrier(id): return receivedOnCarrier(unit, on: id)
         case .received(let unit): return received(unit, on: id)
         case .acknowledged(let number): return acknowledged(upTo: number, on: id)
-        case .roundTrip(let time): return [.tell(id, .roundTrip(time))]
+        case .roundTrip(let time, let number): return [.tell(id, .roundTrip(time, ping: number))]
         case .asked: return [.tell(id, .asked)]
         case .heed(let note): return [.heed(id, note)]
         case .circuit(let frame): return circuit(frame, on: id)

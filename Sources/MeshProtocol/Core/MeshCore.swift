@@ -179,6 +179,8 @@ public struct MeshCore: Sendable {
         var inner: [CircuitPlace.Circuit: LinkID] = [:]
         /// Circuits that were offered to the owner, and the SDUs that have arrived in them since.
         var offered: [CircuitPlace.Circuit: [[UInt8]]] = [:]
+        /// Circuits that measure the time to a relay.
+        var probes: Set<CircuitPlace.Circuit> = []
         /// The relayed circuits: each end with the other one.
         var relayed: [CircuitPlace.Circuit: CircuitPlace.Circuit] = [:]
     }

@@ -47,7 +47,7 @@ extension LinkMachine {
             control.enqueue(.pong(number))
             if let own = liveness.follow(now: now) { control.enqueue(.ping(own)) }
             return liveness.isAsked ? [.wake, .asked] : [.wake]
-        case .pong(let number): return liveness.answered(number, now: now).map { [.roundTrip($0)] } ?? []
+        case .pong(let number): return liveness.answered(number, now: now).map { [.roundTrip($0, ping: number)] } ?? []
         case .air(let note): return [.heed(note)]
         case .circuitOpen, .circuitData, .circuitCredit, .circuitClose: return [.circuit(frame)]
         case .route(let route) where role == .initiator: return [.route(route)]

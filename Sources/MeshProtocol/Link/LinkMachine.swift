@@ -47,8 +47,8 @@ struct LinkMachine: Sendable {
         case received(MessageUnit)
         /// The peer has everything up to this number.
         case acknowledged(UInt64)
-        /// The round-trip time of a ping.
-        case roundTrip(Duration)
+        /// The round-trip time of the ping with this number.
+        case roundTrip(Duration, ping: UInt64)
         /// The peer has pinged this side, which itself pings less often.
         case asked
         /// A note of the peer's radio about this link.
@@ -269,6 +269,14 @@ struct LinkMachine: Sendable {
         guard case .connected = phase else { return [] }
         control.enqueue(.ping(liveness.doubt(now: now)))
         return [.wake]
+    }
+
+    /// Pings the peer at once, to measure the round trip. Returns the ping's number.
+    mutating func measure(now: MeshInstant) -> UInt64? {
+        guard case .connected = phase else { return nil }
+        let number = liveness.ask(now: now)
+        control.enqueue(.ping(number))
+        return number
     }
 
     /// Sends the route of circuits to an initiator.

@@ -27,6 +27,8 @@ public actor MeshEndpoint {
     var waitingSends = WaitingSends()
     /// Callers that wait until everything is acknowledged.
     var flushing: [Int: CheckedContinuation<Void, Never>] = [:]
+    /// Pings and probes that wait for their answers.
+    var measurements = Measurements()
     /// What `peerEvents` has reported.
     var reported = ReportedPeers()
     /// The tasks that accept guests, each with what ends it.
@@ -74,8 +76,7 @@ public actor MeshEndpoint {
     ) async throws(MeshCoreError) -> MeshCore.LinkID {
         let sendMTU = min(await transport.sendMTU, Limits.sduBytes)
         guard sendMTU > 0 else { throw .transportNotConnected }
-        lastLink += 1
-        let id = lastLink
+        let id = nextLink()
         let framesPerSecond = await transport.framesPerSecond
         let expected = await transport.expectedPeer
         let advertised = await transport.advertisedFlags
@@ -92,6 +93,12 @@ public actor MeshEndpoint {
         }
         watchDeadline(of: id)
         return id
+    }
+
+    /// A number for a link. No number is used twice.
+    func nextLink() -> MeshCore.LinkID {
+        lastLink += 1
+        return lastLink
     }
 
     /// The application has stored a peer's reliable messages up to this one.
@@ -123,6 +130,7 @@ public actor MeshEndpoint {
         sink.finish()
         makeRoom()
         endWaiting()
+        measurements.endAll()
         for id in core.allLinks { perform(core.leave(id, saying: reason)) }
         await untilAllAreClosed()
         for (discovery, task) in hosting {
@@ -149,13 +157,15 @@ public actor MeshEndpoint {
             case .forgot(let key):
                 emit(.forgot(key))
                 sendWaiting()
+            case .circuitEnded(let id): links.removeValue(forKey: id)?.timer?.cancel()
             // An endpoint accepts no circuits.
-            case .circuitOffered, .circuitEnded: break
+            case .circuitOffered: break
             }
         }
     }
 
     private func tell(_ event: LinkEvent, of id: MeshCore.LinkID) {
+        noteAnswer(event, on: id)
         switch event {
         case .connected:
             watchDeadline(of: id)
@@ -163,7 +173,9 @@ public actor MeshEndpoint {
         case .acknowledged:
             sendWaiting()
             checkFlush()
-        case .roundTrip(let time):
+        case .probed: return
+        case .carrier: watchDeadline(of: id)
+        case .roundTrip(let time, _):
             links[id]?.report.roundTrip = time
             // In a separate task: the controller needs time for the signal strength, and reading must continue.
             Task { await self.report(id) }

@@ -10,7 +10,7 @@ struct GuestMachine: Sendable {
         case browse
         /// Stop looking.
         case stopBrowsing
-        /// Dial a found host: answer with `failed` or `connected`.
+        /// Dial a found host, or a relay to it: answer with `failed` or `connected`.
         case dial(Peer.ID, expecting: Peer.ID?)
         /// Call `resumed` after this time.
         case pause(Duration)
@@ -40,18 +40,24 @@ struct GuestMachine: Sendable {
     /// Whether it has not started yet.
     var isIdle: Bool { state == .idle }
 
+    /// Whether it looks for its host.
+    var isBrowsing: Bool { state == .browsing }
+
     /// The guest starts.
     mutating func start() -> [Action] {
         state = .browsing
         return [.show(.connecting), .beginPatience, .browse]
     }
 
-    /// A host was heard.
-    mutating func found(_ host: Peer.ID) -> [Action] {
-        guard state == .browsing, wanted.map({ Identity.mayBeSame($0, host) }) != false else { return [] }
+    /// A host was heard, or a relay to it. A relay proves another key than the host's.
+    mutating func found(_ host: Peer.ID, behind relay: Peer.ID? = nil) -> [Action] {
+        guard state == .browsing, isWanted(host) else { return [] }
         state = .dialling
-        return [.stopBrowsing, .dial(host, expecting: wanted)]
+        return [.stopBrowsing, .dial(relay ?? host, expecting: relay == nil ? wanted : nil)]
     }
+
+    /// Whether a host may be the one that is wanted.
+    func isWanted(_ host: Peer.ID) -> Bool { wanted.map { Identity.mayBeSame($0, host) } != false }
 
     /// The dialled host has admitted this node. From now on it is the only one.
     mutating func connected(_ peer: Peer.ID) -> [Action] {

@@ -20,6 +20,13 @@ public actor MeshGuest {
         public var host: Peer.ID?
         /// The state that an earlier guest with this identity remembered.
         public var remembered: [ConversationKey: MeshCore.Remembered]
+        /// The name of the host, as a person types it, if its identifier is not known. The first host with this name is
+        /// meant.
+        public var hostName: String?
+        /// The secret that this guest can prove, such as a PIN.
+        public var secret: JoiningSecret?
+        /// Whether this guest may join its host through relays of the same service.
+        public var usesRelays = false
         /// The time without a host after which the guest ends with `MeshCoreError.unreachable`. Nil for no limit.
         public var patience: Duration?
 
@@ -37,13 +44,19 @@ public actor MeshGuest {
         }
     }
 
-    private let discovery: any MeshDiscovery
-    private let endpoint: MeshEndpoint
+    let discovery: any MeshDiscovery
+    let endpoint: MeshEndpoint
     private let patience: Duration?
-    private let logger: Logger
-    private var machine: GuestMachine
-    /// The hosts in range.
+    let logger: Logger
+    var machine: GuestMachine
+    /// The hosts and relays in range, each by the head of its own identifier.
     private var hosts: [Peer.ID: FoundHost] = [:]
+    private let hostName: NodeName?
+    private let usesRelays: Bool
+    /// The end of the wait for a shorter route.
+    private var choosing: Task<Void, Never>?
+    /// The links to the host and to the relay next to this node.
+    var route = GuestPath()
     private var inbox = GuestInbox()
     private var states = ConnectionStates()
     /// Senders that wait for the first connection.
@@ -69,11 +82,13 @@ public actor MeshGuest {
         self.logger = logger
         patience = configuration.patience
         machine = GuestMachine(wanted: configuration.host)
-        endpoint = MeshEndpoint(
-            core: MeshCore(
-                identity: configuration.identity, name: configuration.name, service: configuration.service,
-                remembered: configuration.remembered),
-            logger: logger)
+        hostName = configuration.hostName.map { NodeName(untrusted: $0) }
+        usesRelays = configuration.usesRelays
+        var core = MeshCore(
+            identity: configuration.identity, name: configuration.name, service: configuration.service,
+            remembered: configuration.remembered)
+        core.secret = configuration.secret
+        endpoint = MeshEndpoint(core: core, logger: logger)
     }
 
     // MARK: State and messages
@@ -217,19 +232,53 @@ public actor MeshGuest {
 
     private func received(_ discovery: Discovery) {
         switch discovery {
-        case .found(let host):
-            hosts[host.peer.id] = host
-            perform(machine.found(host.peer.id))
+        case .found(let host): found(host)
         case .lost(let peer): hosts[peer.id] = nil
         case .accepted(let transport, _): Task { await transport.close() }
         }
     }
 
+    private func found(_ host: FoundHost) {
+        guard isPerhapsMeant(host) else { return }
+        hosts[host.relay ?? host.peer.id] = host
+        guard host.relay != nil else { return perform(machine.found(host.peer.id)) }
+        guard choosing == nil, machine.isBrowsing else { return }
+        choosing = Task {
+            try? await Task.sleep(for: SessionLimits.relayPause)
+            self.chooseRelay()
+        }
+    }
+
+    private func isPerhapsMeant(_ found: FoundHost) -> Bool {
+        guard usesRelays || found.relay == nil else { return false }
+        guard host == nil, let name = hostName else { return true }
+        // An advertisement has room for the beginning of a name.
+        return [name.text, name.advertised, name.advertisedByRelay].contains {
+            TypedName.isMeant(found.peer.name, by: $0)
+        }
+    }
+
+    /// Dials the relay with the fewest hops to the host. The host itself was not heard for some time.
+    private func chooseRelay() {
+        choosing = nil
+        let relays = hosts.values.compactMap { host in host.relay.map { (relay: $0, host: host) } }
+        guard let best = relays.min(by: { ($0.host.hops, $0.relay) < ($1.host.hops, $1.relay) }) else { return }
+        perform(machine.found(best.host.peer.id, behind: best.relay))
+    }
+
     private func received(_ event: EndpointEvent) async {
-        guard case .link(_, let event) = event else { return }
+        guard case .link(let id, let event) = event else { return }
         switch event {
+        case .carrier(let relay, let route):
+            await openCircuit(on: id, of: relay, route)
+        case .carrierEnded:
+            guard route.carrier == id else { return }
+            route.carrierEnded()
+            endDial()
+            perform(machine.failed(nil))
         case .connected(let peer):
             endDial()
+            route.connected(id)
             host = peer
             perform(machine.connected(peer.id))
             for waiting in waitingForHost.values { waiting.resume(returning: peer.id) }
@@ -237,9 +286,12 @@ public actor MeshGuest {
         case .received(let message):
             while !inbox.hasRoom { await withCheckedContinuation { inbox.waitForRoom($0) } }
             inbox.append(message)
-        case .ended(_, let end): perform(machine.lost(end))
+        case .ended(_, let end):
+            if end != .replaced { await leaveCarrier() }
+            perform(machine.lost(end))
         case .failed(_, _, let end):
             endDial()
+            await leaveCarrier()
             perform(machine.failed(end))
         default: break
         }
@@ -252,7 +304,7 @@ public actor MeshGuest {
             switch action {
             case .browse: browse(true)
             case .stopBrowsing: browse(false)
-            case .dial(let head, let expected): dial(head, expecting: expected)
+            case .dial(let node, let expected): dial(node, expecting: expected)
             case .pause(let time):
                 pausing = Task {
                     try? await Task.sleep(for: time)
@@ -318,6 +370,7 @@ public actor MeshGuest {
 
     private func end(_ error: MeshCoreError?) {
         pausing?.cancel()
+        choosing?.cancel()
         if let transport = dialling?.transport { Task { await transport.close() } }
         endDial()
         inbox.finish(error)

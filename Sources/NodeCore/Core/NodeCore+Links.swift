@@ -27,7 +27,7 @@ extension NodeCore {
 
     private mutating func told(_ event: LinkEvent, of id: MeshCore.LinkID) {
         switch event {
-        case .roundTrip(let time):
+        case .roundTrip(let time, _):
             links.answered(id, after: time)
             return emit(.measure(id))
         case .asked: return emit(.measure(id))
@@ -90,7 +90,7 @@ extension NodeCore {
         case .route(let route): return follow { $0.routeChanged(route, on: id, $1) }
         case .askedForRoom: return askedForRoom(on: id)
         case .carrierEnded(let peer, let end): return carrierEnded(peer, end, on: id)
-        case .acknowledged, .latestHasLeft, .guessedWrong, .invitationUsed, .unansweredProofs: break
+        case .acknowledged, .latestHasLeft, .guessedWrong, .invitationUsed, .unansweredProofs, .probed: break
         }
         steps.append(.link(id, event))
     }

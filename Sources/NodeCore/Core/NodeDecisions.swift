@@ -249,7 +249,7 @@ struct NodeDecisions: Sendable {
                 ask(.multipeerEvent(.messageDelivered(.intent($0), to: key.peer)), &context)
             }
         case .admitted, .connected, .ended, .received, .latestHasLeft, .roundTrip, .asked, .carrier, .route,
-            .carrierEnded, .askedForRoom:
+            .carrierEnded, .askedForRoom, .probed:
             return []
         case .invitationUsed: return noteInvitations(&context)
         case .unansweredProofs:

@@ -80,4 +80,14 @@ struct GuestMachineTests {
         #expect(machine.patienceIsOver().contains(.end(.unreachable)))
         #expect(machine.resumed() == [])
     }
+
+    @Test("a relay proves its own key, so the host's is not expected of it")
+    func relay() {
+        var machine = GuestMachine(wanted: Self.car)
+        _ = machine.start()
+        #expect(machine.found("99999999", behind: "aaaaaaaa") == [])
+        #expect(machine.found("01234567", behind: "aaaaaaaa") == [.stopBrowsing, .dial("aaaaaaaa", expecting: nil)])
+        #expect(!machine.isBrowsing)
+        #expect(machine.connected(Self.car) == [.endPatience, .show(.connected)])
+    }
 }

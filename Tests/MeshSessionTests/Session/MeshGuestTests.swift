@@ -109,6 +109,38 @@ struct MeshGuestTests {
         await host.stop()
     }
 
+    @Test("a guest finds its host by a name as people type it, and measures the way to it")
+    func measures() async throws {
+        let town = try Town()
+        let host = town.endpoint("Dad's Car")
+        let other = town.endpoint("Mum's Car")
+        for (address, one) in [("car", host), ("van", other)] {
+            let events = try await one.peerEvents
+            Task { for await _ in events {} }
+            try await one.host(on: town.manager(address, of: one))
+        }
+        var configuration = MeshGuest.Configuration(name: "Ana", service: town.service)
+        configuration.hostName = "DAD\u{2019}S CAR"
+        let guest = MeshGuest(on: try town.manager("ana"), configuration: configuration)
+        let states = EventQueue(await guest.connectionState)
+        #expect(await guest.ping() == nil)
+        try await guest.executeThenClose { _ in
+            _ = try await states.first { $0 == .connected ? true : nil }
+            let path = try #require(await guest.path())
+            #expect(path.hops == 1 && path.relay == nil)
+            #expect(await guest.host?.displayName == "Dad's Car")
+            #expect(try #require(await guest.ping()) > .zero)
+            #expect(await guest.ping(hop: 1) != nil)
+            #expect(await guest.ping(hop: 2) == nil)
+            try town.air.cut()
+            _ = try await states.first { if case .reconnecting = $0 { true } else { nil } }
+            #expect(await guest.ping() == nil)
+            #expect(await guest.path() == nil)
+        }
+        await host.stop()
+        await other.stop()
+    }
+
     @Test("a guest starts once, and its messages have one listener")
     func once() async throws {
         let guest = try Town().guest("Ana")
