@@ -206,7 +206,7 @@ let package = Package(
                 "Bearers", "BLETransport", "BrokerBearer", "CLinux", "CoverArt", "Dashboard", "Diagnostics",
                 "FieldTest",
                 "HostIntegration", "LANBearer",
-                "MeshNode", "NodeCore", "MusicLibrary",
+                "MeshNode", "MeshProtocol", "MeshSession", "NodeCore", "MusicLibrary",
                 "MusicPlayer", "NodeStore", "TerminalUI", lifecycle,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Subprocess", package: "swift-subprocess"),

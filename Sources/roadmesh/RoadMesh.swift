@@ -21,7 +21,8 @@ struct RoadMesh: AsyncParsableCommand {
         version: RoadMeshVersion.text,
         subcommands: [
             HostCommand.self, GuestCommand.self, ScanCommand.self, DemoCommand.self, DoctorCommand.self,
-            ControlCommand.self, PairCommand.self, FieldTestCommand.self,
+            ControlCommand.self, PairCommand.self, PingCommand.self, TraceCommand.self, PipeCommand.self,
+            FieldTestCommand.self,
         ])
 
     /// The commands that run a node.

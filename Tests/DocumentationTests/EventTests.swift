@@ -69,6 +69,9 @@ struct EventTests {
                 "`drive`.role": roles.subtracting(["scan"]),
                 "`drive`.ending": Set(Drive.Ending.allCases.map(\.rawValue)),
             ]),
+        Group(
+            section: "### Events of a link tool", samples: ProgramSamples.linkTools,
+            words: ["`connection`.state": ProgramSamples.connections]),
     ]
 
     /// Differences between a page and the program for a group.
@@ -95,6 +98,7 @@ struct EventTests {
         #expect(missing.isEmpty, "NodeSamples has no sample of \(missing)")
         #expect(ProgramSamples.outcomes.map(ProgramSamples.place) == Array(ProgramSamples.outcomes.indices))
         #expect(ProgramSamples.isCollectingComplete())
+        #expect(ProgramSamples.linkEvents.map(ProgramSamples.place) == Array(0..<9))
     }
 
     @Test("Each code of a finding is in the reference at its area, and the reference has no other")

@@ -13,7 +13,7 @@ struct ExitCodeTests {
     /// The names of sysexits(3).
     private static let names: [Int32: String] = [
         EX_OK: "EX_OK", EX_USAGE: "EX_USAGE", EX_DATAERR: "EX_DATAERR", EX_UNAVAILABLE: "EX_UNAVAILABLE",
-        EX_CANTCREAT: "EX_CANTCREAT", EX_PROTOCOL: "EX_PROTOCOL", EX_NOPERM: "EX_NOPERM",
+        EX_CANTCREAT: "EX_CANTCREAT", EX_IOERR: "EX_IOERR", EX_PROTOCOL: "EX_PROTOCOL", EX_NOPERM: "EX_NOPERM",
     ]
 
     static func complaints(_ page: Page) -> [String] {

@@ -12,6 +12,7 @@
 @testable import MusicLibrary
 @testable import MusicPlayer
 @testable import TerminalUI
+@testable import roadmesh
 
 /// The limits of bearers, and of the parts around a node. Add new limits here; a test checks this.
 extension LimitTable {
@@ -340,5 +341,32 @@ extension LimitTable {
             .init("question", FixLimits.question),
             .init("settling", FixLimits.settling),
             .init("settlingStep", FixLimits.settlingStep),
+        ])
+
+    static let pipe = LimitTable(
+        "PipeLimits", "Sources/roadmesh/Pipe/PipeLimits.swift",
+        [
+            .init("chunk", PipeLimits.chunk, in: .bytes),
+            .init("window", PipeLimits.window, in: .bytes),
+            .init("socketWindow", PipeLimits.socketWindow, in: .bytes),
+            .init("connections", PipeLimits.connections),
+            .init("outgoing", PipeLimits.outgoing),
+            .init("sessionBytes", PipeLimits.sessionBytes),
+            .init("progressInterval", PipeLimits.progressInterval),
+            .init("farewell", PipeLimits.farewell),
+            .init("connect", PipeLimits.connect),
+            .init("wait", PipeLimits.wait, in: .seconds),
+            .init("longestWait", PipeLimits.longestWait, in: .seconds),
+        ])
+
+    static let ping = LimitTable(
+        "PingLimits", "Sources/roadmesh/Ping/PingLimits.swift",
+        [
+            .init("shownPings", PingLimits.shownPings),
+            .init("leastInterval", PingLimits.leastInterval, in: .seconds),
+            .init("longestInterval", PingLimits.longestInterval, in: .seconds),
+            .init("traceCount", PingLimits.traceCount),
+            .init("traceInterval", PingLimits.traceInterval, in: .seconds),
+            .init("wait", PingLimits.wait, in: .seconds),
         ])
 }

@@ -3,6 +3,7 @@
 import NodeCore
 import DemocracyDJ
 import MeshProtocol
+import MeshSession
 
 @testable import BLETransport
 @testable import Bearers
@@ -128,4 +129,43 @@ enum ProgramSamples {
     }
 
     static func collecting() throws -> [JSON] { try news().map { try JSON(CollectEvent($0, at: 1.5)) } }
+
+    // MARK: A link tool
+
+    /// The events of `ping`, `trace` and `pipe`. A new one does not compile below: add it here, too.
+    static let linkEvents: [LinkToolEvent] = {
+        let car = Peer(id: "c1", name: "Dad's Car")
+        var figures = HopFigures()
+        figures.add(.milliseconds(4))
+        figures.add(.milliseconds(5))
+        return [
+            .ready(car), .path(MeshPath(relay: car, hops: 2, rssi: -60), host: car), .echo(number: 1, hop: 1, nil),
+            .echo(number: 1, hop: 1, .milliseconds(4)), .hop(1, name: "Rita", HopFigures(), rssi: nil),
+            .hop(1, name: "Rita", figures, rssi: -60), .connection(.connected, car), .transfer(PipeProgress()),
+            .bye(exitCode: 74, message: "It is incomplete."),
+        ]
+    }()
+
+    /// The number of an event in the list above, which has two kinds twice.
+    static func place(_ event: LinkToolEvent) -> Int {
+        switch event {
+        case .ready: 0
+        case .path: 1
+        case .echo(_, _, let time): time == nil ? 2 : 3
+        case .hop(_, _, let figures, _): figures.sent == 0 ? 4 : 5
+        case .connection: 6
+        case .transfer: 7
+        case .bye: 8
+        }
+    }
+
+    static let connections = Set(LinkToolEvent.Connection.allCases.map(\.rawValue))
+
+    static func linkTools() throws -> [JSON] {
+        let car = Peer(id: "c1", name: "Dad's Car")
+        let more: [LinkToolEvent] =
+            [.path(MeshPath(relay: nil, hops: 1, rssi: nil), host: car), .bye(exitCode: 0, message: nil)]
+            + LinkToolEvent.Connection.allCases.map { .connection($0, car) }
+        return try (linkEvents + more).map { try JSON(TimedLinkToolEvent($0, at: 1.5)) }
+    }
 }

@@ -19,7 +19,12 @@ from roadmesh_program.town import Town
 
 addresses = (f"radio{number}" for number in itertools.count(1))
 
-pytest_plugins = ["roadmesh_program.measuring", "roadmesh_program.fixtures", "roadmesh_program.brokers"]
+pytest_plugins = [
+    "roadmesh_program.measuring",
+    "roadmesh_program.fixtures",
+    "roadmesh_program.brokers",
+    "roadmesh_program.tools",
+]
 
 
 @pytest.fixture

@@ -89,7 +89,11 @@ def test_a_number_means_the_list_whatever_files_there_are(run: Run, tmp_path: Pa
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        ("help foo", 'There is no command "foo". There are host, guest, scan, demo, doctor, control, pair, fieldtest.'),
+        (
+            "help foo",
+            'There is no command "foo". There are host, guest, scan, demo, doctor, control, pair, ping, trace, pipe, '
+            "fieldtest.",
+        ),
         ("help hsot", 'There is no command "hsot". Did you mean host?'),
         ("host --colour red Car", "There is no option --colour. Try: roadmesh host --help"),
         ("host", "<name> is missing: the name that guests see, for example \"Dad's Car\". Try: roadmesh host --help"),
@@ -128,6 +132,7 @@ def test_help_and_version_are_no_errors(run: Run) -> None:
 PAGES = {
     "roadmesh",
     *(f"roadmesh {command}" for command in ("host", "guest", "scan", "demo", "doctor", "control", "pair", "fieldtest")),
+    *(f"roadmesh {command}" for command in ("ping", "trace", "pipe")),
     *(f"roadmesh pair {command}" for command in ("with", "list", "forget")),
     *(f"roadmesh fieldtest {command}" for command in ("record", "list", "report", "export", "replay", "forget")),
     *(f"roadmesh fieldtest {command}" for command in ("collect", "fleet")),

@@ -33,7 +33,7 @@ struct OptionsTests {
             (["hots", "Car"], "There is no command \"hots\". Did you mean host?"),
             (
                 ["dance"],
-                "There is no command \"dance\". There are host, guest, scan, demo, doctor, control, pair, fieldtest."
+                "There is no command \"dance\". There are host, guest, scan, demo, doctor, control, pair, ping, trace, pipe, fieldtest."
             ),
             (["fieldtest", "lst"], "There is no command \"fieldtest lst\". Did you mean list?"),
             (["fieldtest", "record", "me"], "There is no command \"fieldtest record me\". There are host, guest."),

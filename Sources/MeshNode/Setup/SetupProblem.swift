@@ -4,8 +4,8 @@
 public struct SetupProblem: Error, Hashable, Sendable {
     /// The program's exit codes, except 0 for success. Codes from 64 to 77 come from sysexits(3).
     public enum ExitCode: Int32, Hashable, Sendable, CaseIterable {
-        /// A replay has broken an invariant.
-        case brokenInvariant = 1
+        /// A replay has broken an invariant, or no ping was answered.
+        case failed = 1
         /// The command line is wrong.
         case usage = 64
         /// The input data is wrong.
@@ -14,6 +14,8 @@ public struct SetupProblem: Error, Hashable, Sendable {
         case unavailable = 69
         /// The state folder is not writable.
         case cannotCreate = 73
+        /// A transfer is incomplete.
+        case incomplete = 74
         /// The other side broke the protocol.
         case protocolError = 76
         /// The system denies this user access.

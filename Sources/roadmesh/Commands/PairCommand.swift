@@ -119,7 +119,7 @@ extension NodeOptions {
 }
 
 /// This device's default name.
-private func hostName() -> String {
+func hostName() -> String {
     var buffer = [CChar](repeating: 0, count: 256)
     guard gethostname(&buffer, buffer.count - 1) == 0 else { return "RoadMesh" }
     let name = buffer.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }

@@ -90,7 +90,7 @@ struct ReplayCommand: AsyncParsableCommand {
             StandardError.write("Replaying the drive: \(done) of \(all)")
         }
         for line in result.sentences { StandardOutput.write(line) }
-        if result.violation != nil { throw ExitCode(SetupProblem.ExitCode.brokenInvariant.rawValue) }
+        if result.violation != nil { throw ExitCode(SetupProblem.ExitCode.failed.rawValue) }
     }
 
     /// How often the progress is shown.

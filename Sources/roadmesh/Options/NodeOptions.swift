@@ -149,9 +149,10 @@ struct NodeOptions: ParsableArguments {
         try node(.scan, .make(), name: "scan", demands: [], ProcessInfo.processInfo.environment)
     }
 
-    private func node(
+    /// Creates the parts of a node with this identity. Without a prompt its log goes to standard error.
+    func node(
         _ role: NodeDescription.Role, _ identity: Identity, name: String, demands: AdvertisedFlags.Critical,
-        _ environment: [String: String]
+        _ environment: [String: String], hasPrompt: Bool = true
     ) throws(SetupProblem) -> Node {
         if role != .guest, adapter?.contains(",") == true {
             throw SetupProblem(.usage, "Two adapters are for a guest: one dials, the other is dialled. Name one.")
@@ -160,7 +161,7 @@ struct NodeOptions: ParsableArguments {
         let peer = Peer(id: identity.peerID, name: name)
         let service = try checkedService()
         let airFolder = air.map(Self.absolute) ?? RadioChoice.defaultAir(environment: environment, userID: getuid())
-        let log = role != .scan && !json && Terminal.isLive(environment) ? TerminalLog.make() : nil
+        let log = hasPrompt && role != .scan && !json && Terminal.isLive(environment) ? TerminalLog.make() : nil
         // If standard error is a file, the log belongs there.
         let shown = isatty(STDERR_FILENO) == 1 ? log?.handler : nil
         let logger = self.logger(shown ?? StreamLogHandler.standardError(label: "roadmesh"))
