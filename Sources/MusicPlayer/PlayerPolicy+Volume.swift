@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemocracyDJ
+import Glibc
 import MeshProtocol
 
 // mpv's volume.
@@ -14,9 +15,11 @@ extension PlayerPolicy {
         /// When the next step is due.
         var nextAt: MeshInstant
 
-        /// The volume at a time.
+        /// The volume at a time. It changes by the same ratio in each step, which is the same number of decibels: with equal
+        /// differences the last steps of a duck would be the loudest.
         func level(_ now: MeshInstant, of length: MeshInstant) -> Double {
-            from + (to - from) * min(max((now - since) / length, 0), 1)
+            let part = min(max((now - since) / length, 0), 1)
+            return from > 0 && to > 0 ? from * pow(to / from, part) : from + (to - from) * part
         }
     }
 
