@@ -33,11 +33,17 @@ extension MusicLibrary {
             await measure(measurePlayer)
             await measurer.run { measurePlayer.close() }
             measuring = nil
+            // A song that became wanted since the last one was measured.
+            if !wantedMeasures.isEmpty, !Task.isCancelled { beginMeasuring() }
         }
     }
 
     private func measure(_ player: PlayerProbe) async {
-        guard let numbers = try? await index.unmeasured(loudness: loudness != .off) else { return }
+        guard let numbers = try? await index.unmeasured(loudness: loudness != .off) else {
+            // Without the index nothing can be measured.
+            wantedMeasures = []
+            return
+        }
         var waiting = numbers[...]
         var hasChanged = false
         var toldAt = now
