@@ -97,8 +97,8 @@ extension Doctor {
             .noCapabilities, .worthKnowing,
             "\(permissionsAre.rawValue.uppercasedFirst) may not tune links: it lacks \(lacks).",
             meaning:
-                "Everything works. Missing: the 2M PHY, long packets and shorter intervals during votes. As a service it has "
-                + "the capabilities; for this program:",
+                "Everything works. Missing: the 2M PHY, long packets and shorter intervals during votes. The package gives its "
+                + "service both capabilities on a device with Bluetooth; for this program:",
             command: Self.grant)
     }
 
