@@ -250,11 +250,12 @@ let package = Package(
             name: "BLETransportTests",
             dependencies: [
                 "Bearers", "BLETransport", "BrokerBearer", "CLinux", "LANBearer", "MeshProtocol", "MeshSession",
-                "TestSupport", locks, logging, networkTypes,
+                "NodeCore", "TestSupport", locks, logging, networkTypes,
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "MeshSessionTests", dependencies: ["MeshSession", "Bearers", "BLETransport", "TestSupport"],
+            name: "MeshSessionTests",
+            dependencies: ["MeshSession", "Bearers", "BLETransport", "NodeCore", "TestSupport"],
             swiftSettings: strict),
         // The programs in Examples, which is a package of its own.
         .testTarget(
