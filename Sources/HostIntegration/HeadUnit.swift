@@ -166,8 +166,8 @@ public actor HeadUnit: Service {
         case .playPause: await node.send(.host(playback?.isPlaying == true ? .pause : .play))
         case .next: await node.send(.host(.skip))
         case .previous: await node.send(.host(.previous))
-        // The volume needs a player. The command does not come from a person at this device.
         case .seek(let place): await node.send(.host(.seek(place / .seconds(1))))
+        // The volume needs a player. The command does not come from a person at this device.
         case .volume(let percent): if playback?.volume != nil { await node.send(.host(.volume(percent))) }
         }
     }

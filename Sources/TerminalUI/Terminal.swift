@@ -11,8 +11,12 @@ package enum Terminal {
 
     /// Whether standard input and output are a terminal that supports escape codes, and lines can be edited on it.
     package static func isLive(_ environment: [String: String]) -> Bool {
-        hasKeyboard && isatty(STDOUT_FILENO) == 1 && !["", "dumb"].contains(environment["TERM"] ?? "")
-            && LineEditor.isAvailable
+        hasKeyboard && hasScreen(environment) && LineEditor.isAvailable
+    }
+
+    /// Whether standard output is a terminal that supports escape codes, so that lines can be written again.
+    package static func hasScreen(_ environment: [String: String]) -> Bool {
+        isatty(STDOUT_FILENO) == 1 && !["", "dumb"].contains(environment["TERM"] ?? "")
     }
 
     /// Sets the C library's character type to UTF-8, whatever the system's setting is. Call it before there is a second

@@ -200,7 +200,7 @@ def test_home_assistant_controls_the_music_and_shows_it(host: Program) -> None:
         assert subprocess.run(commands[name], shell=True, timeout=30).returncode == 0
         host.expect(event, **fields)
     [command] = re.findall(r"^      command: (.+)$", GUIDE, re.MULTILINE)
-    # A sensor's value is the whole output, read as JSON.
+    # Home Assistant reads all output of a sensor's command as JSON.
     value = json.loads(subprocess.check_output(command, shell=True, timeout=30))
     [title] = re.findall(r"value_json\.(\w+)", GUIDE)
     [attributes] = re.findall(r"json_attributes: \[(.+)\]", GUIDE)

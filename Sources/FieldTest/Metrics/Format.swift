@@ -34,7 +34,7 @@ public enum Format {
     }
 
     /// A number with this many digits after the point.
-    static func number(_ value: Double, digits: Int) -> String {
+    package static func number(_ value: Double, digits: Int) -> String {
         guard value.isFinite, abs(value) < 1e12 else { return "?" }
         let scale = (0..<digits).reduce(1) { scale, _ in scale * 10 }
         let whole = Int((abs(value) * Double(scale)).rounded())

@@ -150,7 +150,7 @@ public struct MeshCore: Sendable {
         }
     }
 
-    /// What does not change while the node runs.
+    /// The settings of a node. They are fixed before its first link.
     struct Settings: Sendable {
         let local: Peer
         let identity: Identity

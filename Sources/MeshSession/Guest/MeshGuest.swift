@@ -44,10 +44,10 @@ public actor MeshGuest {
         }
     }
 
-    let discovery: any MeshDiscovery
+    private let discovery: any MeshDiscovery
     let endpoint: MeshEndpoint
     private let patience: Duration?
-    let logger: Logger
+    private let logger: Logger
     var machine: GuestMachine
     /// The hosts and relays in range, each by the head of its own identifier.
     private var hosts: [Peer.ID: FoundHost] = [:]

@@ -83,8 +83,8 @@ public struct CommandReader: Sendable {
         return .lines(help(command))
     }
 
-    /// Explains each command in one line, or only `command` and those that its line mentions. `isComplete` adds the commands that another command's line
-    /// mentions.
+    /// Explains each command in one line, or only `command` and those that its line mentions. `isComplete` adds the
+    /// commands that another command's line mentions.
     public func help(_ command: NodeCommand? = nil, isComplete: Bool = false) -> [String] {
         // A reader of this text already knows `help`.
         let explained =

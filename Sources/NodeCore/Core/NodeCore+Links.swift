@@ -175,6 +175,12 @@ extension NodeCore {
         steps.append(.left(id, peer.id, end))
     }
 
+    /// Ends a vouched link.
+    mutating func endVouched(_ id: MeshCore.LinkID, _ end: LinkEnd) {
+        emit(.end(id, end))
+        left(id, end)
+    }
+
     /// Sends a message on one vouched link, on all of one peer's, or on all.
     mutating func deliver(_ message: MeshMessage, on id: MeshCore.LinkID? = nil, to peer: Peer.ID? = nil) {
         for link in links.vouched where link.id == id ?? link.id && link.peer == peer ?? link.peer {
@@ -196,8 +202,7 @@ extension NodeCore {
             keepOut()
             apply(context.mesh.sendAway(peer, reason))
             for link in links.vouched where link.peer == peer {
-                emit(.end(link.id, .refused(reason)))
-                left(link.id, .refused(reason))
+                endVouched(link.id, .refused(reason))
             }
         } else if let id = context.mesh.link(to: peer) {
             apply(context.mesh.leave(id))

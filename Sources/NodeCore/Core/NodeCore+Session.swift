@@ -23,8 +23,7 @@ extension NodeCore {
         for id in links.inCircuits + context.mesh.allLinks { apply(context.mesh.leave(id, saying: reason)) }
         for (id, _) in links.vouched {
             steps.removeAll(saidOn: id)
-            emit(.end(id, .goodbye(reason)))
-            left(id, .goodbye(reason))
+            endVouched(id, .goodbye(reason))
         }
     }
 }

@@ -29,7 +29,7 @@ public struct NodeCore: Sendable {
     var context: NodeDecisions.Context
     /// The state that steps change. It returns to its value before the step if a write fails.
     var decisions: NodeDecisions
-    /// Queued events, and the step whose write is pending.
+    /// The events that wait for a step, and the step that waits for its write.
     var steps: Steps
     var links = LinkTable()
     var relayRole: RelayRole
@@ -211,9 +211,7 @@ public struct NodeCore: Sendable {
             switch turn {
             case .write(let batch): emit(.write(batch))
             case .perform(let acts): perform(acts)
-            case .end(let id):
-                emit(.end(id, .linkLost))
-                left(id, .linkLost)
+            case .end(let id): endVouched(id, .linkLost)
             }
         }
     }

@@ -57,7 +57,7 @@ struct NodeScreen: Sendable {
         activity.links = links
         activity.isAdvertising = isAdvertising
         activity.isScanning = isScanning
-        // A dial that has become a link is none any more.
+        // A dial ends when its link is up.
         activity.isDialling = isDialling && links == 0
         guard activity != shownActivity else { return nil }
         shownActivity = activity

@@ -2,7 +2,7 @@
 
 import MeshProtocol
 
-/// What a node does for relays: as a relay it tells others about its route, and a relay or a host reserves slots for
+/// The part of a node in a tree of relays. A relay reports its route to others. A relay or a host reserves slots for
 /// relays. `RelayDuty` and `RelaySlots` belong to it alone.
 struct RelayRole: Sendable {
     enum Action: Hashable, Sendable {

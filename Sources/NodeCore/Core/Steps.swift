@@ -9,7 +9,7 @@ import MeshProtocol
 /// are queued. If the disk refuses, the decisions return to their value before the step. The music then continues
 /// without the disk, messages of peers are held unacknowledged, and the disk is tried again later.
 struct Steps: Sendable {
-    /// What the node does next.
+    /// The next thing that the node does.
     enum Turn: Sendable {
         /// Write this. `written` or `writeFailed` follows.
         case write(StoreBatch)
@@ -118,7 +118,7 @@ struct Steps: Sendable {
         inbox.append(.event(.tick))
     }
 
-    /// The next thing to do; nil if there is none. The node decides on queued events only if `decides` is true. `links`
+    /// The next thing to do; nil if the node must wait for an event. The node decides on queued events only if `decides` is true. `links`
     /// are the present links.
     mutating func next(
         _ decisions: inout NodeDecisions, _ context: inout NodeDecisions.Context, _ links: LinkTable, decides: Bool

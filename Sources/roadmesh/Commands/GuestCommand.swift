@@ -24,7 +24,7 @@ struct GuestCommand: AsyncParsableCommand {
 
     /// The guest's part for `NodeCore`.
     private func part(_ invitation: Invitation?) throws(SetupProblem) -> NodeCore.Part {
-        let pin = try wanted.pin.map(checkedPIN)
+        let pin = try wanted.proof.pin.map(checkedPIN)
         let secret = invitation?.joiningSecret ?? pin
         return .guest(
             wanted: invitation?.host ?? wanted.host, joinsAny: wanted.joinAny, relays: others.relay, secret: secret)
@@ -74,33 +74,19 @@ struct WantedHost: ParsableArguments {
     @Flag(help: "Join any host in range, also one that was not joined before.")
     var joinAny = false
 
-    @Option(
-        help: ArgumentHelp(
-            "The PIN that the host shows. Hosts that do not know it are not joined.", valueName: "digits")
-    )
-    var pin: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "A host's invitation, as text or as a link: only that host is joined, without a PIN.",
-            valueName: "text"))
-    var join: String?
+    @OptionGroup var proof: HostProof
 
     mutating func validate() throws {
-        guard joinAny, host != nil || join != nil else { return }
+        guard joinAny, host != nil || proof.join != nil else { return }
         throw ValidationError("Use --join-any without --host or --join.")
     }
 
     /// The invitation of `--join`, checked.
     func invitation() throws(SetupProblem) -> Invitation? {
-        guard let join else { return nil }
-        guard host == nil, pin == nil else {
+        guard let join = proof.join else { return nil }
+        guard host == nil, proof.pin == nil else {
             throw SetupProblem(.usage, "An invitation says which host it is for, and needs no PIN: give --join alone.")
         }
-        guard let invitation = Invitation(text: join) else {
-            throw SetupProblem(
-                .usage, "This is not a complete invitation. Copy all text that invite shows at the host.")
-        }
-        return invitation
+        return try checkedInvitation(join)
     }
 }

@@ -139,13 +139,12 @@ struct JoiningOptions: ParsableArguments {
     }
 
     /// The PIN, if one is wanted.
-    func secret() throws(SetupProblem) -> JoiningSecret? {
-        switch pin {
-        case nil: nil
-        case "auto": JoiningSecret(random: .random(in: 0..<1_000_000))
-        case let digits?: try checkedPIN(digits)
-        }
-    }
+    func secret() throws(SetupProblem) -> JoiningSecret? { try chosenPIN(pin) }
+}
+
+/// The PIN of a node that asks for one: the given digits, or random ones for `auto`.
+func chosenPIN(_ pin: String?) throws(SetupProblem) -> JoiningSecret? {
+    pin == "auto" ? JoiningSecret(random: .random(in: 0..<1_000_000)) : try pin.map(checkedPIN)
 }
 
 /// Parses a PIN given as an option.

@@ -45,7 +45,7 @@ struct LinkNode {
     }
 }
 
-/// What proves to a host that this node may join.
+/// The secret by which a host admits this node: a PIN or an invitation.
 struct HostProof: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -63,12 +63,17 @@ struct HostProof: ParsableArguments {
     func secret() throws(SetupProblem) -> (secret: JoiningSecret?, service: ServiceType?) {
         guard let join else { return (try pin.map(checkedPIN), nil) }
         guard pin == nil else { throw SetupProblem(.usage, "An invitation needs no PIN: give --join alone.") }
-        guard let invitation = Invitation(text: join) else {
-            throw SetupProblem(
-                .usage, "This is not a complete invitation. Copy all text that invite shows at the host.")
-        }
+        let invitation = try checkedInvitation(join)
         return (invitation.joiningSecret, invitation.service)
     }
+}
+
+/// Parses an invitation given as an option.
+func checkedInvitation(_ text: String) throws(SetupProblem) -> Invitation {
+    guard let invitation = Invitation(text: text) else {
+        throw SetupProblem(.usage, "This is not a complete invitation. Copy all text that invite shows at the host.")
+    }
+    return invitation
 }
 
 /// A number of seconds on the command line, with its bounds.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FieldTest
+
 /// The figures of the pings to one node on the way.
 struct HopFigures: Hashable, Sendable {
     private(set) var sent = 0
@@ -95,10 +97,10 @@ struct PathFigures: Hashable, Sendable {
 
     static func text(_ time: Duration) -> String { "\(number(time)) ms" }
 
-    private static func number(_ time: Duration) -> String { fixed(time / .milliseconds(1), 1) }
+    private static func number(_ time: Duration) -> String { Format.number(time / .milliseconds(1), digits: 1) }
 
     private static func percent(_ part: Double) -> String {
         let percent = part * 100
-        return "\(percent == percent.rounded() ? fixed(percent, 0) : fixed(percent, 1)) %"
+        return "\(Format.number(percent, digits: percent == percent.rounded() ? 0 : 1)) %"
     }
 }

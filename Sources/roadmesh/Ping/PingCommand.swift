@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import FoundationEssentials
 import MeshNode
 import MeshProtocol
 import MeshSession
@@ -32,7 +33,8 @@ struct PingCommand: AsyncParsableCommand {
     @OptionGroup(title: "The node") var options: NodeOptions
 
     func run() async throws {
-        let style: PingReporter.Style = options.json ? .json : PingReporter.isLive ? .live : .lines
+        let isLive = Terminal.hasScreen(ProcessInfo.processInfo.environment)
+        let style: PingReporter.Style = options.json ? .json : isLive ? .live : .lines
         let run = try PingRun(target, proof, options, PingReporter(style))
         try await run.measure(count: count?.value, interval: interval.duration, isTrace: false)
     }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
 import MeshProtocol
 import MeshSession
 import NodeCore
@@ -22,12 +21,6 @@ struct PingReporter: Sendable {
     private let style: Style
 
     init(_ style: Style) { self.style = style }
-
-    /// Whether lines can be written again.
-    static var isLive: Bool {
-        let kind = getenv("TERM").map { String(cString: $0) } ?? ""
-        return isatty(STDOUT_FILENO) == 1 && !["", "dumb"].contains(kind)
-    }
 
     func begin(_ local: Peer) { emit(.ready(local)) }
 

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Bearers
+import FieldTest
 import Glibc
 import MeshNode
 import MeshProtocol
@@ -68,7 +69,7 @@ struct PipeCommand: AsyncParsableCommand {
 
     func run() async throws {
         var options = options
-        // A pipe is no jukebox.
+        // A pipe has a service of its own, so that guests of a jukebox do not see it.
         if options.service == ServiceType.democracyDJ.text { options.service = Self.service }
         let shows = progress ?? (isatty(STDERR_FILENO) == 1)
         let reporter = PipeReporter(isJSON: options.json, showsProgress: shows)
@@ -194,14 +195,14 @@ struct PipeAccess: ParsableArguments {
 
     /// The PIN of a listener, if one is wanted.
     func secret() throws(SetupProblem) -> JoiningSecret? {
-        pin == "auto" ? JoiningSecret(random: .random(in: 0..<1_000_000)) : try pin.map(checkedPIN)
+        try chosenPIN(pin)
     }
 }
 
 extension SetupProblem {
     /// The problem of a session that has ended. Nil if it is complete, or if a person has stopped it.
     init?(_ end: PipeEnd, with other: String, _ fault: PipeFault?, isSocket: Bool, wait: Duration) {
-        let seconds = fixed(wait / .seconds(1), 0)
+        let seconds = Format.number(wait / .seconds(1), digits: 0)
         switch end {
         case .complete, .interrupted: return nil
         case .stopped: self.init(.unavailable, "\(other) has stopped.")

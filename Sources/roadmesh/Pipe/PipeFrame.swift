@@ -46,7 +46,7 @@ enum PipeFrame: Hashable, Sendable {
         }
     }
 
-    /// Reads a frame. Nil for bytes that are none.
+    /// Reads a frame. Nil for bytes that are not a frame.
     init?(_ bytes: [UInt8]) {
         guard bytes.count >= Self.headBytes, let kind = Kind(rawValue: bytes[0]) else { return nil }
         let stream = UInt32(Self.number(bytes[1..<Self.headBytes]))
@@ -88,7 +88,7 @@ enum PipeFrame: Hashable, Sendable {
     private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
 }
 
-/// What a session carries.
+/// The streams that a session carries.
 enum PipeKind: UInt8, Hashable, Sendable {
     /// Standard input and output.
     case standard = 0

@@ -124,7 +124,7 @@ actor PipeListener {
             guard let call = calls[peer] else { return await refuse(peer, .restarted) }
             return await call.runner.received(message.body)
         }
-        // The caller has restarted with the same identity: what it sent before is incomplete.
+        // The caller has restarted with the same identity, so its former session is incomplete.
         if let call = calls[peer], call.session != session { await call.runner.otherLeft(isLost: false) }
         guard kind == self.kind else { return await refuse(peer, .otherKind) }
         guard !isStopping, kind == .socket || calls.isEmpty else { return await refuse(peer, .busy) }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FieldTest
 import MeshProtocol
 
-/// What a pipe has transferred.
+/// The bytes that a pipe has transferred.
 struct PipeProgress: Hashable, Sendable {
     /// Bytes that this side has sent.
     var sent: UInt64 = 0
@@ -53,7 +54,7 @@ struct PipeMeter {
         guard bytes >= 1_000 else { return "\(Int(bytes)) B" }
         var (value, unit) = (bytes / 1_000, "kB")
         for larger in ["MB", "GB", "TB"] where value >= 999.5 { (value, unit) = (value / 1_000, larger) }
-        let text = value < 9.995 ? fixed(value, 2) : value < 99.95 ? fixed(value, 1) : "\(Int(value.rounded()))"
+        let text = Format.number(value, digits: value < 9.995 ? 2 : value < 99.95 ? 1 : 0)
         return "\(text) \(unit)"
     }
 
@@ -62,14 +63,4 @@ struct PipeMeter {
         let seconds = Int(time / .seconds(1))
         return "\(seconds / 60):\(seconds % 60 < 10 ? "0" : "")\(seconds % 60)"
     }
-}
-
-/// A number with this many digits behind the point.
-func fixed(_ value: Double, _ digits: Int) -> String {
-    let factor = (0..<digits).reduce(1.0) { one, _ in one * 10 }
-    let scaled = Int((value * factor).rounded())
-    guard digits > 0 else { return "\(scaled)" }
-    let (whole, rest) = (abs(scaled) / Int(factor), abs(scaled) % Int(factor))
-    let zeros = String(repeating: "0", count: digits - "\(rest)".count)
-    return "\(scaled < 0 ? "-" : "")\(whole).\(zeros)\(rest)"
 }

@@ -5,7 +5,7 @@ actor PipeRunner {
     /// Connects to the target of `--socket`.
     typealias Connect = @Sendable () async throws(PipeFault) -> any ByteEnds
 
-    /// What a destination gets.
+    /// A part of the output of a stream, for its destination.
     private enum Piece: Sendable {
         case bytes([UInt8])
         case close
@@ -23,7 +23,7 @@ actor PipeRunner {
     private let endsWithOther: Bool
 
     private var streams: [UInt32: Stream] = [:]
-    /// What has arrived for streams whose target is not connected yet. The window of a stream bounds it.
+    /// Output of streams whose targets are not connected yet. The window of a stream limits it.
     private var early: [UInt32: [Piece]] = [:]
     private var tasks: [Task<Void, Never>] = []
     private var outgoing: [PipeFrame] = []
@@ -90,7 +90,7 @@ actor PipeRunner {
     /// The other side has said goodbye, or was not heard for too long (`isLost`).
     func otherLeft(isLost: Bool) { perform(session.otherLeft(isLost: isLost)) }
 
-    /// A person has stopped the program. What was read is sent, and what has arrived is written.
+    /// A person has stopped the program. Bytes that were read are sent, and bytes that have arrived are written.
     func interrupt() { perform(session.interrupt()) }
 
     /// Returns when the other side has accepted the session, or the session has ended.

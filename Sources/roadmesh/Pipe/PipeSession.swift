@@ -9,7 +9,7 @@ struct PipeSession {
         case begin(UInt32)
         /// A stream of the other side has opened: connect to the target, then call `connected` or `fail`.
         case connect(UInt32)
-        /// An action for the ends of a stream. It is none of `send`.
+        /// An action for the ends of a stream. A frame to send is `send` instead.
         case stream(UInt32, PipeStream.Action)
         /// The session has ended. Nothing follows.
         case end(PipeEnd)
@@ -135,10 +135,7 @@ struct PipeSession {
     mutating func closedOutput(_ stream: UInt32) -> [Action] { update(stream) { $0.closedOutput() } }
 
     /// A stream's source or destination has failed here.
-    mutating func fail(_ stream: UInt32) -> [Action] {
-        let actions = update(stream, isHere: true) { $0.fail() }
-        return actions
-    }
+    mutating func fail(_ stream: UInt32) -> [Action] { update(stream, isHere: true) { $0.fail() } }
 
     // MARK: The other side
 

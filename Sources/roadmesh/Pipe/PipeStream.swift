@@ -3,7 +3,7 @@
 /// Decides about one stream of a pipe: both directions, each with its window and its end.
 ///
 /// A direction is complete when its receiver has written every byte to its destination and has said so. The stream is
-/// complete when both directions are. Whatever else ends it is a failure, so a part is never taken for the whole.
+/// complete when both directions are. Any other end is a failure, so a part is never accepted as the whole.
 struct PipeStream {
     /// An action for the owner.
     enum Action: Hashable, Sendable {
@@ -140,7 +140,7 @@ struct PipeStream {
         case (.credit(_, let more), .open, _) where Int(more) <= window - credit:
             credit += Int(more)
             return [.read]
-        // It was on its way when the source ended.
+        // The other side had sent this credit before it got the end of the source.
         case (.credit, .ended, _): return []
         case (.done, .ended, _):
             state = .running(.confirmed, receiving)

@@ -60,7 +60,7 @@ def children(seen: dict[str, dict[str, str]]) -> Iterator[None]:
                 with contextlib.suppress(OSError, KeyError):
                     command = command_of(pid)
                     # A process that has not dropped its rights yet has the launcher's command line, and before that the
-                    # host's or this test's. One that has ended has none.
+                    # host's or this test's. A process that has ended has no command line.
                     if command and command != own and " confined " not in command and " host " not in command:
                         seen[command] = status_of(pid)
 

@@ -67,7 +67,7 @@ def tool(binary: Path, air: Path) -> Iterator[StartTool]:
         one.process.wait()
         for pipe in (one.process.stdin, one.process.stdout, one.process.stderr):
             if pipe:
-                # What the program did not read is lost with it.
+                # Input that the program did not read is lost.
                 with contextlib.suppress(BrokenPipeError):
                     pipe.close()
 

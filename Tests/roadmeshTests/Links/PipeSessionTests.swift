@@ -126,7 +126,7 @@ struct PipeSessionTests {
         var pair = Pair(first, second)
         let victim = Int.random(in: 0...1, using: &chance)
         for _ in 0..<Int.random(in: 0...80, using: &chance) { _ = pair.step(&chance) }
-        // What was on its way to the survivor may arrive, or be lost.
+        // Frames that the victim had sent may arrive, or be lost.
         let survivor = 1 - victim
         pair.sides[survivor].incoming.removeLast(
             Int.random(in: 0...pair.sides[survivor].incoming.count, using: &chance))
