@@ -100,17 +100,19 @@ public actor MeshCoreSession {
     }
 
     private func nextEvent(for number: Int) async -> MeshEvent? {
-        guard let event = listeners.next(number) else {
-            return await withTaskCancellationHandler {
-                let event = await withCheckedContinuation { (reader: SessionListeners.Reader) in
-                    if Task.isCancelled { reader.resume(returning: nil) } else { listeners.wait(number, reader) }
-                }
-                return read(event)
-            } onCancel: {
-                Task { await self.stopWaiting(number) }
-            }
+        if let event = listeners.next(number) { return read(event) }
+        let event = await withTaskCancellationHandler {
+            await waitForEvent(number)
+        } onCancel: {
+            Task { await self.stopWaiting(number) }
         }
         return read(event)
+    }
+
+    private func waitForEvent(_ number: Int) async -> MeshEvent? {
+        await withCheckedContinuation { reader in
+            if Task.isCancelled { reader.resume(returning: nil) } else { listeners.wait(number, reader) }
+        }
     }
 
     private func read(_ event: MeshEvent?) -> MeshEvent? {
