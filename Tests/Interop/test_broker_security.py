@@ -205,6 +205,7 @@ def test_a_broker_that_accepts_a_device_and_delivers_nothing_is_told(
     host.expect("noticeCleared", code="brokerSilent")
 
 
+@pytest.mark.long
 def test_a_guest_is_told_that_the_broker_delivers_nothing(
     start: Start, start_broker: StartBroker, tmp_path: Path
 ) -> None:

@@ -63,6 +63,7 @@ def counted(guest: Program, *songs: str) -> None:
 # One real node
 
 
+@pytest.mark.long
 def test_a_guest_of_the_real_host_votes_and_sees_the_queue(
     mosquitto: Broker, nodes_beside: BrokerNodes, start_host: StartHost
 ) -> None:
@@ -162,6 +163,7 @@ def test_two_cars_out_of_range_are_joined_by_a_broker(
     assert bob.expect_seen("link")["bearer"] == car.expect_seen("link")["bearer"] == "broker"
 
 
+@pytest.mark.long
 def test_a_real_guest_that_hears_its_host_on_the_air_as_well_takes_the_air(
     mosquitto: Broker, start_host: StartHost, start: Start
 ) -> None:

@@ -55,10 +55,10 @@ def found(host: Program, words: str) -> list[Event]:
     ("name", "codec", "options"),
     [
         ("piped.flac", "flac", ["--of=flac"]),
-        ("piped.wav", "pcm_s16le", ["--of=wav"]),
-        ("cast.weba", "libopus", ["--of=webm"]),
-        ("old.au", "pcm_s16be", ["--of=au"]),
-        ("disc.ac3", "ac3", ["--of=ac3"]),
+        pytest.param("piped.wav", "pcm_s16le", ["--of=wav"], marks=pytest.mark.long),
+        pytest.param("cast.weba", "libopus", ["--of=webm"], marks=pytest.mark.long),
+        pytest.param("old.au", "pcm_s16be", ["--of=au"], marks=pytest.mark.long),
+        pytest.param("disc.ac3", "ac3", ["--of=ac3"], marks=pytest.mark.long),
     ],
 )
 def test_a_file_that_mpv_plays_is_a_song_with_the_right_length(
