@@ -146,7 +146,8 @@ int clinux_deny_folder(const char *folder, const char *const *allowed, size_t co
     if (rules.descriptor < 0) {
         int failure = errno;
         free(place);
-        return failure == ENOSYS || failure == EOPNOTSUPP ? -EOPNOTSUPP : -failure;
+        // The kernel never answers with EPERM. The filter of a container does, if it does not know Landlock.
+        return failure == ENOSYS || failure == EOPNOTSUPP || failure == EPERM ? -EOPNOTSUPP : -failure;
     }
     int result = allow_around(rules, place);
     free(place);

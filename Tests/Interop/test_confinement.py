@@ -6,7 +6,12 @@ cover."""
 
 from __future__ import annotations
 
+import ctypes
+import errno
 import json
+import os
+import struct
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -131,3 +136,22 @@ def test_the_programs_that_read_files_have_few_rights(
         assert {status[key] for key in ("CapInh", "CapPrm", "CapEff", "CapAmb")} == {"0" * 16}, command
         assert (status["NoNewPrivs"], status["Seccomp"]) == ("1", "2"), command
     assert status_of(host.pid)["Seccomp"] == "0", "the host itself needs sockets"
+
+
+def refuse_landlock() -> None:
+    """What a container's filter of system calls does that does not know Landlock."""
+    errno_eperm, allow = 0x0005_0000 | errno.EPERM, 0x7FFF_0000
+    create_ruleset = 444  # on every architecture
+    # Load the number of the system call; if it is this one, refuse it.
+    code = [(0x20, 0, 0, 0), (0x15, 0, 1, create_ruleset), (0x06, 0, 0, errno_eperm), (0x06, 0, 0, allow)]
+    instructions = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *one) for one in code))
+    program = struct.pack("=H6xQ", len(code), ctypes.addressof(instructions))
+    libc = ctypes.CDLL(None, use_errno=True)
+    assert libc.prctl(38, 1, 0, 0, 0) == 0  # PR_SET_NO_NEW_PRIVS
+    assert libc.prctl(22, 2, program, 0, 0) == 0  # PR_SET_SECCOMP, SECCOMP_MODE_FILTER
+
+
+def test_a_container_that_refuses_landlock_does_not_silence_the_car(tmp_path: Path) -> None:
+    command = [os.environ["ROADMESH_BINARY"], "confined", "--without", str(tmp_path), "--", "/bin/echo", "plays"]
+    run = subprocess.run(command, preexec_fn=refuse_landlock, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout, run.stderr) == (0, "plays\n", "")

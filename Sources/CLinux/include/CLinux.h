@@ -53,7 +53,7 @@ int clinux_drop_capabilities(void);
 
 /// Denies access to `folder` and everything in it, except to the folders `allowed`, for this process and its children.
 /// Folders that are created later next to `folder` or its parents are denied as well. With `reads_only`, this process
-/// can write and create nothing anywhere. Returns -EOPNOTSUPP if the kernel has no Landlock.
+/// can write and create nothing anywhere. Returns -EOPNOTSUPP if the kernel has no Landlock or a container denies it.
 int clinux_deny_folder(const char *folder, const char *const *allowed, size_t count, bool reads_only);
 
 /// Closes all files except standard input, output and error. Returns -EOPNOTSUPP if the kernel lacks the call (before
