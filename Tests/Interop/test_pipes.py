@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
 import random
 import select
@@ -189,7 +190,12 @@ def test_a_second_caller_is_told_that_the_listener_is_busy(tool: StartTool) -> N
 
 def test_a_pin_is_needed_on_both_sides_and_must_be_the_same(tool: StartTool, tmp_path: Path) -> None:
     van = listener(tool, "--pin", "314159")
-    assert tool("pipe", "eve", "van").ended() == UNAVAILABLE
+    eve = tool("pipe", "eve", "van", "--json")
+    assert eve.ended() == UNAVAILABLE
+    assert eve.process.stderr
+    events = [json.loads(line) for line in eve.process.stderr if line.startswith(b"{")]
+    assert (events[-1]["event"], events[-1]["exitCode"]) == ("bye", UNAVAILABLE)
+    assert "PIN" in events[-1]["message"]
     assert tool("pipe", "bob", "van", "--pin", "271828").ended() == UNAVAILABLE
     assert tool("pipe", "car", "van", "--pin", "314159").ended() == 0
     assert van.ended() == 0

@@ -78,16 +78,20 @@ struct PipeCommand: AsyncParsableCommand {
                 listen == nil ? try await call(options, reporter) : try await answer(options, reporter)
             await reporter.end()
             if let problem = SetupProblem(end, with: other, fault, isSocket: socket != nil, wait: wait.duration) {
-                await reporter.bye(problem.exitCode.rawValue, problem.sentence)
                 throw problem
             }
             await reporter.bye(end == .interrupted ? SetupProblem.ExitCode.interrupted.rawValue : EXIT_SUCCESS, nil)
             if end == .interrupted { throw CancellationError() }
-        } catch MeshCoreError.refused(let reason) {
-            throw SetupProblem(reason, by: host ?? "The listener")
         } catch {
-            throw SetupProblem.from(error)
+            let error = refusal(error) ?? SetupProblem.from(error)
+            if let problem = error as? SetupProblem { await reporter.bye(problem.exitCode.rawValue, problem.sentence) }
+            throw error
         }
+    }
+
+    private func refusal(_ error: any Error) -> SetupProblem? {
+        guard case MeshCoreError.refused(let reason) = error else { return nil }
+        return SetupProblem(reason, by: host ?? "The listener")
     }
 
     private typealias Outcome = (end: PipeEnd, fault: PipeFault?, other: String)

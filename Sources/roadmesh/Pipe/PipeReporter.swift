@@ -68,8 +68,10 @@ actor PipeReporter {
         if hasLine { StandardError.write("") }
     }
 
-    /// The program ends.
-    func bye(_ exitCode: Int32, _ message: String?) { emit(.bye(exitCode: exitCode, message: message)) }
+    /// The program ends. A pipe that never ran has reported nothing, and reports no end.
+    func bye(_ exitCode: Int32, _ message: String?) {
+        if progress != nil { emit(.bye(exitCode: exitCode, message: message)) }
+    }
 
     private func showProgress(isLast: Bool = false) async {
         guard let now = await progress?(), showsProgress || isJSON && isLast else { return }
