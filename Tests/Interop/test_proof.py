@@ -170,6 +170,16 @@ def test_whoever_was_given_a_pin_joins_no_host_without_it_whatever_that_advertis
     car.close()
 
 
+def test_a_guest_with_a_pin_joins_a_host_without_one_if_its_person_says_so(start_host: StartHost, start: Start) -> None:
+    start_host()
+    bob = start("guest", "Bob", "bob", "--pin", PIN)
+    notice = bob.expect("notice", code="unprovenHost")
+    assert "pin off" in notice["suggestion"]
+    bob.say("pin off")
+    bob.expect("noticeCleared", code="unprovenHost")
+    bob.expect("connection", state="connected")
+
+
 def test_a_guest_asks_its_person_before_it_dials(locked: Program, start: Start, measured: list[str]) -> None:
     times = []
     for number in range(9):

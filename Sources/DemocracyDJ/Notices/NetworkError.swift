@@ -268,7 +268,7 @@ extension NetworkError {
             refusal(
                 "unprovenHost",
                 "The host that was found does not know your PIN, so it is a different host.",
-                "Make sure the host that you mean is on and near, then retry.")
+                "Make sure the host that you mean is on and near, then retry. If it has no PIN, type pin off.")
         case .pinAtRisk:
             refusal(
                 "pinAtRisk",

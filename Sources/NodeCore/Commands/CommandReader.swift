@@ -278,8 +278,8 @@ extension SongChoice {
         case .group: groups.map { UntrustedText.shown($0.name) }
         case .guest, .guestAndSpan, .appointee: (shown?.connectedPeers ?? []).map { UntrustedText.shown($0.name) }
         case .choice: ["on", "off"]
-        case .decibels: ["off"]
-        case .outcast, .driver, .host, .percent, .place, .playlist, .words, .digits, .span, .command, nil: []
+        case .decibels, .digits: ["off"]
+        case .outcast, .driver, .host, .percent, .place, .playlist, .words, .span, .command, nil: []
         }
     }
 }

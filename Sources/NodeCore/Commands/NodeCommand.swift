@@ -42,7 +42,7 @@ public struct NodeCommand: Sendable {
         case guest
         /// Any text.
         case words
-        /// A PIN.
+        /// A PIN, or `off`.
         case digits
         /// How long an invitation is valid, or nothing.
         case span
@@ -291,9 +291,12 @@ public struct NodeCommand: Sendable {
         ) {
             .input(.forgetHost($0))
         },
-        NodeCommand("pin", [.guest, .guestPage], of: .digits, "types the PIN that the host shows, and joins it") {
-            text in
-            JoiningSecret(pin: text).map { .input(.pin($0)) } ?? .notice(.noPIN(text))
+        NodeCommand(
+            "pin", [.guest, .guestPage], of: .digits,
+            "types the host's PIN, and joins it; off withdraws it"
+        ) { text in
+            if text.lowercased() == "off" { return .input(.pin(nil)) }
+            return JoiningSecret(pin: text).map { .input(.pin($0)) } ?? .notice(.noPIN(text))
         },
         NodeCommand("leave", passengers, title: "Leave", "leaves the host and joins none until retry") { _ in
             .input(.leave)
