@@ -192,7 +192,7 @@ let package = Package(
             dependencies: [
                 "Bearers", "BLETransport", "BrokerBearer", "DemocracyDJ", "MeshNode", "NodeCore", "MeshProtocol",
                 "MeshSimulator", "NodeStore",
-                crypto, lifecycle, logging,
+                collections, crypto, lifecycle, logging, networking, networkTypes,
             ],
             swiftSettings: strict),
         .target(name: "CEditLine", linkerSettings: [.linkedLibrary("edit")]),

@@ -17,6 +17,23 @@ public enum FieldTestLimits {
     public static let plotPeers = 12
     /// Characters of a word in a drive that people do not read, such as an identifier or a code.
     public static let wordCharacters = 256
+    /// Shortest time between two recorded positions. It is less than a second, so that a receiver that is a little early
+    /// is not skipped every other time.
+    public static let positionInterval: Duration = .milliseconds(800)
+    /// Time after which an unchanged position is recorded again. A report then knows that the device stood there.
+    public static let positionRepeat: Duration = .seconds(10)
+    /// Longest line of gpsd. Its own longest one has 10,240 bytes.
+    public static let gpsdLineBytes = 16_384
+    /// Time between two attempts to reach gpsd, so that it is found soon after its start.
+    public static let gpsdRetry: Duration = .seconds(5)
+    /// Timeout of a connection to gpsd. On the same device it takes less than a millisecond.
+    public static let gpsdPatience: Duration = .seconds(5)
+    /// Length of a track, in metres, that is removed at its start and at its end before it is shared. People live and
+    /// work there.
+    public static let withheldMetres = 200.0
+    /// Positions of a shared drive that wait until the device is far enough away: an hour in one place. The oldest are
+    /// dropped first.
+    public static let withheldPositions = 3_600
     /// Marks on the command line: more than a plot can show.
     public static let timedMarks = 100
     /// Largest drive that is read, in bytes: the longest that is recorded, `StoreLimits.driveLines` lines of some

@@ -19,14 +19,21 @@ struct RecordingTests {
         return report
     }()
 
+    private static let position: PositionRow = {
+        guard let position = PositionRow(latitude: 46.55, longitude: 8.33, speed: 22, accuracy: 4) else {
+            preconditionFailure("it is on Earth")
+        }
+        return position
+    }()
+
     /// A row of each kind, with all of its fields. A new kind does not compile below: add it here, too.
     private static let rows: [FieldTest.Happening] = [
         .link("a1", LinkSample(report)), .carrier("a1", CarrierSample(NodeSamples.ana, report)),
         .contact(ContactRow(Encounter(lost: NodeSamples.ana, .linkLost, at: .now))),
         .contact(ContactRow(Encounter(.heard, NodeSamples.ana, at: .now, by: .sighting, rssi: -70))),
         .radio(RadioSample(RadioActivity())), .wish(WishRow(song: "s1", wish: "vote", state: "sent")),
-        .intent(IntentRow(peer: "a1", intent: "vote", song: "s1", accepted: true)), .mark("tunnel in"),
-        .notice("hostFull"), .tick, .missing(3), .end("quit"),
+        .intent(IntentRow(peer: "a1", intent: "vote", song: "s1", accepted: true)),
+        .position(position), .mark("tunnel in"), .notice("hostFull"), .tick, .missing(3), .end("quit"),
     ]
 
     private static func place(_ row: FieldTest.Happening) -> Int {
@@ -37,11 +44,12 @@ struct RecordingTests {
         case .radio: 3
         case .wish: 4
         case .intent: 5
-        case .mark: 6
-        case .notice: 7
-        case .tick: 8
-        case .missing: 9
-        case .end: 10
+        case .position: 6
+        case .mark: 7
+        case .notice: 8
+        case .tick: 9
+        case .missing: 10
+        case .end: 11
         }
     }
 
@@ -78,7 +86,7 @@ struct RecordingTests {
 
     @Test("Each kind of row is in the document with its fields, and the document has no other")
     func kinds() throws {
-        #expect(Set(Self.rows.map(Self.place)).count == 11)
+        #expect(Set(Self.rows.map(Self.place)).count == 12)
         for complaint in try Self.complaints(Page(Self.path)) { Issue.record("\(complaint)") }
     }
 

@@ -67,9 +67,14 @@ extension Drive {
             guard rows.count < StoreLimits.driveLines else { throw .tooLarge }
             rows.append(row.clean)
         }
-        rows = rows.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
+        rows = Self.inOrder(rows)
         let isEnded = if case .end? = rows.last?.what { true } else { false }
         ending = isEnded ? .complete : isUnderWay ? .underWay : .cutOff
+    }
+
+    /// The rows by their times. Rows of the same time keep their order.
+    static func inOrder(_ rows: [DriveRow]) -> [DriveRow] {
+        rows.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
     }
 
     /// Reads a drive's file.
@@ -144,7 +149,8 @@ extension DriveRow {
             row.what = .intent(intent)
         case .notice(let code): row.what = .notice(Drive.word(code))
         case .end(let reason): row.what = .end(Drive.word(reason))
-        case .radio, .tick, .missing: break
+        // A position that is not on Earth is not read at all.
+        case .radio, .position, .tick, .missing: break
         }
         return row
     }

@@ -32,6 +32,8 @@ public enum Happening: Hashable, Sendable {
     case wish(WishRow)
     /// A host received a wish.
     case intent(IntentRow)
+    /// Where the device was, about once a second.
+    case position(PositionRow)
     /// The user has set a mark.
     case mark(String)
     /// A notice with this code was shown.

@@ -93,7 +93,7 @@ public struct DriveMetrics: Hashable, Sendable {
             case .intent(let intent): deliveries.take(intent, at: row.at)
             case .mark(let text): marks.append(Mark(at: row.at, text: text))
             case .missing(let rows): missing += max(0, min(rows, DriveRow.largestCount))
-            case .notice, .tick, .end: break
+            case .position, .notice, .tick, .end: break
             }
         }
         if let activity { radio.add(activity.sample, seconds - activity.since) }

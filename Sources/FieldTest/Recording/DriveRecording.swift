@@ -32,6 +32,7 @@ public actor DriveRecording: Service {
     private let node: Node
     private let events: AsyncStream<NodeEvent>
     private let marks: [TimedMark]
+    private let gpsd: GPSDClient?
     private let logger: Logger
     private let origin: ContinuousClock.Instant
     private var recorder: Recorder
@@ -43,10 +44,11 @@ public actor DriveRecording: Service {
     private var isFailing = false
 
     /// Starts a recording of a node that does not run yet. Its header is on the disk when this returns. `origin` is the
-    /// same time as the header's `began`. If it `isShared`, it will be sent to a collector as well.
+    /// same time as the header's `began`. If it `isShared`, it will be sent to a collector as well. With
+    /// a `gpsd` it has positions.
     public init(
         _ node: Node, _ header: DriveHeader, in store: DriveStore, origin: ContinuousClock.Instant,
-        marks: [TimedMark], isShared: Bool = false, logger: Logger
+        marks: [TimedMark], isShared: Bool = false, gpsd: GPSDAddress? = nil, logger: Logger
     ) throws(NodeStoreError) {
         (progress, progressSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         self.node = node
@@ -54,7 +56,8 @@ public actor DriveRecording: Service {
         self.marks = marks
         self.logger = logger
         self.origin = origin
-        recorder = Recorder(header.role, origin: origin)
+        self.gpsd = gpsd.map { GPSDClient(address: $0, logger: logger) }
+        recorder = Recorder(header.role, origin: origin, isShared: isShared)
         events = node.events()
         number = try store.begin(header: JSONLine.text(header), sharing: isShared ? .shared : .none)
     }
@@ -63,8 +66,10 @@ public actor DriveRecording: Service {
     public func run() async {
         let writer = Task { await self.writeRegularly() }
         let marker = Task { await self.setMarks() }
+        let follower = Task { await self.followPosition() }
         for await event in events { take(recorder.take(event, now: .now)) }
         marker.cancel()
+        follower.cancel()
         writer.cancel()
         await writer.value
         await write()
@@ -119,6 +124,12 @@ public actor DriveRecording: Service {
             if !hasEnded { await node.send(.notice(Notice(.driveNotRecorded(error.cause)))) }
         }
     }
+
+    private func followPosition() async {
+        await gpsd?.follow { [weak self] position in await self?.take(position) }
+    }
+
+    private func take(_ position: PositionRow) { take(recorder.take(position, now: .now)) }
 
     private func setMarks() async {
         for mark in marks.sorted(by: { $0.after < $1.after }) {

@@ -17,10 +17,15 @@ public struct Recorder: Sendable {
     /// Heads of the peers that had a session. A link to any other node carries the sessions of others.
     private var sessions: Set<String> = []
     private var lastRow: Duration = .zero
+    private var lastPosition: (at: ContinuousClock.Instant, position: PositionRow)?
+    /// Decides which positions a shared drive has. Nil if it is not shared.
+    private var ends: TrackEnds?
 
-    /// Makes a recorder of a drive that starts at this time.
-    public init(_ role: NodeDescription.Role, origin: ContinuousClock.Instant) {
+    /// Makes a recorder of a drive that starts at this time. If the drive `isShared`, it has no positions near its start
+    /// and its end.
+    public init(_ role: NodeDescription.Role, origin: ContinuousClock.Instant, isShared: Bool = false) {
         isGuest = role == .guest
+        ends = isShared ? TrackEnds() : nil
         self.origin = origin
     }
 
@@ -51,6 +56,19 @@ public struct Recorder: Sendable {
             .noticeCleared, .linkEnded, .broker, .page:
             return []
         }
+    }
+
+    /// Handles a position. Records at most one a second. If the position has not changed, it is recorded only from time
+    /// to time.
+    public mutating func take(_ position: PositionRow, now: ContinuousClock.Instant) -> [DriveRow] {
+        if let last = lastPosition {
+            let isSame = last.position == position
+            let pause = isSame ? FieldTestLimits.positionRepeat : FieldTestLimits.positionInterval
+            guard now - last.at >= pause else { return [] }
+        }
+        lastPosition = (now, position)
+        let rows = row(now, .position(position))
+        return ends == nil ? rows : rows.flatMap { ends?.take(position, in: $0) ?? [] }
     }
 
     /// Lets time pass. After a long time without events, it returns a tick.

@@ -142,6 +142,15 @@ struct DriveOptions: ParsableArguments {
     }
 }
 
+/// An option of commands whose output is often given to others.
+struct SharingOption: ParsableArguments {
+    @Flag(help: "Leave out the first and last 200 m of the track, because people live and work there.")
+    var share = false
+
+    /// The drive as it may be shown.
+    func shown(_ drive: Drive) -> Drive { share ? drive.withoutTrackEnds : drive }
+}
+
 extension DriveProblem {
     var sentence: String {
         switch self {

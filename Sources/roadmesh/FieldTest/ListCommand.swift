@@ -95,9 +95,10 @@ struct ExportCommand: AsyncParsableCommand {
         completion: .file())
     var output: String
 
+    @OptionGroup var sharing: SharingOption
     @OptionGroup var options: DriveOptions
 
-    func run() async throws { try writeFile(try options.drive(drive).file, output) }
+    func run() async throws { try writeFile(sharing.shown(try options.drive(drive)).file, output) }
 }
 
 /// `roadmesh fieldtest forget`

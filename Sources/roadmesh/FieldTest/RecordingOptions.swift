@@ -24,6 +24,13 @@ struct RecordingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The origin of a drive that is not from a road.", valueName: "words"))
     var origin: String?
 
+    @Flag(name: .customLong("no-position"), help: "Record no position.")
+    var recordsNoPosition = false
+
+    @Option(
+        help: ArgumentHelp("The gpsd that reports the position.", valueName: "host:port"))
+    var gpsd = "localhost:2947"
+
     @Flag(help: "Send the recording to the collector at the --broker, now or in a later run with --share.")
     var share = false
 
@@ -32,12 +39,18 @@ struct RecordingOptions: ParsableArguments {
         var name: String
         var marks: [DriveRecording.TimedMark]
         var origin: String?
+        /// Where positions come from; nil if none are recorded.
+        var gpsd: GPSDAddress?
         /// The broker to which the drive is sent; nil if it is not shared.
         var broker: BrokerChoice?
 
         var remark: String {
+            let positions =
+                gpsd == nil
+                ? "" : " It has this device's positions if gpsd runs here; --no-position leaves them out."
             let shared = broker.map { " It is sent to the collector at \($0.address.text)." } ?? ""
-            return "This drive is recorded as \"\(name)\".\(shared) Type mark and a word or two to mark a moment."
+            return
+                "This drive is recorded as \"\(name)\".\(positions)\(shared) Type mark and a word or two to mark a moment."
         }
     }
 
@@ -52,10 +65,17 @@ struct RecordingOptions: ParsableArguments {
         }
         var timed: [DriveRecording.TimedMark] = []
         for mark in marks { timed.append(try Self.timedMark(mark)) }
+        let gpsd = GPSDAddress(gpsd)
+        guard recordsNoPosition || gpsd != nil else {
+            throw SetupProblem(
+                .usage,
+                "--gpsd cannot be \"\(self.gpsd.prefix(40))\": it is a host and a port, like localhost:2947.")
+        }
         let name = drive.map { UntrustedText.shown($0, atMost: NodeLimits.markCharacters) }
         return Checked(
             name: name.flatMap { $0.isEmpty ? nil : $0 } ?? Self.defaultName, marks: timed,
-            origin: origin.map { UntrustedText.shown($0, atMost: FieldTestLimits.originCharacters) }, broker: choice)
+            origin: origin.map { UntrustedText.shown($0, atMost: FieldTestLimits.originCharacters) },
+            gpsd: recordsNoPosition ? nil : gpsd, broker: choice)
     }
 
     private static var defaultName: String { Format.minute(Date().timeIntervalSince1970) }
@@ -97,7 +117,8 @@ extension RecordingOptions.Checked {
                         + "new list begins.")
             }
             let recording = try DriveRecording(
-                node, header, in: store, origin: start, marks: marks, isShared: broker != nil, logger: parts.logger)
+                node, header, in: store, origin: start, marks: marks, isShared: broker != nil, gpsd: gpsd,
+                logger: parts.logger)
             guard let broker else { return [recording] }
             let uplink = DriveUplink(
                 recording, in: kept.path, peer: parts.description.peer, broker: broker.address, files: broker.files,
