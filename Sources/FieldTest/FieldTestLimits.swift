@@ -34,6 +34,8 @@ public enum FieldTestLimits {
     /// Positions of a shared drive that wait until the device is far enough away: an hour in one place. The oldest are
     /// dropped first.
     public static let withheldPositions = 3_600
+    /// Wishes that a replay explains. More have the same few reasons.
+    public static let explainedWishes = 20
     /// Marks on the command line: more than a plot can show.
     public static let timedMarks = 100
     /// Largest drive that is read, in bytes: the longest that is recorded, `StoreLimits.driveLines` lines of some

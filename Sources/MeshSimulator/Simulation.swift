@@ -25,7 +25,8 @@ public struct Simulation: Sendable {
         var world = World(scenario, log: log)
         world.run()
         return Outcome(
-            scenario: scenario, hash: world.hash.value, violation: world.violation, figures: world.figures)
+            scenario: scenario, hash: world.hash.value, violation: world.violation, figures: world.figures,
+            unconfirmed: world.wishes.unconfirmed)
     }
 
     /// Runs the world to its end and returns the last lines of its log.
@@ -49,6 +50,8 @@ public struct Outcome: Hashable, Sendable {
     public let violation: Violation?
     /// The counters of the run.
     public let figures: Figures
+    /// Wishes for songs without a confirmation, by their times.
+    public let unconfirmed: [UnconfirmedWish]
 }
 
 /// An invariant that was violated.

@@ -304,6 +304,7 @@ extension LimitTable {
             .init("gpsdPatience", FieldTestLimits.gpsdPatience),
             .init("withheldMetres", FieldTestLimits.withheldMetres),
             .init("withheldPositions", FieldTestLimits.withheldPositions),
+            .init("explainedWishes", FieldTestLimits.explainedWishes),
             .init("timedMarks", FieldTestLimits.timedMarks),
             .init("driveBytes", FieldTestLimits.driveBytes),
             .init("longestDrive", FieldTestLimits.longestDrive),

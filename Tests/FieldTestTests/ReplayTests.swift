@@ -39,6 +39,34 @@ struct ReplayTests {
         #expect(result.figures.connections >= 5 * 4)
     }
 
+    @Test("a vote that is taken back before its answer is explained, with the number of runs")
+    func explained() async {
+        // The host answers nothing in the gap. The second vote of a road takes back the first.
+        let drive = Drives.drive([
+            (0, Drives.contact(.resumed)), (10.42, Drives.contact(.lost, silence: 0.42)),
+            (12, Drives.wish("s1", "queued")), (14.5, Drives.wish("s2", "queued")), (20, Drives.contact(.resumed)),
+            (21, Drives.wish("s1", "confirmed")), (21, Drives.wish("s2", "confirmed")), (40, .end("quit")),
+        ])
+        let result = await SimulatedDrive(AirScript(drive)).run(seeds: 1...3)
+        #expect(result.violation == nil)
+        #expect(result.figures.wishes - result.figures.confirmed == result.unconfirmed.reduce(0) { $0 + $1.runs })
+        #expect(
+            result.explanations == [
+                "Not confirmed in 3 of 3 runs: the vote at 0:12. It was taken back 2.5 s later, before the host had answered it. "
+                    + "Only the last wish for a song counts."
+            ])
+    }
+
+    @Test("of each included drive, every wish without a confirmation is explained")
+    func allExplained() async throws {
+        let path = URL(filePath: #filePath).deletingLastPathComponent().path + "/../../docs/drives/parking-garage.jsonl"
+        let drive = try Drive(file: String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self))
+        let result = await SimulatedDrive(AirScript(drive)).run(seeds: 1...4)
+        let missing = result.figures.wishes - result.figures.confirmed
+        #expect(missing > 0 && result.unconfirmed.reduce(0) { $0 + $1.runs } == missing)
+        #expect(result.explanations.allSatisfy { $0.contains("taken back") })
+    }
+
     @Test("every promise holds on the included drives", arguments: ["tunnel", "city", "parking-garage"])
     func shipped(name: String) async throws {
         let path = URL(filePath: #filePath).deletingLastPathComponent().path + "/../../docs/drives/\(name).jsonl"

@@ -33,6 +33,7 @@ extension World {
                 break
             }
             if state == .confirmed { figures.confirmed += 1 } else { figures.rejected += 1 }
+            wishes.answered(node, song, kind, state)
             let finding = story.answered(
                 nodes[node].peer, song, kind, state, seeing: nodes[node].screen.snapshot)
             if let (invariant, what) = finding { broken(invariant, name, what) }

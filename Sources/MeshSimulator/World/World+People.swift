@@ -81,9 +81,9 @@ extension World {
     /// Records an input that is a cause in the host's story, or the last wish of a guest for its song.
     mutating func note(_ input: NodeInput, _ node: Int) {
         switch input {
-        case .guest(.vote(let song)), .guest(.takeBackVote(let song)), .guest(.suggest(let song)):
-            figures.wishes += 1
-            story.wished(nodes[node].peer, song, at: now)
+        case .guest(.vote(let song)): wished(song, .vote, node)
+        case .guest(.takeBackVote(let song)): wished(song, .takeBack, node)
+        case .guest(.suggest(let song)): wished(song, .suggest, node)
         case .host(let command):
             story.causes.append(input)
             if case .kick(let guest) = command { story.kicked.insert(guest) }
@@ -91,6 +91,12 @@ extension World {
         case .end: story.endings += 1
         default: break
         }
+    }
+
+    private mutating func wished(_ song: Song.ID, _ kind: Wish.Kind, _ node: Int) {
+        figures.wishes += 1
+        story.wished(nodes[node].peer, song, at: now)
+        wishes.wished(node, song, kind, at: now)
     }
 }
 

@@ -25,6 +25,7 @@ struct World {
     var story: Story
     var violation: Violation?
     var figures = Figures()
+    var wishes = WishLedger()
 
     /// Guests that are out of the host's range.
     var outOfReach: Set<Int> = []

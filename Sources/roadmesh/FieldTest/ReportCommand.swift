@@ -104,9 +104,10 @@ extension SimulatedDrive.Result {
             "Replayed \(runs == 1 ? "once" : "\(runs) times"): \(Self.count(gaps, "gap")), "
             + "\(Self.count(figures.connections / 2, "link")), "
             + "\(figures.wishes) \(figures.wishes == 1 ? "wish" : "wishes"), \(figures.confirmed) confirmed, \(figures.rejected) rejected."
-        guard let violation else { return [driven, "Every invariant held: nothing was lost or duplicated."] }
-        return [
-            driven,
+        guard let violation else {
+            return [driven] + explanations + ["Every invariant held: nothing was lost or duplicated."]
+        }
+        return [driven] + explanations + [
             "Run \(violation.seed) violated an invariant, \(violation.violation.invariant.rawValue): "
                 + "\(violation.violation.invariant.sentence)",
             "  \(violation.violation.who) at \(Format.time(violation.violation.time / .seconds(1))): "
