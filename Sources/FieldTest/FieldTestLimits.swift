@@ -34,6 +34,15 @@ public enum FieldTestLimits {
     /// Positions of a shared drive that wait until the device is far enough away: an hour in one place. The oldest are
     /// dropped first.
     public static let withheldPositions = 3_600
+    /// Largest GPX file that is read, in bytes: a day with a point each second and many extensions.
+    public static let gpxBytes = 64 << 20
+    /// Points of a GPX file: as many as a drive can have rows for, with room for its other rows.
+    public static let gpxPoints = 500_000
+    /// Time before the first and after the last position for which that position counts: a receiver's usual delay.
+    public static let trackEdge: Duration = .seconds(5)
+    /// Longest time between two positions in which the device is assumed to go straight on: the longest road tunnels take
+    /// some twenty minutes.
+    public static let trackHole: Duration = .seconds(1_800)
     /// Wishes that a replay explains. More have the same few reasons.
     public static let explainedWishes = 20
     /// Marks on the command line: more than a plot can show.

@@ -63,6 +63,8 @@ public struct DriveMetrics: Hashable, Sendable {
     public private(set) var endsLinked = false
     /// The number of relays on the routes, and which ones.
     public private(set) var hops = HopTimes()
+    /// Where the device was.
+    public private(set) var track = Track()
     /// Names of peers.
     public private(set) var names: [Peer.ID: String] = [:]
 
@@ -93,7 +95,8 @@ public struct DriveMetrics: Hashable, Sendable {
             case .intent(let intent): deliveries.take(intent, at: row.at)
             case .mark(let text): marks.append(Mark(at: row.at, text: text))
             case .missing(let rows): missing += max(0, min(rows, DriveRow.largestCount))
-            case .position, .notice, .tick, .end: break
+            case .position(let position): track.append(position, at: row.at)
+            case .notice, .tick, .end: break
             }
         }
         if let activity { radio.add(activity.sample, seconds - activity.since) }

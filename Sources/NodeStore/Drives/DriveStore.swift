@@ -112,6 +112,14 @@ public final class DriveStore: Sendable {
         if isEnd { try db.run("UPDATE drive SET isEnded = 1 WHERE number = ?", [drive]) }
     }
 
+    /// Replaces all lines of a drive, in one transaction.
+    public func replaceLines(of drive: Int64, by lines: [String]) throws(NodeStoreError) {
+        try write { db in
+            try db.run("DELETE FROM line WHERE drive = ?", [drive])
+            for line in lines { try db.run("INSERT INTO line (drive, body) VALUES (?, ?)", [drive, line]) }
+        }
+    }
+
     private func write<Value>(_ body: (Database) throws -> Value) throws(NodeStoreError) -> Value {
         try NodeStoreError.wrapping(folder) { try database.write(body) }
     }

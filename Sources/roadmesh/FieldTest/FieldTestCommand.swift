@@ -8,8 +8,8 @@ struct FieldTestCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fieldtest", abstract: "Record a drive, look at it, and replay it.",
         subcommands: [
-            RecordCommand.self, ListCommand.self, ReportCommand.self, ExportCommand.self, ReplayCommand.self,
-            ForgetCommand.self, CollectCommand.self, FleetCommand.self,
+            RecordCommand.self, ListCommand.self, ReportCommand.self, ExportCommand.self, ImportCommand.self,
+            ReplayCommand.self, ForgetCommand.self, CollectCommand.self, FleetCommand.self,
         ])
 }
 
