@@ -3,11 +3,11 @@
 import DemocracyDJ
 import MeshProtocol
 
-// When a song is over, and when only its folder is away.
+// Whether a song is over, or only its folder is away.
 
 extension PlayerPolicy {
-    /// The song that is wanted seems to be over. Where its file may be the reason, it is found out first whether the folder
-    /// of all songs is away: then it says nothing about the song.
+    /// The wanted song seems to be over. If its file may be at fault, the player first checks whether the folder of all
+    /// songs is away. If the folder is away, the song has not failed.
     mutating func finish(_ outcome: PlayerReport, now: MeshInstant) -> [Action] {
         guard let song = outcome.suspiciousSong(isEarly: isEarly(now)) else { return conclude(outcome, now: now) }
         keepPlace(now)
@@ -15,7 +15,7 @@ extension PlayerPolicy {
         return [.check(song)]
     }
 
-    /// Whether the song that plays is not near its end: a player that can read no more takes that for the end.
+    /// Whether the song ended long before its end. mpv handles a read error like the end of the file.
     private func isEarly(_ now: MeshInstant) -> Bool {
         guard let song = wanted?.song else { return false }
         let elapsed = current?.place.map { $0.elapsed + (isPaused ? .zero : now - $0.at) } ?? believed(now)
@@ -46,7 +46,7 @@ extension PlayerPolicy {
         return isAway ? wait(now) : goOn(now)
     }
 
-    /// The folder is away: mpv lets go of its files, and the song waits where it is.
+    /// The folder is away. mpv closes its files, and the song waits at its position.
     mutating func wait(_ now: MeshInstant) -> [Action] {
         keepPlace(now)
         suspect = nil
@@ -54,7 +54,7 @@ extension PlayerPolicy {
         return stop(now)
     }
 
-    /// The folder is back: the song goes on, from a file that may be elsewhere now.
+    /// The folder is back, and the song continues. Its file may have another path now.
     mutating func goOn(_ now: MeshInstant) -> [Action] {
         guard awaySince != nil else { return [] }
         awaySince = nil
@@ -64,8 +64,8 @@ extension PlayerPolicy {
         return renew()
     }
 
-    /// mpv may only open files below the folders that were there when it began. The folder that is back can be another
-    /// one, with the same path on a new mount.
+    /// Replaces mpv, which may only open files below mounts that existed at its start. The folder may be on a new mount
+    /// with the same path.
     private mutating func renew() -> [Action] {
         switch process {
         case .off, .ending, .renewing: return []
@@ -79,14 +79,14 @@ extension PlayerPolicy {
 }
 
 extension PlayerReport {
-    /// The song that it is about.
+    /// The song of the report.
     var song: Song.ID {
         switch self {
         case .elapsed(let song, _), .waits(let song, _), .ended(let song), .failed(let song): song
         }
     }
 
-    /// The song whose file may be the reason for this.
+    /// The song whose file may have caused this report.
     fileprivate func suspiciousSong(isEarly: Bool) -> Song.ID? {
         switch self {
         case .failed(let song): song

@@ -3,7 +3,7 @@
 import DemocracyDJ
 import MeshProtocol
 
-// mpv as a process: how it is started, how it dies, and how long it is waited for.
+// mpv as a process: its start, its end, and the timeouts.
 
 extension PlayerPolicy {
     mutating func launch(_ now: MeshInstant) -> [Action] {
@@ -11,7 +11,7 @@ extension PlayerPolicy {
         requests = [:]
         (isPaused, isIdle, opened) = (false, true, nil)
         (outputs, driver, volume, ducked, fade) = ([], nil, nil, 0, nil)
-        // The first answer says that it listens.
+        // The first answer shows that mpv accepts requests.
         return [.launch, send(.sayErrors, now: now), send(.sayDevices, now: now)]
     }
 
@@ -69,13 +69,13 @@ extension PlayerPolicy {
         process = .ending
         requests = [:]
         guard awaySince == nil, suspect == nil, let song = wanted?.song else { return [.kill] }
-        // It may hang with the disk; then even a kill waits for that.
+        // If mpv hangs in a disk access, even a kill has to wait for the disk, so the folder is checked as well.
         return [.kill, .check(song.id)]
     }
 
     // MARK: Time
 
-    /// Looks for what has taken too long.
+    /// Handles the timeouts that have passed.
     mutating func checkTimes(_ now: MeshInstant) -> [Action] { fadeOn(now) + checkWaits(now) }
 
     private mutating func checkWaits(_ now: MeshInstant) -> [Action] {
@@ -104,14 +104,14 @@ extension PlayerPolicy {
         if isLate || requests.count > limits.waitingRequests { return kill() }
         if let at = stalledAt, now >= at { return kill() }
         guard let at = loadEndsAt, now >= at, let song = current?.song else { return [] }
-        // Nothing comes of it, and mpv says nothing: as if it had failed. The next one is loaded instead.
+        // mpv reports neither a start nor a failure, so the song counts as failed. The next one is loaded instead.
         current?.outcome = .failed(song)
         return []
     }
 
     private var oldestRequest: MeshInstant? { requests.values.map(\.at).min() }
 
-    /// When the place will have stood still for too long.
+    /// When a position that does not change means that playback has stalled.
     private var stalledAt: MeshInstant? {
         guard isCurrentWanted, let entry = current, entry.isSounding, !isPaused, entry.outcome == nil else {
             return nil
@@ -119,13 +119,13 @@ extension PlayerPolicy {
         return entry.movedAt + limits.stallTime
     }
 
-    /// When the present song will have taken too long to begin.
+    /// When the present song counts as failed because it has not begun.
     private var loadEndsAt: MeshInstant? {
         guard let entry = current, !entry.isSounding, entry.outcome == nil else { return nil }
         return entry.loadedAt + limits.loadTime
     }
 
-    /// Whether it is known where the wanted song is, or that it is nowhere.
+    /// Whether the wanted song can be loaded, or is known to have no file.
     private var isFound: Bool {
         switch wanted?.song.flatMap({ files[$0.id] }) {
         case .asked, nil: false
@@ -156,7 +156,7 @@ extension PlayerPolicy {
         return times.compactMap(\.self).min()
     }
 
-    // MARK: A person
+    // MARK: Problems
 
     mutating func tell(_ problem: PlayerProblem?) -> [Action] {
         guard problem != self.problem else { return [] }

@@ -3,7 +3,7 @@
 import DemocracyDJ
 import MeshProtocol
 
-// What mpv says of the files it plays, and what the host is told of it.
+// mpv's events about its files, and the reports to the host.
 
 extension PlayerPolicy {
     mutating func said(_ event: MPVEvent, now: MeshInstant) -> [Action] {
@@ -14,18 +14,18 @@ extension PlayerPolicy {
             current?.isSounding = true
             current?.movedAt = now
             current?.askAt = now
-            // Before it is asked for its place, which counts where something takes the sound.
+            // Ask for the driver before the position. A position counts only if a device accepts the sound.
             return [numbered(.driver, { _ in .driver(serial: entry.serial) }, now: now).action]
         case .devices(let names): return take(names, now: now)
         case .ended(let id, let ending):
-            // One that was replaced or dropped says nothing to anybody.
+            // The end of a replaced or dropped file is not reported.
             guard let entry = current, entry.id == id, entry.outcome == nil else { return [] }
             return ended(entry, ending, now: now)
         }
     }
 
-    /// A file that was dropped when mpv had gone on to it already is heard in the place of the one that was to be. What
-    /// was loaded, and not appended, needs no such care: mpv comes to it by itself.
+    /// mpv has opened a file. A file that was dropped after mpv had started it would play instead of the wanted one, so
+    /// it is stopped. A file that was loaded, not appended, needs no stop, since mpv opens it next.
     private mutating func began(_ id: Int, now: MeshInstant) -> [Action] {
         opened = id
         guard current.map({ $0.wasAppended && $0.id != id }) ?? true else { return [] }
@@ -38,37 +38,37 @@ extension PlayerPolicy {
         case .atItsEnd where entry.isSounding: return doubtLength(now) + wentOn(.ended(entry.song), now: now)
         case .atItsEnd, .failed: return wentOn(.failed(entry.song), now: now)
         case .noSound: return waitForSound(entry, now: now)
-        // It ends, which it will say, or it has the next file from us.
+        // mpv is ending, and `died` follows, or this policy has replaced or stopped the file.
         case .stopped: return []
         }
     }
 
-    // MARK: What takes the sound
+    // MARK: Audio devices
 
-    /// Nothing takes the sound: what nobody hears does not go on.
+    /// No device accepts the sound, so the song waits at its position.
     mutating func waitForSound(_ entry: Entry, now: MeshInstant) -> [Action] {
         silences += 1
         loadAt = now + pause(afterSilences: silences)
         keepPlace(now)
         let place = resumeAt ?? (belief.elapsed < limits.beginning ? .zero : belief.elapsed)
         let waits = isCurrentWanted ? [Action.report(.waits(entry.song, at: place))] : []
-        // Or it would try the next one, in vain.
+        // Without the stop, mpv would try the next file, which would be silent too.
         return stop(now) + waits + tell(.noSound)
     }
 
-    /// What takes sound has come or gone.
+    /// The list of audio devices has changed.
     private mutating func take(_ names: [String], now: MeshInstant) -> [Action] {
         let isOther = !outputs.isEmpty && outputs != names
         outputs = names
         if let entry = current, entry.isSounding, entry.outcome == nil {
             return isUnheard ? waitForSound(entry, now: now) : []
         }
-        // It is tried at once, and not when the pause is over.
+        // Try the new devices at once, not at the end of the pause.
         if isOther, silences > 0, !isUnheard { loadAt = now }
         return []
     }
 
-    /// A sound server without any device has one that takes all sound and gives it to nobody.
+    /// Whether only the dummy output of a sound server accepts the sound. A server without a device has such an output.
     var isUnheard: Bool {
         guard let driver, ["pulse", "pipewire"].contains(driver) else { return false }
         let devices = outputs.filter { $0.hasPrefix("\(driver)/") }
@@ -79,10 +79,10 @@ extension PlayerPolicy {
         .backoff(first: limits.firstRestartPause, longest: limits.longestRestartPause, turn: turn)
     }
 
-    /// A song is over, and mpv goes on to the next one.
+    /// A song is over, and mpv plays the next one.
     private mutating func wentOn(_ outcome: PlayerReport, now: MeshInstant) -> [Action] {
         guard isCurrentWanted else {
-            // The host does not want it yet: it is told when it does.
+            // The host does not want this song yet. It gets the report when it wants the song.
             current?.outcome = outcome
             return []
         }
@@ -96,7 +96,7 @@ extension PlayerPolicy {
 
     // MARK: Places
 
-    /// Asks mpv where it is, where it is time for that.
+    /// Asks mpv for the position, if that is due.
     mutating func ask(_ now: MeshInstant) -> [Action] {
         guard let entry = current, let at = nextAskAt, now >= at else { return [] }
         current?.askAt = isPaused && entry.reportedAt != nil ? nil : now + limits.askEvery
@@ -116,7 +116,7 @@ extension PlayerPolicy {
         silences = 0
         if now - entry.loadedAt >= limits.stableTime { (deaths, deathsOfSong) = (0, 0) }
         let doubts = elapsed > length + limits.wrongLength ? doubtLength(now) : []
-        // mpv tells of sound before it knows whether anything takes it; a place is there only where something does.
+        // mpv reports sound before it knows whether a device accepts it. It has a position only if one does.
         let recovery = deaths > limits.silentDeaths ? [] : tell(nil)
         guard isCurrentWanted else { return recovery }
         return recovery + doubts + reportPlace(elapsed, of: entry, now: now)
@@ -132,13 +132,13 @@ extension PlayerPolicy {
         return [.report(.elapsed(entry.song, elapsed))]
     }
 
-    /// The length of the wanted song, by its file.
+    /// The length of the wanted song, as its file states it.
     private var length: MeshInstant { .seconds(wanted?.song?.duration ?? 0) }
 
     /// Reports once that the present song plays beyond its length, or ends far from it.
     private mutating func doubtLength(_ now: MeshInstant) -> [Action] {
         guard isCurrentWanted, let entry = current, let place = entry.place, !entry.isDoubted else { return [] }
-        // An older place says too little.
+        // An older position is too inexact.
         guard now - place.at <= limits.askEvery * 2 else { return [] }
         let elapsed = place.elapsed + (now - place.at)
         guard max(elapsed - length, length - elapsed) > limits.wrongLength else { return [] }
@@ -146,10 +146,10 @@ extension PlayerPolicy {
         return [.doubt(entry.song)]
     }
 
-    /// Notes where the wanted song goes on when it is loaded again.
+    /// Stores the position at which the wanted song continues when it is loaded again.
     mutating func keepPlace(_ now: MeshInstant) {
         guard isCurrentWanted, let place = current?.place else { return }
-        // An mpv that hangs was last heard from a while ago, and may have been silent since.
+        // The last position of a hanging mpv is old, and the song may have been silent since.
         let since = isPaused ? .zero : min(now - place.at, limits.askEvery)
         resumeAt = place.elapsed + since
     }

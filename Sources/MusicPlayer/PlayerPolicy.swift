@@ -3,61 +3,62 @@
 import DemocracyDJ
 import MeshProtocol
 
-/// Decides what mpv does, so that what the host wants is what is heard, and what the host is told of it.
+/// Decides which commands mpv gets so that it plays what the host wants, and what the player reports to the host.
 ///
-/// After each event `settle` compares what is wanted with what mpv does, and asks for the difference. mpv goes on to
-/// the next song by itself, without a gap; the host hears that the one before has ended, and most often wants what plays
-/// already.
+/// After each event `settle` compares the wanted playback with mpv's state, and returns the commands for the
+/// difference. mpv starts the next song without a gap. The player then reports that the song before has ended, and the
+/// host usually wants the song that plays already.
 struct PlayerPolicy: Sendable {
-    /// What happens.
+    /// An input.
     enum Event: Hashable, Sendable {
-        /// This is to be heard.
+        /// The host wants this playback.
         case wanted(Playback)
-        /// A song's file is here, to be played so many decibels louder, or with nil nowhere.
+        /// The search for a song's file has ended, with its path and its gain in decibels. A nil path means that the song
+        /// has no file.
         case found(Song.ID, path: String?, gain: Double = 0)
-        /// Whether a song cannot be played because the folder of all songs is away.
+        /// A song cannot be played, and the check has shown whether the folder of all songs is away.
         case checked(Song.ID, isAway: Bool)
         /// The folder of all songs is away, or back.
         case library(isAway: Bool)
-        /// mpv answers a request.
+        /// mpv has answered the request with this number.
         case answered(Int, MPVAnswer)
-        /// mpv says something.
+        /// mpv has reported an event.
         case said(MPVEvent)
-        /// mpv has ended, and how; or it could not be started.
+        /// mpv has ended in this way, or could not be started for this reason.
         case died(String, couldStart: Bool = true)
         /// Time has passed: see `deadline`.
         case tick
     }
 
-    /// What is to be done.
+    /// An output that the owner performs.
     enum Action: Hashable, Sendable {
         /// Start mpv.
         case launch
         /// End mpv; `died` follows.
         case kill
-        /// End mpv, which works, for a new one; `died` follows.
+        /// End a working mpv, so that a new one replaces it; `died` follows.
         case renew
         /// Look for a song's file; `found` follows.
         case find(Song.ID)
-        /// Find out whether a song or the folder of all songs is at fault; `checked` follows.
+        /// Check whether a song or the folder of all songs is at fault; `checked` follows.
         case check(Song.ID)
-        /// Ask mpv for this, under this number.
+        /// Send mpv a request with this number.
         case send(MPVCommand, Int)
-        /// Tell the host.
+        /// Report to the host.
         case report(PlayerReport)
-        /// The length of this song is wrong.
+        /// Report that the length of this song is wrong.
         case doubt(Song.ID)
-        /// Tell a person, or with nil that it is over.
+        /// Show people this problem. Nil means that the last problem is over.
         case tell(PlayerProblem?)
     }
 
     enum Process: Hashable, Sendable {
         case off
-        /// Since then; it has not answered yet.
+        /// mpv was started at this time and has not answered yet.
         case starting(MeshInstant)
         case running
         case ending
-        /// It ends, and is not at fault.
+        /// mpv ends because a new one replaces it, not because of a fault.
         case renewing
     }
 
@@ -67,7 +68,7 @@ struct PlayerPolicy: Sendable {
         case nowhere
     }
 
-    /// What a request was for.
+    /// The purpose of a request.
     enum Request: Hashable, Sendable {
         case load(serial: Int)
         case position(serial: Int)
@@ -75,35 +76,35 @@ struct PlayerPolicy: Sendable {
         case other
     }
 
-    /// A place in a song, and when it was there.
+    /// A position in a song, and the time at which the song was there.
     struct Place: Hashable, Sendable {
         var elapsed: MeshInstant
         var at: MeshInstant
     }
 
-    /// A file that mpv was given.
+    /// A file that was given to mpv.
     struct Entry: Hashable, Sendable {
-        /// The number of the request that gave it.
+        /// The number of the request that loaded or appended it.
         let serial: Int
         let song: Song.ID
-        /// It comes after another one, and does not replace it.
+        /// It was appended after another file, and has not replaced that one.
         let wasAppended: Bool
-        /// When it was given, or came to be played.
+        /// When it was given to mpv, or became the current file.
         var loadedAt: MeshInstant
-        /// mpv's number for it, once it has taken it on.
+        /// mpv's number for it. Nil until mpv has accepted it.
         var id: Int?
         var isSounding = false
-        /// Where it was when mpv was last asked.
+        /// The position in mpv's last answer.
         var place: Place?
-        /// When its place last moved, or had reason not to.
+        /// When its position last changed, or last had a reason not to change.
         var movedAt: MeshInstant = .zero
-        /// When mpv is asked where it is; nil where that is known and does not change.
+        /// When to ask mpv for the position again. Nil if the position is known and does not change.
         var askAt: MeshInstant?
-        /// When the host was last told where it is.
+        /// When its position was last reported to the host.
         var reportedAt: MeshInstant?
-        /// How it ended, where the host did not want it yet.
+        /// How it ended, if it ended before the host wanted it.
         var outcome: PlayerReport?
-        /// Whether its length was doubted.
+        /// Whether its length was reported as wrong.
         var isDoubted = false
     }
 
@@ -111,13 +112,13 @@ struct PlayerPolicy: Sendable {
 
     // What the host wants.
     var wanted: Playback?
-    /// The place in the song that the host takes for true, and when it was that.
+    /// The position that the host assumes, and the time of that position.
     var belief = Place(elapsed: .zero, at: .zero)
-    /// Since when the host knows that the song it wants is over, and how; it will want another one.
+    /// How the wanted song ended, and when that was last reported. The host has not wanted another song since.
     var over: (report: PlayerReport, at: MeshInstant)?
-    /// Since when it is being found out whether a song is over: its folder may be away instead.
+    /// An end of the wanted song that is not reported yet, and when its check began: the folder may be away instead.
     var suspect: (report: PlayerReport, at: MeshInstant)?
-    /// Since when the folder of all songs is away, or when that was last asked for.
+    /// When the folder of all songs went away, or was last checked.
     var awaySince: MeshInstant?
     var files: [Song.ID: File] = [:]
 
@@ -126,24 +127,24 @@ struct PlayerPolicy: Sendable {
     var requests: [Int: (what: Request, at: MeshInstant)] = [:]
     var lastNumber = 0
     var isPaused = false
-    /// How loud it plays, in percent; nil where it was not told yet.
+    /// The volume that mpv was given, in percent. Nil if it was given none.
     var volume: Int?
-    /// How many decibels below that it plays.
+    /// The decibels by which a duck lowers that volume.
     var ducked = 0
-    /// The running change of its volume.
+    /// The running change of mpv's volume.
     var fade: Fade?
-    /// It has nothing to play.
+    /// mpv has nothing to play.
     var isIdle = true
-    /// The number of the file that it opened last.
+    /// mpv's number of the file that it opened last.
     var opened: Int?
     var current: Entry?
-    /// What mpv goes on to after it.
+    /// The file that mpv plays after `current`.
     var following: Entry?
-    /// Where the wanted song goes on when it is loaded again.
+    /// The position at which the wanted song continues when it is loaded again.
     var resumeAt: MeshInstant?
-    /// What takes sound, by mpv's names; empty where it has not said.
+    /// The audio devices, by mpv's names. Empty if mpv has not reported them.
     var outputs: [String] = []
-    /// By which of mpv's drivers the sound goes, once that is known.
+    /// mpv's audio driver. Nil until mpv has named it.
     var driver: String?
 
     // What went wrong.
@@ -155,17 +156,17 @@ struct PlayerPolicy: Sendable {
     var loadAt: MeshInstant = .zero
     var problem: PlayerProblem?
 
-    /// A player that is silent.
+    /// Creates a policy that plays nothing.
     init(limits: PlayerLimits = .standard) {
         self.limits = limits
     }
 
-    /// Takes an event.
+    /// Handles an event.
     mutating func handle(_ event: Event, now: MeshInstant) -> [Action] {
         switch event {
         case .wanted(let playback): return want(playback, now: now) + settle(now)
         case .found(let song, let path, let gain):
-            // A relative path would be one of the working folder, and a NUL ends it early.
+            // A relative path would depend on the working folder, and a NUL would cut the path.
             let isPath = path.map { $0.hasPrefix("/") && !$0.utf8.contains(0) } ?? false
             if files[song] != nil { files[song] = isPath ? path.map { .here($0, gain: gain) } : .nowhere }
             return settle(now)
@@ -182,7 +183,7 @@ struct PlayerPolicy: Sendable {
 
     private mutating func want(_ playback: Playback, now: MeshInstant) -> [Action] {
         let isNew = isNew(playback, now: now)
-        // The same song from its start or from another place: the file is loaded again.
+        // The host has moved to another position in the same song, so the file is loaded again.
         let isSought = !isNew && !isOver && wanted.map { $0.seeks != playback.seeks } == true
         if isNew || isSought, !isOver, current?.song == playback.song?.id { current = nil }
         if isSought { resumeAt = playback.elapsed }
@@ -200,24 +201,24 @@ struct PlayerPolicy: Sendable {
         return []
     }
 
-    /// Whether this is another playing than the one before: another song, or the same one from its start.
+    /// Whether the host wants another song, or the same song again from its start.
     private func isNew(_ playback: Playback, now: MeshInstant) -> Bool {
         guard let song = playback.song, song.id == wanted?.song?.id, playback.turn == wanted?.turn else { return true }
         return playback.elapsed < limits.beginning && believed(now) - playback.elapsed > limits.beginning
     }
 
-    /// The place where the host believes the song to be.
+    /// The position that the host assumes at this time.
     func believed(_ now: MeshInstant) -> MeshInstant {
         belief.elapsed + (wanted?.isPlaying == true ? now - belief.at : .zero)
     }
 
-    /// Whether what plays is what the host wants and knows of.
+    /// Whether mpv's current file is the wanted song, and that song is not over.
     var isCurrentWanted: Bool { !isOver && current != nil && current?.song == wanted?.song?.id }
 
-    /// Whether the song that is wanted is over, or seems to be.
+    /// Whether the wanted song is over, or seems to be.
     var isOver: Bool { over != nil || suspect != nil }
 
-    // MARK: From what there is to what is wanted
+    // MARK: Commands for mpv
 
     private mutating func settle(_ now: MeshInstant) -> [Action] {
         guard let wanted else { return [] }
@@ -239,10 +240,10 @@ struct PlayerPolicy: Sendable {
         case .starting, .ending, .renewing: return actions
         case .running: break
         }
-        // Before anything is heard.
+        // The volume must be right before the song begins.
         actions += setVolume(wanted, now: now)
         if !isCurrentWanted { actions += load(song, now: now) }
-        // Nobody wants to hear the one before until it is found.
+        // The song before must not play while the wanted song's file is being found.
         guard isCurrentWanted else { return actions + stop(now) }
         return actions + pause(!wanted.isPlaying, now: now) + prepare(wanted.next, now: now) + ask(now)
     }
@@ -270,10 +271,10 @@ struct PlayerPolicy: Sendable {
 
     private mutating func load(_ song: Song, now: MeshInstant) -> [Action] {
         guard case .here(let path, let gain)? = files[song.id], now >= loadAt else { return [] }
-        // What has just begun plays from its very first sound.
+        // A song that has just begun starts at zero, so that its first sound is not skipped.
         let elapsed = belief.elapsed < limits.beginning ? .zero : belief.elapsed
         (following, isIdle) = (nil, false)
-        // Paused first, so that nothing is heard of a song that is to wait.
+        // Pause before loading, so that a paused song makes no sound.
         let pausing = pause(wanted?.isPlaying != true, now: now)
         let (action, number) = numbered(
             .load(path: path, from: resumeAt ?? elapsed, gain: gain), { .load(serial: $0) }, now: now)
@@ -293,7 +294,7 @@ struct PlayerPolicy: Sendable {
         return [send(.pause(pauses), now: now)]
     }
 
-    /// Has mpv go on to the next song, or to nothing.
+    /// Appends the next song, which mpv plays after the current one, and drops an appended song that is not next.
     private mutating func prepare(_ next: Song?, now: MeshInstant) -> [Action] {
         var (path, gain): (String?, Double) = (nil, 0)
         if let next, case .here(let found, let its)? = files[next.id] { (path, gain) = (found, its) }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What mpv is started with. `docs/player.md` says why, a line each.
+/// The arguments of mpv. `docs/player.md` has the reason for each.
 enum MPVArguments {
-    /// Kinds of file that are read, by FFmpeg's names for them: those of music. Playlists are not among them, nor is
-    /// anything else that names another file.
+    /// The file formats that mpv may read, by FFmpeg's names. They are formats of music. Playlists and other formats
+    /// that refer to other files are not allowed.
     static let formats = [
         "aac", "ac3", "aiff", "amr", "ape", "asf", "au", "caf", "dsf", "dts", "eac3", "flac", "iff", "matroska", "mov",
         "mp3", "mpc", "mpc8", "ogg", "tak", "tta", "w64", "wav", "wv",
     ]
 
-    /// The arguments. Standard input is the socket over which mpv is spoken to; mpv ends with it.
+    /// The arguments for playback. Standard input is the socket that controls mpv, and mpv ends when it closes.
     static let all =
         conversation + [
             "--idle=yes", "--gapless-audio=yes", "--prefetch-playlist=yes", "--no-video", "--audio-display=no",
@@ -17,12 +17,12 @@ enum MPVArguments {
             "--stop-screensaver=no",
         ] + untrustedFiles
 
-    /// The arguments for playing files to their ends, without sound and as fast as possible, and for measuring how loud they are (EBU
-    /// R 128). `filter` is the name of what measures.
+    /// The arguments for playing files to their ends, without sound and as fast as possible, to measure their loudness
+    /// (EBU R 128). `filter` is the name of the measuring filter.
     static func measuring(filter: String) -> [String] {
         conversation + [
             "--idle=yes", "--no-video", "--audio-display=no", "--sid=no", "--ao=null", "--ao-null-untimed=yes",
-            // A file stays open at its end, so that mpv can say where that is.
+            // A file stays open at its end, so that mpv can report the position of the end.
             "--keep-open=yes", "--keep-open-pause=no", "--cache=no", "--gapless-audio=no", "--replaygain=no",
             "--af=@\(filter):lavfi=[ebur128=metadata=1:peak=sample]",
         ] + untrustedFiles

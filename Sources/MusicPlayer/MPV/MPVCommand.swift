@@ -3,34 +3,34 @@
 import FoundationEssentials
 import MeshProtocol
 
-/// What mpv is asked for (mpv(1), "List of Input Commands").
+/// A request to mpv (mpv(1), "List of Input Commands").
 enum MPVCommand: Hashable, Sendable {
-    /// Play this file now, from this place and so many decibels louder, and forget all others.
+    /// Play this file now, from this position and with this gain in decibels, and drop all other files.
     case load(path: String, from: MeshInstant, gain: Double = 0)
     /// Play this file after the present one, without a gap.
     case append(path: String, gain: Double = 0)
-    /// Forget what was appended.
+    /// Drop the appended files.
     case dropAppended
-    /// Pause, or go on.
+    /// Pause, or continue.
     case pause(Bool)
-    /// How loud to play, in percent.
+    /// Set the volume, in percent.
     case volume(Int)
     /// Set mpv's own volume: a step of a fade, or its end.
     case level(Double)
-    /// Where is the present file?
+    /// Get the position in the present file.
     case position
-    /// Be silent.
+    /// Stop, and drop all files.
     case stop
-    /// Say which errors there were: for the log.
+    /// Report errors, for the log.
     case sayErrors
-    /// Say which devices take sound, now and at each change.
+    /// Report the audio devices, now and at each change.
     case sayDevices
-    /// By which of mpv's drivers does the sound go?
+    /// Get the name of the audio driver in use.
     case driver
 }
 
 extension MPVCommand {
-    /// The line that asks for it (mpv(1), "JSON IPC").
+    /// The request as a line (mpv(1), "JSON IPC").
     func line(request: Int) throws -> [UInt8] {
         var bytes = Array(try JSONEncoder().encode(Line(command: command, request_id: request)))
         bytes.append(UInt8(ascii: "\n"))
@@ -39,18 +39,18 @@ extension MPVCommand {
 
     private struct Line: Encodable {
         var command: Command
-        // mpv's name for it.
+        // mpv defines this name.
         // swift-format-ignore: AlwaysUseLowerCamelCase
         var request_id: Int
     }
 
     private enum Command: Encodable {
-        /// By names, since the place of `options` differs between mpv's versions.
+        /// Named arguments, since the position of `options` differs between mpv's versions.
         case named([String: String], [String: String] = [:])
         case words([String], Bool? = nil)
         /// Set a property to a number.
         case set(String, to: Double)
-        /// Tell of a property, under this number.
+        /// Report a property, under this number.
         case observe(String, as: Int)
 
         func encode(to encoder: any Encoder) throws {
@@ -85,7 +85,7 @@ extension MPVCommand {
         init?(intValue: Int) { nil }
     }
 
-    /// The filter for a gain. It belongs to one file, so that not a sample of another gets it.
+    /// The filter for a gain, as an option of one file, so that it changes no sample of another file.
     private static func options(gain: Double) -> [String: String] {
         guard gain != 0 else { return [:] }
         return ["af": "lavfi=[volume=volume=\((gain * 100).rounded() / 100)dB]"]
@@ -97,7 +97,7 @@ extension MPVCommand {
             .named(
                 ["name": "loadfile", "url": path, "flags": "replace"],
                 ["start": "\(place / .seconds(1))"].merging(Self.options(gain: gain)) { first, _ in first })
-        // It plays at once where the present file has ended in the meantime: mpv then says so as it does of any.
+        // If the present file has ended in the meantime, this one plays at once, and mpv reports it as usual.
         case .append(let path, let gain):
             .named(["name": "loadfile", "url": path, "flags": "append-play"], Self.options(gain: gain))
         case .dropAppended: .words(["playlist-clear"])

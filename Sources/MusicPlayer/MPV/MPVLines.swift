@@ -2,7 +2,7 @@
 
 import NIOCore
 
-/// Cuts what mpv says into lines. A line that is too long ends the conversation: no mpv that is well says such a thing.
+/// Splits mpv's output into lines. A line that is too long ends the conversation, since a working mpv sends none.
 struct MPVLines: NIOSingleStepByteToMessageDecoder {
     typealias InboundOut = [UInt8]
 
@@ -23,6 +23,6 @@ struct MPVLines: NIOSingleStepByteToMessageDecoder {
         return line
     }
 
-    // Half a line at the end is none.
+    // An incomplete line at the end is ignored.
     mutating func decodeLast(buffer: inout ByteBuffer, seenEOF: Bool) throws -> [UInt8]? { try decode(buffer: &buffer) }
 }

@@ -3,7 +3,7 @@
 import FoundationEssentials
 import MeshProtocol
 
-/// A line that mpv has said. It is data, over files of unknown origin: a line of another form is nil.
+/// A line from mpv. Its content is untrusted, since it may come from files of unknown origin.
 enum MPVMessage: Hashable, Sendable {
     case answer(request: Int, MPVAnswer)
     case event(MPVEvent)
@@ -11,17 +11,17 @@ enum MPVMessage: Hashable, Sendable {
     case log(String)
 }
 
-/// How mpv answers a request.
+/// mpv's answer to a request.
 enum MPVAnswer: Hashable, Sendable {
     case done
-    /// A file has been taken on, under this number.
+    /// mpv has accepted a file, under this number.
     case entry(Int)
     case place(MeshInstant)
     case text(String)
     case refused(String)
 }
 
-/// What mpv says without being asked.
+/// An event that mpv reports.
 enum MPVEvent: Hashable, Sendable {
     /// The file with this number is opened.
     case began(Int)
@@ -29,10 +29,10 @@ enum MPVEvent: Hashable, Sendable {
     case sounding
     /// The file with this number has ended.
     case ended(Int, MPVEnding)
-    /// These devices take sound, by mpv's names for them.
+    /// The audio devices, by mpv's names.
     case devices([String])
 
-    /// What mpv calls the list of devices.
+    /// mpv's name for the list of devices.
     static let devicesProperty = "audio-device-list"
 }
 
@@ -40,16 +40,16 @@ enum MPVEvent: Hashable, Sendable {
 enum MPVEnding: Hashable, Sendable {
     case atItsEnd
     case failed(String)
-    /// There is nothing that takes the sound: it is not the file's fault.
+    /// No device accepts the sound. The file is not at fault.
     case noSound
-    /// As somebody wanted.
+    /// It was stopped or replaced on request, or mpv is ending.
     case stopped
 }
 
 extension MPVMessage {
-    /// Reads a line of JSON. Nil for what is none, and for what nobody needs.
+    /// Reads a line of JSON. Nil if it is invalid, has another form, or is not needed.
     init?(line: [UInt8]) {
-        // mpv's own texts may not be UTF-8; what is not is replaced.
+        // mpv's texts may contain invalid UTF-8, which is replaced.
         let text = Data(String(decoding: line, as: UTF8.self).utf8)
         guard let said = try? JSONDecoder().decode(Said.self, from: text) else { return nil }
         if let event = said.event {
@@ -117,7 +117,7 @@ extension MPVMessage {
 
         var answer: MPVAnswer {
             switch self {
-            // No song lasts a year, and a Duration has an end.
+            // No song lasts a year, and a larger number might not fit a `Duration`.
             case .seconds(let seconds): .place(.seconds(max(0, min(seconds, 365 * 86_400))))
             case .entry(let entry): .entry(entry)
             case .text(let text): .text(text)

@@ -8,13 +8,14 @@ import MeshNode
 import MeshProtocol
 import ServiceLifecycle
 
-/// Plays a host's songs with mpv: it performs what `PlayerPolicy` decides.
+/// Plays a host's songs with mpv. It performs the actions of `PlayerPolicy`.
 ///
-/// mpv is a child process (`MPVProcess`). It is started with the first song, and again where it ends or hangs.
+/// mpv is a child process (`MPVProcess`). It is started with the first song, and again if it ends or hangs.
 public actor MPVPlayer: MusicPlayer, Service {
-    /// What mpv says of the songs it was given, for one listener. The oldest go where nobody listens.
+    /// Reports about the wanted songs, for one listener. If the listener falls behind, the oldest are dropped.
     public nonisolated let reports: AsyncStream<PlayerReport>
-    /// What keeps songs from being heard, and nil when that is over, for one listener. Only the latest is kept.
+    /// The problem because of which no song can be heard, and nil when it is over. For one listener, and only the latest
+    /// is kept.
     public nonisolated let problems: AsyncStream<PlayerProblem?>
 
     private let command: [String]
@@ -29,7 +30,7 @@ public actor MPVPlayer: MusicPlayer, Service {
     private var policy: PlayerPolicy
     private var clock = NodeClock()
     private var state = State.waiting
-    /// What was wanted before there was anybody to play it.
+    /// The playback that was wanted before `run`.
     private var early: Playback?
     private var isAwayEarly = false
     private var run: (number: Int, task: Task<Void, Never>, lines: AsyncStream<[UInt8]>.Continuation)?
@@ -42,12 +43,13 @@ public actor MPVPlayer: MusicPlayer, Service {
         case waiting, running, closed
     }
 
-    /// A player of the files that `file` knows: a path for a song, or nil where there is none. `executable` is mpv's
-    /// path, as `find` gives it, `gain` is how many decibels louder than its file a song plays, and `audioDevice` one of
-    /// its names for where the sound goes; nil for the usual place.
-    /// `check` is asked about a song that cannot be played: true where the folder of all files is away, so that it says
-    /// nothing about the song. `doubt` is called for a song with a wrong length. `launcher` is a program with arguments
-    /// that starts the program after them with fewer rights; empty starts mpv directly.
+    /// Creates a player. `executable` is mpv's path, as `find` returns it. `launcher` is a program with arguments that
+    /// starts the program after them with fewer rights; empty starts mpv directly. `audioDevice` is one of mpv's names
+    /// for a device; nil selects mpv's default.
+    ///
+    /// `file` returns the path of a song, or nil if it has none. `gain` returns by how many decibels a song plays louder
+    /// than its file. `check` is called for a song that cannot be played. It returns true if the folder of all files is
+    /// away, so that the song has not failed. `doubt` is called for a song with a wrong length.
     public init(
         executable: String, launcher: [String] = [], audioDevice: String? = nil,
         file: @escaping @Sendable (Song.ID) async -> String?,
@@ -82,16 +84,16 @@ public actor MPVPlayer: MusicPlayer, Service {
         (problems, problemSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// mpv's arguments for playing files without sound, as fast as it can, and to measure how loud they are. `filter` is the name
-    /// of what measures.
+    /// mpv's arguments for playing files without sound and as fast as possible, to measure their loudness. `filter` is
+    /// the name of the measuring filter.
     public static func measuringArguments(filter: String) -> [String] { MPVArguments.measuring(filter: filter) }
 
-    /// Where mpv is on this machine. `path` is the list of folders that programs are in. Throws a sentence that says
-    /// how to have it where it is in none of them.
+    /// The path of mpv on this machine. `path` is the list of folders to search. If none of them has mpv, this throws a
+    /// sentence that says how to install it.
     public static func find(
         path: String? = ProcessInfo.processInfo.environment["PATH"]
     ) throws(SetupProblem) -> String {
-        // A relative folder would be another one after each change of folder.
+        // A relative folder would depend on the working folder.
         let folders = (path ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":").filter { $0.hasPrefix("/") }
         for folder in folders where access("\(folder)/mpv", X_OK) == 0 { return "\(folder)/mpv" }
         throw SetupProblem(
@@ -100,10 +102,10 @@ public actor MPVPlayer: MusicPlayer, Service {
                 + "keep time without sound with --player none.")
     }
 
-    /// The process that plays, or has played last.
+    /// The process ID of the present mpv, or of the last one.
     private(set) var processID: Int32?
 
-    /// What is to be heard from now on. It costs nothing to say it again.
+    /// Sets what to play from now on. Another call with the same value changes nothing.
     public func want(_ playback: Playback) {
         if state == .waiting { early = playback } else { handle(.wanted(playback)) }
     }
@@ -113,14 +115,14 @@ public actor MPVPlayer: MusicPlayer, Service {
         if state == .waiting { isAwayEarly = isAway } else { handle(.library(isAway: isAway)) }
     }
 
-    /// Plays until the task is cancelled or the service is shut down; mpv has ended when it returns. Once.
+    /// Plays until the task is cancelled or the service is shut down. mpv has ended when this returns. Call it once.
     public func run() async throws {
         precondition(state == .waiting, "a player runs once")
         state = .running
         let ticking = Task { [ticks = clock.ticks] in for await _ in ticks { handle(.tick) } }
         if isAwayEarly { handle(.library(isAway: true)) }
         if let early { handle(.wanted(early)) }
-        // It throws where the task is cancelled, which is an end as good as another.
+        // An error means that the task was cancelled, which ends the player in the same way.
         try? await gracefulShutdown()
         state = .closed
         ticking.cancel()
@@ -181,7 +183,7 @@ public actor MPVPlayer: MusicPlayer, Service {
 
     private func send(_ command: MPVCommand, _ number: Int) {
         do {
-            // One that is lost since too many wait goes unanswered, and mpv is taken for hanging, as it is.
+            // If the queue is full, the request is lost and gets no answer. mpv then counts as hanging, and it does hang.
             run?.lines.yield(try command.line(request: number))
         } catch {
             logger.error("a request to mpv cannot be written: \(error)")

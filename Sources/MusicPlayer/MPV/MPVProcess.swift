@@ -7,14 +7,14 @@ import Subprocess
 
 /// One run of mpv, from its start to its end.
 ///
-/// It is spoken to over a pair of sockets, of which it has one as its standard input: there is no socket file that
-/// somebody else could speak to, and when this process ends, in whatever way, the pair is broken and mpv ends too.
+/// It is controlled over a pair of sockets, one of which is mpv's standard input. So there is no socket file that
+/// another program could open. When this process ends, in any way, the pair breaks and mpv ends too.
 struct MPVProcess: Sendable {
     /// How it ended.
     struct End: Sendable {
-        /// In words for a person, as part of a sentence.
+        /// The cause in words for people, as part of a sentence.
         var how: String
-        /// Whether there was a process at all.
+        /// Whether the process could be started.
         var couldStart: Bool
     }
 
@@ -23,11 +23,11 @@ struct MPVProcess: Sendable {
     /// The program and its arguments.
     let command: [String]
     let limits: PlayerLimits
-    /// Lines to send.
+    /// Lines to send to mpv.
     let lines: AsyncStream<[UInt8]>
 
-    /// Runs until mpv ends; it is ended when the task is cancelled. What it says goes to `hear`, line by line, and is
-    /// not read any faster than that; its process identifier goes to `started`.
+    /// Runs until mpv ends. Cancelling the task ends mpv. Each line from mpv is passed to `hear`, and the next one is
+    /// read when `hear` has returned. `started` gets mpv's process ID.
     func run(
         started: @escaping @Sendable (Int32) async -> Void, hear: @escaping @Sendable ([UInt8]) async -> Void
     ) async -> End {
@@ -50,8 +50,8 @@ struct MPVProcess: Sendable {
         _ conversation: Conversation, _ theirs: Int32,
         _ started: @escaping @Sendable (Int32) async -> Void, _ hear: @escaping @Sendable ([UInt8]) async -> Void
     ) async throws -> End {
-        // mpv ends by itself when the sockets are closed, and gives away its last sound, which SIGTERM would forestall.
-        // One that was stopped has to go on to notice.
+        // mpv ends when the sockets are closed, after it has output its last sound. SIGTERM would cut that sound. A
+        // stopped mpv must be resumed to notice the closed sockets.
         let end: [TeardownStep] = [.send(signal: .resume, allowedDurationToNextStep: limits.endTime)]
         var options = PlatformOptions()
         options.teardownSequence = end
@@ -63,7 +63,7 @@ struct MPVProcess: Sendable {
             ) { execution in
                 await started(execution.processIdentifier.value)
                 await talk(conversation, hear)
-                // Also a process that has closed the socket and goes on.
+                // This also ends a process that has closed the socket and still runs.
                 await execution.teardown(using: end)
             }
             return End(how: Self.text(result.terminationStatus), couldStart: true)
@@ -74,7 +74,7 @@ struct MPVProcess: Sendable {
     }
 
     private func talk(_ conversation: Conversation, _ hear: @escaping @Sendable ([UInt8]) async -> Void) async {
-        // An error is the end of the conversation as well: the process's end says more.
+        // An error also ends the conversation. It is ignored, since the exit status of mpv says more.
         try? await conversation.executeThenClose { inbound, outbound in
             await withTaskGroup { group in
                 group.addTask {
@@ -103,7 +103,7 @@ struct MPVProcess: Sendable {
 
     private func socketPair() throws -> (ours: Int32, theirs: Int32) {
         var pair: [Int32] = [-1, -1]
-        // Closed on exec: a child of somebody else's that had one of them would keep mpv alive.
+        // Close on exec: another child process that inherited a socket would keep mpv alive.
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         guard socketpair(AF_UNIX, type, 0, &pair) == 0 else { throw IOError(errnoCode: errno, reason: "socketpair") }
         return (pair[0], pair[1])
