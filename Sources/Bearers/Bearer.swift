@@ -56,7 +56,7 @@ public protocol BearerChannel: AnyObject, Sendable {
     /// Largest SDU that the other side accepts, in bytes.
     var sendMTU: Int { get }
 
-    /// Frames per second that may be read from a link over it. More have to wait.
+    /// Frames per second that may be read from a link over this channel. Further frames wait.
     var framesPerSecond: Int { get }
 
     /// Why the peer must not be admitted, if the radio knows a reason.
@@ -103,13 +103,13 @@ public struct BearerEndpoint: Hashable, Sendable {
     public let address: String
     /// The kind of address, in the radio's own numbers.
     public let addressKind: UInt8
-    /// The PSM that it listens on. 0 for the far end of an accepted channel.
+    /// The PSM on which the device listens. 0 for the far end of an accepted channel.
     public let psm: UInt8
-    /// Whether it accepts bonded devices only.
+    /// Whether the device accepts bonded devices only.
     public let requiresBond: Bool
-    /// Whether its channel is a stream of bytes, as phones open them.
+    /// Whether a channel to the device is a stream of bytes, as phones open it.
     public let isStream: Bool
-    /// The bearer that it belongs to.
+    /// The kind of the radio that made this endpoint.
     public let bearer: BearerKind
 
     /// An endpoint.

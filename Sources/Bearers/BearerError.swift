@@ -20,18 +20,18 @@ public struct BearerError: Error, Hashable, Sendable, CustomStringConvertible {
         case serviceNotRunning
         /// The system denies this process the permission.
         case notPermitted
-        /// The adapter does not support it: no LE, or no free advertising slot.
+        /// The adapter does not support the request: it has no LE, or no free advertising slot.
         case unsupported
         /// The kernel refuses advertisements of bluetoothd, and this process may not ask the kernel itself. The cause
         /// names the kernel. All else works.
         case advertisingRefused
-        /// The virtual radio's folder is unusable. The cause names it.
+        /// The virtual radio cannot use its folder. The cause names the folder.
         case airUnusable
         /// The system denies this process the virtual radio's folder.
         case airForbidden
-        /// The dial has ended without a channel. It makes sense to dial again.
+        /// The dial has ended without a channel. Another dial may succeed.
         case dialFailed
-        /// The other side accepts bonded devices only, and this one is not bonded with it, or not any more.
+        /// The other side accepts bonded devices only, and has no bond with this device, or has lost the bond.
         case bondRequired
         /// The channel is broken: the peer is out of range, or its program has ended.
         case channelLost
@@ -47,7 +47,7 @@ public struct BearerError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The kind of error.
     public let code: Code
-    /// The system's own text, for logs and for the end of a sentence. Without a text, the code.
+    /// The system's own text, for logs and for the end of a sentence. If there is no text, it is the code.
     public let cause: String
 
     /// An error.

@@ -95,7 +95,7 @@ extension Dashboard {
         case (.webGuest(let id), .leave):
             perform(webGuests.leave(id))
             for stream in streams.all(of: viewer) { sinks[stream]?.yield() }
-        // A web guest is linked as long as its page is connected, so it has nothing to retry. Only its notices go away.
+        // A web guest is linked as long as its page is connected, so a retry only dismisses its notices.
         case (.webGuest(let id), _): perform(webGuests.retried(id))
         }
     }
@@ -122,8 +122,8 @@ extension Dashboard {
         }
     }
 
-    /// Waits until the node has stored everything that it was given before. Returns why it has not, or nil if it has or
-    /// has ended.
+    /// Waits until the node has stored all its earlier input. Returns a refusal if the node could not store it. Returns
+    /// nil if the node has stored it or has ended.
     private func isDone() async -> Refusal? {
         await settled(nil, 0) { number in
             // Outside the feed, because the feed must not wait for the disk.
@@ -136,7 +136,7 @@ extension Dashboard {
         }
     }
 
-    /// Waits until the node has stored a message of a link. Returns why it has not, or nil if it has.
+    /// Waits until the node has stored a message of a link. Returns a refusal if the node could not store it, else nil.
     private func isSafe(_ said: UInt64, on link: MeshCore.LinkID) async -> Refusal? {
         await settled(link, said)
     }
@@ -207,7 +207,7 @@ extension Dashboard {
         }
     }
 
-    /// The secret that a guest presents to join, if no link has admitted it already.
+    /// The secret of the PIN or invitation in a request to join. Nil if the request has neither.
     private func claim(_ wanted: JoinRequest) throws(Refusal) -> JoiningSecret? {
         if let text = wanted.invitation {
             guard let invitation = Invitation(text: text), invitation.host == description.peer.id,

@@ -15,7 +15,7 @@ public enum FieldTestLimits {
     public static let originCharacters = 400
     /// Peers with their own line in a plot: people cannot distinguish more.
     public static let plotPeers = 12
-    /// Characters of a word in a drive that people do not read, such as an identifier or a code.
+    /// Characters of a word that people do not read in a drive, such as an identifier or a code.
     public static let wordCharacters = 256
     /// Shortest time between two recorded positions. It is less than a second, so that a receiver that is a little early
     /// is not skipped every other time.
@@ -94,14 +94,14 @@ public enum FieldTestLimits {
     public static let uplinkLook: Duration = .seconds(300)
     /// Time for sending the remaining rows at the end, within `NodeLimits.shutdown`.
     public static let uplinkFarewell: Duration = .milliseconds(1_200)
-    /// Earlier drives with published headers at a time. The next follow when these are collected.
+    /// Earlier drives that have published headers at the same time. The next drives follow when these are collected.
     public static let announcedDrives = 16
     /// Latest collected drives. Their headers are removed again at the start of a run.
     public static let withdrawnDrives = 32
     /// Cars in a collection: a large fleet.
     public static let collectedCars = 2_000
-    /// Drives of one car in a collection: one a day for more than a year. A node that impersonates a car leaves room
-    /// for others.
+    /// Drives of one car in a collection: one a day for more than a year. A node that impersonates a car still leaves
+    /// room for other cars.
     public static let collectedDrivesOfCar = 500
     /// Drives in a collection, in total.
     public static let collectedDrives = 50_000

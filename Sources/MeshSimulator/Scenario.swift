@@ -5,12 +5,12 @@ import MeshProtocol
 
 /// The parameters of a world: its nodes, the air, and its faults. All of them come from the seed.
 ///
-/// Each kind of fault is in every other world. So if one fault hides a bug from another, a world without the first one
-/// finds it.
+/// Each kind of fault happens in half of the worlds. If one fault hides a bug that another fault would reveal, a world
+/// without the first fault reveals the bug.
 public struct Scenario: Hashable, Sendable {
     /// A fault.
     public enum Fault: Int, CaseIterable, Sendable {
-        /// A guest is out of range for some time. The ends of its links learn it at different times, or never.
+        /// A guest is out of range for some time. The two ends of its links notice this at different times, or never.
         case tunnel
         /// A channel carries nothing in one direction, and no event reports that.
         case oneWay
@@ -66,7 +66,7 @@ public struct Scenario: Hashable, Sendable {
         }
     }
 
-    /// The seed it came from.
+    /// The seed of the scenario.
     public let seed: UInt64
     /// Nodes: one host, and guests.
     public let nodes: Int
@@ -78,13 +78,13 @@ public struct Scenario: Hashable, Sendable {
     public let faults: [Fault]
     /// When the faults stop.
     public let faultsEnd: Duration
-    /// Time after that until everything must have arrived.
+    /// Time after `faultsEnd` until everything must have arrived.
     public let patience: Duration = .seconds(60)
     /// Milliseconds between two faults.
     public let faultPause: ClosedRange<Int>
     /// Number of actions of people.
     public let acts: Int
-    /// Most wishes of one person at a time.
+    /// Greatest number of wishes of one person at a time.
     public let burst: Int
     /// Songs that people make wishes for. With fewer songs, more wishes are for the same one.
     public let favourites: Int
@@ -104,7 +104,7 @@ public struct Scenario: Hashable, Sendable {
     public let latency: ClosedRange<Int>
     /// Milliseconds until a node can send.
     public let pullDelay: ClosedRange<Int>
-    /// Most SDUs of a direction in transit at one time.
+    /// Greatest number of SDUs in transit in one direction.
     public let credits: Int
     /// Largest SDU of each node.
     public let sduLimits: [Int]
@@ -148,8 +148,8 @@ public struct Scenario: Hashable, Sendable {
         faultsEnd = .seconds(random.pick(nodes > 7 ? 8...14 : 10...25))
         let pause = random.pick(100...1_500)
         faultPause = pause / 4...pause
-        // In a few worlds, people make more wishes than an outbox holds. All else is fast there, so that they arrive in
-        // time.
+        // In a few worlds, people make more wishes than an outbox holds. Everything else is fast in such a world, so
+        // that the wishes arrive in time.
         let isTalkative = random.chance(3)
         burst = isTalkative ? 2 * Limits.outboxMessages : random.pick([1, 3, 8]) ?? 1
         acts = isTalkative ? 3 : random.pick(10...60) / (burst > 3 ? 2 : 1)

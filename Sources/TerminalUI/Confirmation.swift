@@ -21,7 +21,7 @@ struct Confirmation {
         (hosts, host) = (screen.watch.knownHosts, screen.watch.host)
     }
 
-    /// The lines, perhaps none. `events` are those since it was sent; `screen` has shown them.
+    /// The lines, perhaps none. `events` are the events since the command was sent. `screen` has shown them.
     func lines(_ events: [NodeEvent], _ screen: Screen, now: MeshInstant) -> [String] {
         let isAnswered = events.contains { if case .notice(let notice) = $0 { notice.isOfPerson } else { false } }
         guard !isAnswered else { return [] }
@@ -63,7 +63,7 @@ struct Confirmation {
             }
         case .shuffle(true): return "Songs play in a random order while the queue is empty."
         case .shuffle(false): return "Songs play in their order while the queue is empty."
-        // Their events have lines, or a notice says what happened.
+        // An event or a notice shows the result of these commands.
         case .choosePlaylist, .play, .pause, .skip, .previous, .seek, .search, .more, .remove, .kick, .playNext, .move,
             .clear, .noteBan,
             .unban:
@@ -99,7 +99,7 @@ struct Confirmation {
             }
             return names.first.map { $0.isEmpty ? "The guest may join again." : "\($0) may join again." }
         case .retry:
-            // A guest's search for its host has a line of its own.
+            // A notice shows that a guest is looking for its host.
             let isShown = events.contains { if case .notice = $0 { true } else { false } }
             return isShown ? nil : "Trying again."
         case .leave:
@@ -111,7 +111,7 @@ struct Confirmation {
             return gone.map { "\($0.name) is forgotten." }
         case .pin: return "The PIN is noted. The next host that asks for one gets it."
         case .guest(let wish): return asked(wish, events, screen)
-        // Their events have lines, or a notice says what happened.
+        // An event or a notice shows the result of these inputs.
         case .host, .player, .library, .libraryAway, .playlist, .playlistFound, .invite, .ban, .bans, .appoint,
             .dismiss, .drivers,
             .hosts, .end,

@@ -44,8 +44,8 @@ package enum Terminal {
         return owner == -1 || owner == getpgrp()
     }
 
-    /// Makes this program read every key and show what is typed. The regular ends restore the terminal: `quit`, the
-    /// signals that end a node, `exit`. A crash or `kill -9` does not; then the shell restores it.
+    /// Makes this program read every key and show what is typed. `quit`, `exit` and the signals that end a node restore
+    /// the terminal. After a crash or `kill -9` the shell restores it.
     static func hold() { ceditline_hold_terminal() }
 
     /// Restores the terminal to its state before `hold`. Safe in a signal handler.
@@ -91,7 +91,7 @@ package enum Terminal {
         sigaddset(&stops, SIGTSTP)
         sigaction(SIGTSTP, &byDefault, &ours)
         raise(SIGTSTP)
-        // The threads of a pool block it; here it is delivered.
+        // The threads of a pool block the signal. It is delivered while this thread accepts it.
         pthread_sigmask(SIG_UNBLOCK, &stops, &before)
         pthread_sigmask(SIG_SETMASK, &before, nil)
         sigaction(SIGTSTP, &ours, nil)

@@ -9,9 +9,9 @@ struct WeakChannel {
     weak var channel: (any BearerChannel)?
 }
 
-/// The links below the channels. `UnusedLinks` decides which of them end. An unused link would cost the host's adapter
-/// a link and airtime until its device is out of range. The guest's bluetoothd would keep naming the host by its GATT
-/// services and name.
+/// The links below the channels. `UnusedLinks` decides which of them end. Until its device is out of range, an unused
+/// link would occupy one of the links of the host's adapter, and airtime. The guest's bluetoothd would keep the name
+/// and the GATT services of the host.
 extension BlueZBearer {
     /// Takes ownership of a connected channel's descriptor.
     func channel(_ descriptor: Int32, to endpoint: BearerEndpoint, isDialled: Bool) -> L2CAPChannel {
@@ -94,7 +94,7 @@ extension BlueZBearer {
 
     /// Makes room for a dial. An adapter with one role at a time can dial only when no other device is linked to it.
     /// Links without a channel end first. If a link has a channel, the dial waits, and the node that uses the channel
-    /// decides. Over an existing link, a dial is one more channel.
+    /// decides. A dial to a device that is already linked opens one more channel on that link.
     func makeWayForDial(of endpoint: BearerEndpoint) async {
         guard !devices.values.contains(where: { $0.isConnected && $0.address?.address == endpoint.address }) else {
             return
@@ -113,8 +113,8 @@ extension BlueZBearer {
 
     // MARK: Ending a link
 
-    /// Ends the link to a device, if there is one, and waits until it has ended. Over an existing link the kernel would
-    /// pair as it was when the link came up: without an agent, so without digits (`docs/bluez.md`).
+    /// Ends the link to a device, if there is one, and waits until it has ended. On an existing link the kernel would pair
+    /// with the settings of the time when the link came up: without an agent, so without digits (`docs/bluez.md`).
     func endLink(to endpoint: BearerEndpoint) async {
         let linked = devices.first { $0.value.isConnected && $0.value.address?.address == endpoint.address }
         guard let path = linked?.key, !isClosed else { return }
@@ -134,13 +134,13 @@ extension BlueZBearer {
         endedLinks.removeAll { $0.address == address }
     }
 
-    /// Resumes all that wait for the end of a link.
+    /// Resumes all callers that wait for the end of a link.
     func forgetEndingLinks() {
         for waiter in endedLinks { waiter.waiter.resume() }
         endedLinks = []
     }
 
-    /// Ends a link. `isBeforeDial` means that the next dial waits for it.
+    /// Ends a link. Set `isBeforeDial` if the next dial waits for the end of this link.
     private func letGo(_ address: String, wasUsed: Bool, isBeforeDial: Bool = false) async {
         let path = adapter.path + "/dev_" + address.replacing(":", with: "_")
         // Skip a link that is gone, or that is used again since the decision.

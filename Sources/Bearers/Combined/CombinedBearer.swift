@@ -27,14 +27,14 @@ public actor CombinedBearer: Bearer {
 
     private typealias Opened = Result<Channel, BearerError>
 
-    /// A dial without a result yet.
+    /// A dial that has no result yet.
     private struct Dial {
         var endpoint: BearerEndpoint
         var sides: Set<BearerPolicy.Side> = []
         var tasks: [Task<Void, Never>] = []
         var alarm: Task<Void, Never>?
         var sink: AsyncStream<Opened>.Continuation
-        /// Attempts that have not ended.
+        /// Number of attempts that have not ended.
         var open = 0
     }
 
@@ -57,7 +57,7 @@ public actor CombinedBearer: Bearer {
     private var lastDial = 0
     private let origin = ContinuousClock.now
 
-    /// A radio that combines these.
+    /// Combines these radios.
     public init(
         air: any Bearer, network: (any Bearer)? = nil, broker: (any Bearer)? = nil,
         logger: Logger = Logger(label: "roadmesh.bearers")
@@ -67,7 +67,7 @@ public actor CombinedBearer: Bearer {
             pause: { try await Task.sleep(for: BearerLimits.adapterLook) })
     }
 
-    /// Waits before a bearer is opened again.
+    /// Suspends before the next attempt to open a bearer.
     typealias Pause = @Sendable () async throws -> Void
 
     init(

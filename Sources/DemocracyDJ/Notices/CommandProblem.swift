@@ -15,7 +15,7 @@ public enum CommandProblem: Hashable, Sendable {
     case guestsMeant(String, [String])
     /// No song of the queue has this name.
     case notOnView(String)
-    /// No song that this node knows has this name.
+    /// This node knows no song of this name.
     case notFound(String)
     /// A number beyond the end of a list, and the list's length. With a length of 0 the list is that of the search
     /// results.
@@ -50,13 +50,13 @@ public enum CommandProblem: Hashable, Sendable {
     case nothingBefore
     /// This host has no player with a volume.
     case noVolume
-    /// The music folder has no playlist with this name, but these.
+    /// The music folder has no playlist with this name. The list has the names of its playlists.
     case noSuchPlaylist(String, [String])
     /// This playlist plays while the queue is empty; an empty name means all songs.
     case playlistChosen(String)
-    /// Nothing is broken that a retry could help.
+    /// A retry could repair nothing.
     case nothingToRetry
-    /// The wish would have to be stored, and the disk does not work. A notice of its own reports the disk.
+    /// The wish cannot be stored, because the disk does not work. Another notice reports the disk.
     case notKept
     /// The search is longer than any title and artist.
     case searchTooLong
@@ -100,7 +100,7 @@ public enum CommandProblem: Hashable, Sendable {
         }
     }
 
-    /// Whether the command had no effect. The others say what it did.
+    /// Whether the command had no effect. The other cases report its effect.
     var isRefusal: Bool {
         switch self {
         case .invitationsTakenBack, .nothingToRetry, .playlistChosen, .sessionEnded: false

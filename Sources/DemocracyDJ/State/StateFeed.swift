@@ -5,9 +5,9 @@ import MeshProtocol
 /// Decides which state to send to each guest, and when: an event goes in, actions come out.
 ///
 /// On every link a guest first gets the full state, or the changes since a recent state that it names. After that it
-/// gets only the changes since the last update that it was sent. At most one update per guest is under way. While it
-/// waits to leave, further changes are merged into the next one. So a slow link gets fewer updates, and no queue builds
-/// up in front of it.
+/// gets only the changes since the last update that it was sent. At most one update per guest is under way. Until that
+/// update has left, further changes are merged into the next update. So a slow link gets fewer updates, and no queue
+/// builds up in front of it.
 public struct StateFeed: Sendable {
     /// An input.
     public enum Event: Hashable, Sendable {
@@ -47,7 +47,8 @@ public struct StateFeed: Sendable {
     public enum Action: Hashable, Sendable {
         /// Pass an update to the transport, in the class `latest`, and report when it has left.
         case send(MeshMessage, to: Peer.ID)
-        /// The same with the full state. It is for guests that join later, and new only to them.
+        /// Pass the full state to the transport in the same way. A relay keeps it for guests that join later. Guests that
+        /// have the changes need it no more.
         case checkpoint(MeshMessage, to: Peer.ID)
     }
 
@@ -67,7 +68,7 @@ public struct StateFeed: Sendable {
         var service = Delivery.byHost
         /// Its link is metered.
         var isMetered = false
-        /// It needs a full state as well: for guests behind it, the changes would be larger than that.
+        /// It needs a full state as well, since the changes for the guests behind it would be larger than a full state.
         var owesCheckpoint = false
         /// Bytes of the changes that it was sent since the last full state.
         var changeBytes = 0
@@ -105,7 +106,7 @@ public struct StateFeed: Sendable {
         case .guestConnected(let id, let welcome, let service, let isMetered):
             remove(id)
             places[id] = guests.count
-            // The transport reports that it has left as for any other update.
+            // The transport reports when the state of the welcome has left, as for any other update.
             guests.append(
                 Guest(
                     id: id, sent: welcome, underWay: welcome == nil ? .nothing : .whole, service: service,

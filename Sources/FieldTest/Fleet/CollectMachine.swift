@@ -151,7 +151,7 @@ public struct CollectMachine: Sendable {
 
     private static func header(_ line: String) -> DriveHeader? { (try? Drive(lines: [line]))?.header }
 
-    /// The fields that rows of all kinds have, also of kinds that this version does not know. Nil for an invalid row.
+    /// The fields that every row has, even a row of a kind that this version does not know. Nil for an invalid row.
     fileprivate static func stamp(_ line: String) -> Stamp? {
         guard line.utf8.count <= StoreLimits.driveLineBytes,
             let stamp = try? JSONDecoder().decode(Stamp.self, from: Data(line.utf8)), stamp.at.isFinite,
@@ -216,7 +216,7 @@ public struct CollectMachine: Sendable {
         return [.begin(drive, header: head.header)]
     }
 
-    /// It is reported once for each car, for a limited number of cars.
+    /// Reports a lack of room once for each car, for a limited number of cars.
     private mutating func noRoom(_ car: String) -> [Action] {
         guard refused.count < FieldTestLimits.collectedCars, refused.insert(car).inserted else { return [] }
         return [.tell(.noRoom(car: car))]
@@ -304,7 +304,7 @@ public struct CollectMachine: Sendable {
 }
 
 extension CollectMachine.Lines {
-    /// An invalid row is replaced by one that marks it as missing, so the other rows keep their numbers.
+    /// Adds a row. A row that marks a gap replaces an invalid row, so the other rows keep their numbers.
     mutating func add(_ line: String) {
         guard let stamp = CollectMachine.stamp(line) else {
             unreadable += 1

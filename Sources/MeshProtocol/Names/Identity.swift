@@ -19,17 +19,17 @@ public struct Identity: Sendable {
     /// Digits of a head, which people see and compare.
     public static let headDigits = 2 * headBytes
 
-    /// The head of an identifier, or of a head.
+    /// The head of an identifier. The head of a head is the same head.
     public static func head(of id: Peer.ID) -> Peer.ID {
-        // This works on bytes, since characters are slow. A text that is not an identifier may contain other
-        // characters, and the last one kept may combine with what follows.
+        // Bytes are faster than characters. The result is the same only if all bytes are ASCII, as those of an
+        // identifier are: other characters may combine with the next one.
         let bytes = id.utf8.prefix(headDigits + 1)
         guard bytes.count > headDigits, bytes.allSatisfy({ $0 < 0x80 }) else { return String(id.prefix(headDigits)) }
         return String(decoding: bytes.dropLast(), as: UTF8.self)
     }
 
-    /// The digits of a text that can only be an identifier or its beginning: 8 to 32 hexadecimal digits, which no name
-    /// may be. Nil for any other text.
+    /// The digits of a text that is an identifier or the beginning of one: 8 to 32 hexadecimal digits. No name may have
+    /// this form. Nil for any other text.
     public static func digits(in text: some StringProtocol) -> Peer.ID? {
         let digits = text.lowercased()
         let isHex = digits.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }

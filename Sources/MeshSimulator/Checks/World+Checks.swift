@@ -24,8 +24,8 @@ extension World {
         checkAcknowledged(node, peer.id, link)
     }
 
-    /// Checks links in circuits: each peer that is linked with the host is a guest of the world, or has joined with its
-    /// own key.
+    /// Checks links in circuits. A guest's peer must be the host. The host's peers must be guests of the world, or the
+    /// attacker under its own key.
     private mutating func checkCircuits(of node: Int) {
         guard let mesh = nodes[node].core?({ $0.mesh }) else { return }
         for peer in mesh.connectedPeers {
@@ -57,7 +57,7 @@ extension World {
         figures.connections += 1
         trace(node, "channel \(place.channel) is up with \(peer)")
         let other = channels[place.channel].ends[1 - place.end].node.map { nodes[$0].peer } ?? mallory.peerID
-        // Between a relay and the guests behind it there is a link that is not a route of either to its host.
+        // A relay and a guest behind it have a link that carries circuits. The host is not at either end.
         let isCarrier = channels[place.channel].dialled > 0
         if other != peer.id || node > 0 && peer.id != nodes[0].peer && !isCarrier {
             broken(.falsePeer, nodes[node].name, "\(peer) on channel \(place.channel)")
@@ -83,9 +83,9 @@ extension World {
         broken(.givenUp, nodes[node].name, "a silent link on channel \(place.channel)")
     }
 
-    /// Two nodes that follow the protocol must not accuse each other. If an attacker changes the data of a channel, or
-    /// impersonates a peer without its key, this is detected before any frame is read. Only a peer that has joined with
-    /// its own key can do more.
+    /// Checks that two nodes that follow the protocol do not accuse each other. If an attacker changes the data of a
+    /// channel, or impersonates a peer without its key, the node detects this before it reads any frame. Only a peer that
+    /// has joined with its own key can send frames.
     mutating func checkAccusation(_ node: Int, _ how: Misbehaviour, _ channel: Int) {
         switch how {
         case .badHandshake, .forgedRecord, .changedIdentity, .strippedAdvertisement:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An event of a field. Small and without references, since an hour has hundreds of millions of them. A killed node
-/// does not come back under its number, so numbers are enough.
+/// An event of a field. An event is small and has no references, since a simulated hour has hundreds of millions of
+/// events. It identifies a node by its number, since a killed node does not come back under the same number.
 enum FieldEvent {
     /// A node's radio is ready.
     case starts(node: Int)
@@ -29,7 +29,7 @@ enum FieldEvent {
     case votes(node: Int)
 }
 
-/// The coming events of a field, by time, and in the order of their insertion if the times are equal.
+/// The coming events of a field, by time. Events of the same time are in the order of their insertion.
 struct FieldAgenda {
     struct Entry: Timed {
         var at: Int
@@ -41,7 +41,7 @@ struct FieldAgenda {
 
     private var heap = TimedHeap<Entry>()
     private var count = 0
-    /// The events up to the end of the window, as known when it opened, and how many of them have passed.
+    /// The events of the window that were known when it opened. `passed` counts those that are over.
     private var window: [Entry] = []
     private var passed = 0
 

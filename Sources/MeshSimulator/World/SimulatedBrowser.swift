@@ -18,7 +18,7 @@ struct SimulatedBrowser {
     private(set) var taps: [GuestFeature.Event] = []
     /// The first of the taps may have reached the host.
     private var isTried = false
-    /// The request that it waits for.
+    /// The number of the request that has no answer yet.
     private(set) var request: Int?
     private var lastRequest = 0
 
@@ -26,7 +26,7 @@ struct SimulatedBrowser {
     var guest: WebGuest?
     /// Messages of its last guest that may still arrive.
     var stillComing: [Song.ID: Overtaken] = [:]
-    /// Requests that wait until the node has the message with a number.
+    /// Requests that wait until the node has stored a message: the number of the message by the number of the request.
     var waiting: [Int: UInt64] = [:]
 
     init(_ peer: Peer, name: String) { (self.peer, self.name) = (peer, name) }
@@ -58,7 +58,7 @@ struct SimulatedBrowser {
         if dropsTap { isTried = false }
     }
 
-    /// The page stops waiting for its answer, and keeps its taps.
+    /// The page closes. It stops waiting for an answer, and keeps its taps.
     mutating func closes() { (isOpen, request) = (false, nil) }
 
     /// Its person leaves, and may come back.
@@ -71,13 +71,14 @@ struct SimulatedBrowser {
     mutating func forgetTaps() { (taps, isTried) = ([], false) }
 }
 
-/// A link of the host that ends in its own process, like `LocalLink`. Messages on it take some time in both directions.
+/// A link with both ends in the host's process, like `LocalLink`. Messages take some time in both directions.
 struct BrowserLink {
     let browser: Int
     /// Events for the node and for the page's server, in order.
     var toNode: [NodeCore.Event] = []
     var toPage: [LocalLink.Event] = []
-    /// Messages on the link, by number: the time, and the number of messages about the song until then.
+    /// Messages on the link, by number. `at` is the time of a message. `count` is the number of messages about its song
+    /// until then.
     var said: [UInt64: (intent: GuestIntent, at: Duration, count: Int)] = [:]
     var lastAcknowledged: UInt64 = 0
     /// Messages that the node has acknowledged in the current step.

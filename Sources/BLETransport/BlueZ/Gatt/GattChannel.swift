@@ -5,9 +5,9 @@ import Glibc
 import MeshProtocol
 import NIOConcurrencyHelpers
 
-/// A GATT link of a guest. One descriptor delivers the values that the guest writes. The other takes values that
-/// bluetoothd sends as notifications. A packet is a GATT value. bluetoothd holds the other ends, so values need no
-/// D-Bus messages.
+/// A GATT link of a guest. The host reads the values that the guest has written from one descriptor. It writes values to
+/// the other one, and bluetoothd sends them as notifications. A packet is a GATT value. bluetoothd holds the other ends
+/// of both descriptors, so values need no D-Bus messages.
 final class GattChannel: BearerChannel {
     let endpoint: BearerEndpoint
     let sendMTU: Int
@@ -79,7 +79,7 @@ final class GattChannel: BearerChannel {
     func receive() async throws(BearerError) -> [UInt8]? {
         let (result, value) = try await incoming.receive(atMost: RadioLimits.gattValueBytes)
         guard result >= 0 else { throw SystemError.channelError(Int32(-result)) }
-        // No value is this large, so it does not come from bluetoothd.
+        // No GATT value is this large, so the packet does not come from bluetoothd.
         guard result <= RadioLimits.gattValueBytes else { throw SystemError.channelError(EPROTO) }
         tellUse(result, idle: link.idleBytesReceived)
         return value.isEmpty ? nil : value

@@ -208,9 +208,9 @@ public struct GuestFeature: Feature {
         return []
     }
 
-    /// Changes the known host. Messages for another host never reach this one, and the other host's state says nothing
-    /// about it. Wishes for another host stay queued for that host. A forgotten host may return with its old key and
-    /// still have an earlier wish for the same song, so `needsDelivery` is carried over.
+    /// Makes a host the last joined one. Messages for the host before never reach the new one, so its state and its
+    /// messages are dropped, and its wishes stay queued for it. A forgotten host may return with its old key and still
+    /// have an earlier wish for the same song, so wishes without a host keep `needsDelivery`.
     private mutating func meet(_ host: KnownHost?) {
         let id = host?.id
         let (left, old) = (state.wishes.filter { $0.host != nil && $0.host != id }, state.wishes)
@@ -228,7 +228,7 @@ public struct GuestFeature: Feature {
         state.wishes = back.filter { wish in !new.contains { $0.songID == wish.songID } } + new
     }
 
-    /// What the transport keeps for the host stays queued.
+    /// The transport keeps its messages for the host queued.
     private mutating func gaveUp() -> [Effect] {
         if state.connectionStatus == .reconnecting { state.connectionStatus = .choosing }
         return []
