@@ -118,7 +118,7 @@ public enum RadioLimits {
     /// Most time from one packet of a pairing to the next, without people's answers. A slow device creates keys in a
     /// second or two; a step that takes longer hangs.
     public static let pairingStep: Duration = .seconds(10)
-    /// Time that the reason may arrive after a failure. The two take different paths.
+    /// Time that a pairing waits for the reason after it has failed. The failure and its reason take different paths.
     public static let pairingLastWord: Duration = .seconds(1)
     /// Failed attempts of a pairing (a lost link, a bond that one side had forgotten) before a person must check.
     public static let pairingMeetings = 5

@@ -107,7 +107,7 @@ final class MQTTConnection: Sendable {
         DispatchQueue(label: "roadmesh.broker").async { self.run() }
     }
 
-    /// The bytes that it has carried.
+    /// The bytes that the connection has carried.
     var traffic: BrokerTraffic { state.withLockedValue { $0.traffic } }
 
     // MARK: Calls of the owner, on any thread
@@ -124,8 +124,9 @@ final class MQTTConnection: Sendable {
         if let answer { granted(filter, answer) }
     }
 
-    /// Publishes a message. Returns whether it will be sent. `taken` is called when the broker has acknowledged it, or
-    /// when it has been sent if the broker does not acknowledge, or when the connection has ended.
+    /// Publishes a message. Returns false if the message will not be sent. `taken` is called when the broker has
+    /// acknowledged the message, or when the message has been sent if it needs no acknowledgement, or when the connection
+    /// has ended.
     @discardableResult
     func publish(
         _ topic: String, _ payload: [UInt8], isRetained: Bool = false, taken: @escaping @Sendable () -> Void = {}
@@ -146,7 +147,7 @@ final class MQTTConnection: Sendable {
         return true
     }
 
-    /// Calls libmosquitto while it is connected. Returns the number of the message, or nil if libmosquitto refused it.
+    /// Calls libmosquitto while it is connected. Returns the number of the message, or nil if libmosquitto refused the call.
     private func call(_ body: (OpaquePointer, UnsafeMutablePointer<Int32>) -> Int32) -> Int32? {
         handle.withLockedValue { handle in
             guard let pointer = handle.pointer else { return nil }

@@ -7,7 +7,7 @@ import MeshProtocol
 struct ServiceRecord: Hashable, Sendable {
     /// The instance: the part of the identifier that an advertisement contains, in hex digits.
     var name: String
-    /// The TCP port that it listens on.
+    /// The TCP port on which the node listens.
     var port: Int
     /// The strings of the TXT record.
     var txt: [[UInt8]]
@@ -89,9 +89,9 @@ protocol ServiceDirectory: Sendable {
     var events: AsyncStream<DirectoryEvent> { get }
     /// Connects. Throws if there is no such directory.
     func open() async throws(BearerError)
-    /// Registers this record in place of the last one. With nil, none is registered.
+    /// Registers this record in place of the last one. Nil removes the registration.
     func publish(_ record: ServiceRecord?) async
-    /// Browses for others, until `close`.
+    /// Browses for services of other nodes, until `close`.
     func browse() async
     /// Removes all registrations.
     func close() async

@@ -13,7 +13,7 @@ struct FailedSendTests {
         var pair = try PairOfCores()
         pair.meet()
         pair.loseLink()
-        // Each change is a message. More of them wait for the host than the conversation accepts.
+        // Each change is a message. There are more messages than the conversation accepts for an absent host.
         for turn in 0..<2_000 {
             pair.feed(.input(.guest(turn % 2 == 0 ? .vote("s3") : .takeBackVote("s3"))), to: .guest)
         }

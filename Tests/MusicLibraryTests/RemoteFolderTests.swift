@@ -34,7 +34,7 @@ struct RemoteFolderTests {
     func rescans() async throws {
         let shelf = try MusicShelf()
         defer { shelf.clear() }
-        // Behind the mount, as on a server.
+        // A file that changes in this folder changes behind the mount, as on a server.
         let server = shelf.place + "/server"
         try FileManager.default.createDirectory(atPath: server, withIntermediateDirectories: true)
         try Data(MP3(title: "One").bytes).write(to: URL(filePath: server + "/One.mp3"))
@@ -53,7 +53,8 @@ struct RemoteFolderTests {
     }
 
     private static func run(_ program: String, _ arguments: String...) throws {
-        // bindfs goes on in the background: a Foundation process would be waited for as long as that keeps its descriptors.
+        // bindfs continues in the background. Foundation would wait for its process until the background process closes
+        // the inherited descriptors.
         var words = ([program] + arguments).map { strdup($0) } + [nil]
         defer { for word in words { free(word) } }
         var (child, status): (pid_t, Int32) = (0, -1)

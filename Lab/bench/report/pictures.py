@@ -22,7 +22,7 @@ COLOURS = {
     ROADMESH: "#2f81f7", BARE: "#8b949e", L2TEST: "#0d9488", GATT: "#d97706", GATT_COMMANDS: "#d97706", JSON: "#db2777",
 }  # fmt: skip
 
-# Distinguish curves of one system.
+# The lines and markers that distinguish the curves of one system.
 LINES, MARKERS = {"1M": ":", "2M": "--"}, {"1M": "o-", "2M": "s-"}
 
 # In inches.

@@ -14,8 +14,8 @@ public struct AdapterTrace: Hashable, Sendable, Codable {
     public var after: AdapterDefaults
 }
 
-/// New bytes for something on the device: a file, a program's capabilities, a radio's switch. The former bytes are
-/// stored, so that they can be restored exactly.
+/// New bytes for a file, a program's capabilities or a radio's switch. The former bytes are stored, so that they can be
+/// restored exactly.
 public struct ContentChange: Hashable, Sendable, Codable {
     /// The kind of place.
     public enum Store: String, Hashable, Sendable, Codable {
@@ -56,7 +56,7 @@ public struct ContentChange: Hashable, Sendable, Codable {
         case restore
         /// Do nothing: the former bytes are there already.
         case isDone
-        /// Do nothing: someone else has changed it since.
+        /// Do nothing: another program or person has changed the place since.
         case leaveAlone
     }
 
@@ -70,7 +70,7 @@ public struct ContentChange: Hashable, Sendable, Codable {
 public struct Change: Hashable, Sendable {
     /// An action.
     public enum Action: Hashable, Sendable {
-        /// Give something new bytes.
+        /// Write new bytes.
         case content(ContentChange)
         /// Run a program; `undo` is the program that undoes it, or nil.
         case command([String], undo: [String]?)
@@ -97,7 +97,7 @@ public struct Change: Hashable, Sendable {
         }
     }
 
-    /// Whether bluetoothd and its adapters need time to settle after it.
+    /// Whether bluetoothd and its adapters need time to settle after the change.
     public var unsettles: Bool {
         switch action {
         case .content(let change): change.store == .kernel

@@ -9,9 +9,9 @@ public struct MadeChange: Hashable, Sendable, Codable {
     public var title: String
     /// Its time, in seconds since 1970.
     public var at: Double
-    /// The changed bytes, with the former ones.
+    /// The new bytes of the change, and the former bytes. Nil if the change ran a program.
     public var content: ContentChange?
-    /// The program that undoes it.
+    /// The program that undoes the change.
     public var undo: [String]?
 
     /// What must follow its undo.
@@ -25,8 +25,9 @@ public struct MadeChange: Hashable, Sendable, Codable {
     }
 }
 
-/// Stores the former state on disk before each change, so that every change can be undone, even after a power cut. It
-/// belongs to the user who makes changes, which is root: a user who could write it could have any file replaced.
+/// Stores the former state on disk before each change, so that every change can be undone, even after a power cut. The
+/// journal belongs to the user who makes changes, which is root. Another user who could write to it could make root
+/// replace any file.
 public struct FixJournal: Sendable {
     /// The folder of a device's journal.
     public static let standardFolder = "/var/lib/roadmesh-doctor"
@@ -45,8 +46,8 @@ public struct FixJournal: Sendable {
     /// The changes that were made and not undone, the first one first.
     public private(set) var changes: [MadeChange]
 
-    /// Reads the journal in a folder; without one, nothing was changed. Throws if it cannot be trusted or read. With
-    /// `forChanges`, also throws if another process uses it.
+    /// Reads the journal in a folder. If there is no journal, nothing was changed. Throws if the journal cannot be trusted
+    /// or read. With `forChanges`, also throws if another process uses the journal.
     public init(reading folder: String = standardFolder, forChanges: Bool) throws(FixFailure) {
         self.folder = folder
         lock = forChanges ? try FolderLock(folder) : nil

@@ -55,13 +55,14 @@ public struct Verdict: Hashable, Sendable {
         }
     }
 
-    /// People notice a longer reconnect, or are disturbed by it.
+    /// In seconds. A reconnect that is longer than the first value is fair, and poor if it is longer than the second.
     static let reconnectFair = 1.0, reconnectPoor = 5.0
     /// A weaker signal counts as weak, in dBm. Receivers fail some 10 dB below this.
     static let weakSignal = -85
-    /// A larger share of weak signals could be better, or is noticed.
+    /// A share of weak signals above the first value is fair, and poor above the second.
     static let weakFair = 0.05, weakPoor = 0.20
-    /// People notice if one round trip in twenty is longer than this, in milliseconds.
+    /// In milliseconds. If one round trip in twenty is longer than the first value, the drive is fair, and poor if it is
+    /// longer than the second.
     static let roundTripFair = 300.0, roundTripPoor = 1_000.0
     /// Number of relays that are named: those used longest.
     static let namedRelays = 3

@@ -10,12 +10,12 @@ public struct AdmissionPolicy: Hashable, Sendable {
     private var guesses = GuessLimit()
     /// The wall clock at the node's time zero, in seconds since 1970.
     private var wallClockSeconds: Int64
-    /// When the invitations of this run end, in node time, since the wall clock may be set.
+    /// The expiry of the invitations of this run, in node time: the wall clock may be set during the run.
     private var ends: [[UInt8]: MeshInstant] = [:]
     /// Invitations that had expired by the clock, which may be set back.
     private var over: [GivenInvitation] = []
 
-    /// A door with or without a PIN, and with the invitations of earlier runs.
+    /// Creates a policy with or without a PIN, and with the invitations of earlier runs.
     public init(pin: JoiningSecret? = nil, invitations: [GivenInvitation] = [], wallClockSeconds: UInt32 = 0) {
         self.pin = pin
         self.invitations = Array(invitations.suffix(Limits.invitations))
@@ -30,8 +30,8 @@ public struct AdmissionPolicy: Hashable, Sendable {
         UInt32(clamping: wallClockSeconds + Int64(now / .seconds(1)))
     }
 
-    /// Sets the wall clock. Returns false if it is unchanged. An invitation of this run lasts for its time in any case.
-    /// An invitation of an earlier run ends at its stored time.
+    /// Sets the wall clock. Returns false if the clock is unchanged. An invitation of this run is valid for its full time
+    /// in any case. An invitation of an earlier run ends at its stored time.
     public mutating func clockSays(_ seconds: UInt32, now: MeshInstant) -> Bool {
         guard abs(Int64(seconds) - Int64(wallClock(now: now))) >= Limits.clockStep else { return false }
         wallClockSeconds = Int64(seconds) - Int64(now / .seconds(1))
@@ -79,7 +79,8 @@ public struct AdmissionPolicy: Hashable, Sendable {
         return invitations.count < count
     }
 
-    /// What somebody has to prove who names an invitation; nil where it is used, over, or was never given.
+    /// The secret that a peer with this invitation must prove. Nil if the invitation is used, has expired, or was never
+    /// made.
     mutating func secret(ofInvitation name: [UInt8], now: MeshInstant) -> JoiningSecret? {
         dropOutdated(now: now)
         return invitations.first { $0.name == name }.map {
@@ -104,8 +105,8 @@ public struct AdmissionPolicy: Hashable, Sendable {
 
     // MARK: Guesses
 
-    /// Checks a claim that is sent unencrypted, on a link that its bearer vouches for. Nil if it is right. `use` then
-    /// uses an invitation.
+    /// Checks a claim that is sent unencrypted, on a link that its bearer vouches for. Nil if the claim is right. The
+    /// caller then uses up an invitation with `use`.
     mutating func judge(_ claim: JoiningSecret, at entrance: Entrance, now: MeshInstant) -> RefusalReason? {
         guard claim.invitation.isEmpty else {
             let secret = secret(ofInvitation: claim.invitation, now: now)
@@ -130,9 +131,9 @@ public struct AdmissionPolicy: Hashable, Sendable {
     mutating func wasWrong(now: MeshInstant) { guesses.wasWrong(now: now) }
 }
 
-/// Limits the guesses of a door's secret for all peers together, since identities cost nothing: a bucket of
-/// `Limits.guesses` that gets one back each `Limits.guessInterval`. No other timing gives an attacker more guesses. The
-/// last ones are reserved for strangers over Bluetooth, so guessers elsewhere do not keep guests out of the car.
+/// Limits the guesses of a secret for all peers together, since identities cost nothing: a bucket of `Limits.guesses`
+/// that gets one guess back each `Limits.guessInterval`. No other timing gives an attacker more guesses. The last
+/// guesses are reserved for strangers over Bluetooth, so attackers on other bearers do not keep guests out of the car.
 struct GuessLimit: Hashable, Sendable {
     /// When all guesses are back.
     private var full = MeshInstant.zero

@@ -21,7 +21,7 @@ extension World {
         if random.chance(25) { return actAtTheHost() }
         let guest = random.pick(1...nodes.count - 1)
         let count = random.pick(1...scenario.burst)
-        // Wishes are for few songs, so that they meet.
+        // Wishes are for few songs, so that several people want the same song.
         let song = anySong()
         for _ in 0..<count {
             let input = anyWish(random.chance(70) ? song : anySong())
@@ -68,7 +68,7 @@ extension World {
         }
     }
 
-    /// A vote of a road. The next one takes it back, so that each is a message.
+    /// A vote on a road. The next vote of the road takes this one back, so that each causes a message.
     mutating func votes() {
         roadVotes += 1
         let song = story.songID((roadVotes - 1) / 2 % scenario.favourites)

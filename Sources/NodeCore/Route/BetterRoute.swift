@@ -36,7 +36,7 @@ struct BetterRoute: Sendable {
         case resting(until: MeshInstant)
         /// To `resting` or `changing`.
         case looking(until: MeshInstant)
-        /// To `idle` (it is up) or `resting`.
+        /// To `idle` (the new route is up) or `resting`.
         case changing(until: MeshInstant)
     }
 
@@ -46,13 +46,13 @@ struct BetterRoute: Sendable {
     private var rest = NodeLimits.firstLook
     /// The present route leads to the host itself.
     private var isDirect = false
-    /// Until then a slot behind a relay is looked for, and not a better route.
+    /// Until this time the node looks for a slot behind a relay, not for a better route.
     private var askedUntil: MeshInstant?
 
-    /// Whether it scans.
+    /// Whether the node scans.
     var isLooking: Bool { if case .looking = state { true } else { false } }
 
-    /// Whether it scans for a slot behind a relay.
+    /// Whether the node scans for a slot behind a relay.
     var looksAside: Bool { askedUntil != nil && isLooking }
 
     /// When `tick` is due.
@@ -107,7 +107,7 @@ struct BetterRoute: Sendable {
         return nil
     }
 
-    /// The slot is needed, so the first near relay is used as soon as it is heard.
+    /// Looks for a slot behind a relay. The parent needs its slot, so the node uses the first near relay that it hears.
     private mutating func lookAside(until end: MeshInstant, now: MeshInstant) {
         askedUntil = end
         state = .looking(until: min(now + NodeLimits.lookAside, end))
