@@ -20,7 +20,7 @@
 #define BLUEZ_AGENT "org.bluez.Agent1"
 #define OBJECT_MANAGER "org.freedesktop.DBus.ObjectManager"
 
-/// Most advertisements exported at once. On most controllers, bluetoothd accepts at most five.
+/// Maximum number of advertisements exported at once. On most controllers, bluetoothd accepts at most five.
 #define BUS_ADVERTISEMENTS 8
 /// The tag of a call.
 typedef enum {
@@ -60,7 +60,7 @@ typedef struct {
     uint32_t request;
 } bus_agent;
 
-/// Most open GATT questions of bluetoothd. Each guest asks three while it joins.
+/// Maximum number of open GATT questions of bluetoothd. Each guest asks three while it joins.
 #define BUS_QUESTIONS 16
 /// Room for the application's path. The paths of its objects must fit CBLUEZ_PATH_TEXT.
 #define BUS_APPLICATION_PATH (CBLUEZ_PATH_TEXT - 64)

@@ -24,9 +24,9 @@ _Static_assert(sizeof(struct hci_conn_info) == 16, "struct hci_conn_info is the 
 // LMP features, page 0, byte 4 (Core specification, Vol 2, Part C, 3.3).
 #define FEATURE_LE 0x40
 
-// Most adapters that one listing asks the kernel for.
+// Maximum number of adapters that one listing asks the kernel for.
 #define ADAPTERS 32
-// Most links of one adapter. A controller has room for fewer.
+// Maximum number of links of one adapter. A controller has room for fewer.
 #define LINKS 64
 
 // The kernel's own link types (include/net/bluetooth/hci.h). The header for programs has only the older ones.

@@ -17,7 +17,7 @@
 #define MGMT_INVALID_INDEX 0x11
 #define MGMT_PERMISSION_DENIED 0x14
 
-// Most events of other adapters that may come before the answer, which the kernel gives within `send`.
+// Maximum number of events of other adapters that may come before the answer, which the kernel gives within `send`.
 #define SKIPPED 16
 
 static int failure(uint8_t status) {

@@ -45,8 +45,8 @@ public enum RadioLimits {
     /// A dial over an existing link is answered within some connection events of at most 60 ms. If it takes this long,
     /// the kernel has given the answer to another channel (`docs/bluez.md`), and a second dial starts.
     public static let linkedDialRenewal: Duration = .seconds(1)
-    /// Most dials over one link at the same time. Each has another identifier. bluetoothd has two channels on a link
-    /// whose identifiers can collide.
+    /// Maximum number of dials over one link at the same time. Each has another identifier. bluetoothd has two channels
+    /// on a link whose identifiers can collide.
     public static let linkedDials = 4
     /// Attempts at a dial that fails for a temporary reason. One dial in a hundred fails on real air, so three failures
     /// in a row have another reason.
@@ -62,8 +62,8 @@ public enum RadioLimits {
     /// A link without any channel so far ends after this time. A guest opens its channel within a second or two, and a
     /// person who pairs a phone with the car has typed six digits by then.
     public static let emptyLink: Duration = .seconds(30)
-    /// Most links without any channel so far. If there are more, the oldest end. The smallest controllers take eight
-    /// links.
+    /// Maximum number of links without any channel so far. If there are more, the oldest end. The smallest controllers
+    /// take eight links.
     public static let emptyLinks = 3
     /// Time that such a link is kept even if there are too many. Guests that link at once open their channels one after
     /// another, which takes seconds on a busy device, and bluetoothd takes two more seconds to end a link.
@@ -71,13 +71,13 @@ public enum RadioLimits {
 
     // MARK: Queues
 
-    /// Most events of bluetoothd that wait for the radio, which reads them at once.
+    /// Maximum number of events of bluetoothd that wait for the radio, which reads them at once.
     public static let busEvents = 1_024
 
     // MARK: GATT
 
-    /// Most guests at a time that are linked in chunks. Each takes two characteristics of the service, which a phone
-    /// reads when it links. A guest that can open L2CAP channels takes none.
+    /// Maximum number of guests at a time that are linked in chunks. Each takes two characteristics of the service,
+    /// which a phone reads when it links. A guest that can open L2CAP channels takes none.
     public static let gattGuests = 4
     /// Time that a guest with a reserved slot has until it subscribes, and again until its first value: three round
     /// trips of a slow link, and the work of a phone's system in between.
@@ -115,7 +115,7 @@ public enum RadioLimits {
     /// Time that a person has to compare six digits and answer. Bluetooth gives up after 30 s (Core specification, Vol
     /// 3, Part H, 3.4) and ends the link. Two seconds sooner, both sides can still show why.
     public static let pairingAnswer: Duration = .seconds(28)
-    /// Most time from one packet of a pairing to the next, without people's answers. A slow device creates keys in a
+    /// Maximum time from one packet of a pairing to the next, without people's answers. A slow device creates keys in a
     /// second or two; a step that takes longer hangs.
     public static let pairingStep: Duration = .seconds(10)
     /// Time that a pairing waits for the reason after it has failed. The failure and its reason take different paths.
@@ -124,9 +124,9 @@ public enum RadioLimits {
     public static let pairingMeetings = 5
     /// Time limit of a complete pairing call to bluetoothd: two people's answers and the steps around them.
     public static let pairingCall: Duration = .seconds(60)
-    /// Most events of a pairing that wait for a decision. A pairing has about ten events.
+    /// Maximum number of events of a pairing that wait for a decision. A pairing has about ten events.
     public static let pairingEvents = 256
-    /// Most devices of bluetoothd that a pairing tracks.
+    /// Maximum number of devices of bluetoothd that a pairing tracks.
     public static let pairingDevices = 256
 
     // MARK: Checking a device
@@ -189,8 +189,8 @@ public enum RadioLimits {
     /// connection events, so a guest has the state again 30 ms after its link.
     public static let dialledInterval: ClosedRange<Int> = 6...6
 
-    /// Most dialled devices whose former dial parameters are restored together with the adapter's settings. A guest
-    /// dials one or two hosts.
+    /// Maximum number of dialled devices whose former dial parameters are restored together with the adapter's
+    /// settings. A guest dials one or two hosts.
     public static let dialledPeers = 16
 
     // MARK: Tuning links

@@ -17,7 +17,7 @@ public enum BearerLimits {
 
     // MARK: Scanning
 
-    /// Most hosts and guests in range that are remembered.
+    /// Maximum number of hosts and guests in range that are remembered.
     public static let scanResults = 256
     /// Time between two reports of a host that keeps advertising.
     public static let scanResultRepeat: Duration = .seconds(1)
@@ -33,11 +33,11 @@ public enum BearerLimits {
 
     /// A dial ends after this time, as the kernel ends its own.
     public static let dialLimit: Duration = .seconds(40)
-    /// Most dials per second that the virtual radio accepts: four times as many as a node answers, and more than a
-    /// controller can cause. A program can dial 13,000 times a second, and each dial costs the node a fraction of a
-    /// millisecond.
+    /// Maximum number of dials per second that the virtual radio accepts: four times as many as a node answers, and
+    /// more than a controller can cause. A program can dial 13,000 times a second, and each dial costs the node a
+    /// fraction of a millisecond.
     public static let virtualCallersPerSecond = 80
-    /// Most of these dials at once: all guests of a host, twice.
+    /// Maximum number of these dials at once: all guests of a host, twice.
     public static let virtualCallerBurst = 2 * Limits.guests
     /// Time between two checks whether the next dial may be accepted.
     public static let callerPause: Duration = .milliseconds(10)
@@ -65,7 +65,8 @@ public enum BearerLimits {
 
     // MARK: Queues
 
-    /// Most events of a radio that wait for the transport, which reads them at once. The oldest are dropped first.
+    /// Maximum number of events of a radio that wait for the transport, which reads them at once. The oldest are
+    /// dropped first.
     public static let radioEvents = 256
     /// Buffer of a channel's socket in each direction. It adds latency, so it is small: votes must not wait long behind
     /// it.

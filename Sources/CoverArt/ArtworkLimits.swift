@@ -6,7 +6,8 @@ struct ArtworkLimits: Sendable {
     var pictureBytes = 4 << 20
     /// All pictures on the disk together, in bytes: some hundred albums, and little of a head unit's flash memory.
     var cacheBytes = 64 << 20
-    /// Most pictures on the disk, however small they are. This bounds their table and the listing of the folder.
+    /// Maximum number of pictures on the disk, however small they are. This bounds their table and the listing of the
+    /// folder.
     var cachedPictures = 2_000
     /// Time that a picture is shown without a new request. Covers almost never change, and mobile data cost money.
     var freshFor: Duration = .seconds(30 * 86_400)

@@ -29,8 +29,8 @@ public enum Limits {
     /// Time for the chunks of one SDU over GATT. The largest SDU has 117 of the smallest chunks, and a phone that sends
     /// one in each event of 30 ms needs three and a half seconds for them.
     public static let chunkTimeout: Duration = .seconds(10)
-    /// Most chunks in transit before one must be acknowledged: 16 KB of the largest, more than a fast link carries in a
-    /// round trip, and half of their range of numbers.
+    /// Maximum number of chunks in transit before one must be acknowledged: 16 KB of the largest, more than a fast link
+    /// carries in a round trip, and half of their range of numbers.
     public static let chunkWindow = 32
     /// Chunks that are acknowledged together: a packet of one byte for two of the largest SDUs.
     public static let chunkAcknowledgements = 8
@@ -103,7 +103,7 @@ public enum Limits {
     public static let meteredSilence: Duration = .seconds(20)
     /// The longest silence that a peer may request. A sleeping phone wakes for its links within a minute.
     public static let longestSilence: Duration = .seconds(60)
-    /// Most pings that may be answered late: a round trip of this many seconds is still measured.
+    /// Maximum number of pings that may be answered late: a round trip of this many seconds is still measured.
     public static let openPings = 16
     /// If a live link of a peer is replaced by a newer one this many times within `replacementTime`, two nodes share
     /// one identity. Each would end the other's link within a tenth of a second. A guest with an unstable link never
@@ -122,12 +122,12 @@ public enum Limits {
     /// Circuits with an unsent refusal. Further ones are not answered: an honest node does not open many circuits at a
     /// node that refuses them.
     public static let circuitRefusals = 8
-    /// Most relays of a circuit: a convoy of two kilometres with radios that reach thirty metres.
+    /// Maximum number of relays of a circuit: a convoy of two kilometres with radios that reach thirty metres.
     public static let circuitHops: UInt8 = 64
     /// Circuits of a node that is not a relay. It needs one, and a second while it changes its route.
     public static let circuitsOfGuest = 8
-    /// Most circuits through a relay, and therefore on the link to its parent: as many as the largest crowd has. If
-    /// only one of the nodes in the host's range is a relay, all others are behind it.
+    /// Maximum number of circuits through a relay, and therefore on the link to its parent: as many as the largest
+    /// crowd has. If only one of the nodes in the host's range is a relay, all others are behind it.
     public static let relayedCircuits = 1_024
     /// Upper bound of a circuit's number: seven bytes of a varint.
     static let circuitNumbers: UInt64 = 1 << 49
@@ -176,7 +176,7 @@ public enum Limits {
     /// The same in a crowd. A ping to each of a thousand nodes every ten seconds would be a third of the traffic on the
     /// links next to the host.
     static let crowdedSilence = longestSilence
-    /// Most circuits of a host that is not a crowd.
+    /// Maximum number of circuits of a host that is not a crowd.
     static let fewCircuits = 64
     /// Time that a message in a circuit waits for its acknowledgement before the other end is pinged.
     static let circuitPatience: Duration = .seconds(2)
@@ -188,7 +188,7 @@ public enum Limits {
     /// Additional time for a handshake per hop. The handshake passes each hop up to four times, and waits each time for
     /// the data in the controllers: a third of a second when a crowd joins. A cancelled handshake must start again.
     static let hopTime: Duration = .seconds(2)
-    /// Most additional time for hops. A relay that lies about its hops delays a node no longer than this.
+    /// Maximum additional time for hops. A relay that lies about its hops delays a node no longer than this.
     static let longestHopTime: Duration = .seconds(30)
     /// Links of a dongle's radio, including the one to its own parent.
     public static let radioLinks = 7
@@ -216,7 +216,8 @@ public enum Limits {
     public static let invitationSecretBytes = 16
     /// Bytes of an invitation's code as text. The longest service fits.
     static let invitationTextBytes = 256
-    /// Most valid invitations of a host: a table at a party. Each is a row in the store and a line on the page.
+    /// Maximum number of valid invitations of a host: a table at a party. Each is a row in the store and a line on the
+    /// page.
     public static let invitations = 32
     /// Seconds by which the clock must differ to count as set: times are in seconds.
     static let clockStep: Int64 = 2

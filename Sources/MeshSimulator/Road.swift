@@ -42,7 +42,7 @@ public struct Road: Hashable, Sendable {
     static let mostLost = 70
     /// A lost packet is sent again after the connection interval.
     static let interval: Duration = .milliseconds(50)
-    /// Most losses of a packet in a row before the link is lost: the supervision timeout.
+    /// Maximum number of losses of a packet in a row before the link is lost: the supervision timeout.
     static let resends = 8
 
     /// Percentage of lost packets at a time. This is a model, not a measurement: none at -80 dBm, 40 at -90.

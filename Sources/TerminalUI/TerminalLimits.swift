@@ -33,7 +33,8 @@ enum TerminalLimits {
     static let listedCompletions = 12
     /// Entered lines in the history of the arrow keys: more than a person types on one drive.
     static let historyLines: Int32 = 1_000
-    /// Most typed commands that wait for their confirmation. Further ones, for example of a pasted page, are not confirmed.
+    /// Maximum number of typed commands that wait for their confirmation. Further ones, for example of a pasted page,
+    /// are not confirmed.
     static let dueConfirmations = 16
     /// Log lines in the queue for the screen: the newest screenful.
     static let waitingLogLines = 64

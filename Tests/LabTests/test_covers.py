@@ -11,7 +11,7 @@ from runner import Box, Lab, Program
 
 NAMES = ("Ana", "Bob", "Cy")
 SONGS = 12
-# Most seconds that covers may add to a vote's time: the jitter of a connection interval.
+# Maximum number of seconds that covers may add to a vote's time: the jitter of a connection interval.
 ALLOWED = 0.030
 
 

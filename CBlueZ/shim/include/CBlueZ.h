@@ -510,7 +510,7 @@ typedef struct {
     int buffer;
 } cbluez_characteristic;
 
-/// Most characteristics of our service.
+/// Maximum number of characteristics of our service.
 #define CBLUEZ_CHARACTERISTICS 16
 
 /// Exports a GATT application with one primary service at `path`, and calls GattManager1.RegisterApplication.

@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Most pending calls. A bearer makes about ten at once; a caller with more does not wait for replies.
+/// Maximum number of pending calls. A bearer makes about ten at once; a caller with more does not wait for replies.
 #define CDBUS_CALLS 64
 /// Received bytes that libdbus queues before it stops reading.
 #define CDBUS_RECEIVED_BYTES (1 << 20)

@@ -15,19 +15,19 @@ public enum DJLimits {
     /// Shortest time that a song plays, whatever its stated length. Otherwise a library of songs without a length would
     /// keep the head unit busy with starting the next one.
     public static let shortestSong: MeshInstant = .seconds(1)
-    /// Most songs of a library that is a JSON list. Larger libraries come from a folder.
+    /// Maximum number of songs of a library that is a JSON list. Larger libraries come from a folder.
     public static let listedSongs = 10_000
-    /// Most songs in a queue: several hours of music, and the snapshot still fits one message.
+    /// Maximum number of songs in a queue: several hours of music, and the snapshot still fits one message.
     public static let queuedSongs = 100
     /// Songs of a list that are queued when the host starts.
     public static let openingSongs = 100
-    /// Most votes for one song: a train's worth, and as many peers as a node remembers. It bounds what strangers who
-    /// keep changing their identifiers can make every node carry.
+    /// Maximum number of votes for one song: a train's worth, and as many peers as a node remembers. It bounds what
+    /// strangers who keep changing their identifiers can make every node carry.
     public static let votes = 256
-    /// Most guests of a host, linked directly or behind relays.
+    /// Maximum number of guests of a host, linked directly or behind relays.
     public static let connectedPeers = Limits.circuitGuests + Limits.guests + Limits.vouchedGuests
-    /// Most guests that a state names: a list that people still read. A thousand names take 40 KB of each full state,
-    /// and a relay sends that to each of its guests.
+    /// Maximum number of guests that a state names: a list that people still read. A thousand names take 40 KB of each
+    /// full state, and a relay sends that to each of its guests.
     public static let namedGuests = 100
     /// A host with at most this many guests announces each arrival at once: as many as it can have without relays. With
     /// more guests it announces them in groups, since every change crosses every link of a crowd.
@@ -54,7 +54,7 @@ public enum DJLimits {
     public static let changesPerCheckpoint = 4
     /// Largest message, in bytes: the most that the transport carries of a signed state.
     public static let messageBytes = Limits.sharedBodyBytes
-    /// Most unconfirmed votes of one guest.
+    /// Maximum number of unconfirmed votes of one guest.
     public static let pendingVotes = 256
     /// Default for the open suggestions of one guest: enough for half an hour, and other guests get a chance.
     public static let openSuggestions = 5
@@ -64,11 +64,12 @@ public enum DJLimits {
     public static let searchBytes = 128
     /// Songs or guests that a notice names if the typed text is ambiguous: as many as fit a line.
     public static let namedChoices = 4
-    /// Most songs in a search result: two screens of a phone, in one message of some kilobytes.
+    /// Maximum number of songs in a search result: two screens of a phone, in one message of some kilobytes.
     public static let searchResults = 20
-    /// Most artists, and most albums, in a search result: a screen has room for them above the songs.
+    /// Maximum number of artists, and of albums, in a search result: a screen has room for them above the songs.
     public static let foundGroups = 5
-    /// Most songs that a library can report, and how far a person can browse: more than fit on a USB stick.
+    /// Maximum number of songs that a library can report, and how far a person can browse: more than fit on a USB
+    /// stick.
     public static let browsedSongs = 100_000
     /// Searches per second that a host answers for one guest. Each one reads the full library.
     public static let searchesPerSecond = 4
@@ -90,7 +91,7 @@ public enum DJLimits {
     /// Number of songs for which guests receive covers, starting with the present one: what a page shows without
     /// scrolling.
     public static let coveredSongs = 6
-    /// Most covers that a guest keeps: some screens' worth, at most 400 KB on its disk.
+    /// Maximum number of covers that a guest keeps: some screens' worth, at most 400 KB on its disk.
     public static let keptCovers = 32
     /// How often a host may start again with another picture of a song while it sends one. A person changes a file
     /// once.
@@ -111,14 +112,15 @@ public enum DJLimits {
     /// Number of guests for which wishes are counted: as many as can be linked at a time. Beyond that the host forgets
     /// guests that have left.
     public static let countedGuests = connectedPeers
-    /// Most removed guests that a session remembers: more than any session removes.
+    /// Maximum number of removed guests that a session remembers: more than any session removes.
     public static let bannedPeers = 256
     /// With at most this many new or moved elements, each is compared with every element of the list to find
     /// duplicates. With more, a set of all elements is cheaper.
     static let comparedItems = 8
-    /// Most changes that a guest keeps while it waits for the full state: some seconds of writes in a crowd.
+    /// Maximum number of changes that a guest keeps while it waits for the full state: some seconds of writes in a
+    /// crowd.
     public static let heldChanges = 64
-    /// Most bytes of these changes: as many as the full state may have.
+    /// Maximum number of bytes of these changes: as many as the full state may have.
     public static let heldChangeBytes = messageBytes
     /// Recent states that a guest keeps: as many as the host of a busy crowd sends in the second that it takes to
     /// change relays. They share most of their storage.
@@ -135,7 +137,7 @@ public enum DJLimits {
     /// How many decibels `duck` lowers the music. Speech is well understood over a background that is at least 20 dB lower
     /// (WCAG 2.2, 1.4.7).
     public static let duck = 20
-    /// Most decibels that `duck` accepts. Next to an engine, music that is 60 dB lower is inaudible.
+    /// Maximum number of decibels that `duck` accepts. Next to an engine, music that is 60 dB lower is inaudible.
     public static let deepestDuck = 60
     /// Interval at which a host reports its current revision. A guest that has missed a change without knowing it shows
     /// a wrong queue for at most this long.
@@ -154,7 +156,7 @@ public enum DJLimits {
     public static let passingNotice: Duration = .seconds(5)
     /// How long a connection is lost before the notice offers a button. Most tunnels and dead zones are over by then.
     public static let retryOffered: Duration = .seconds(10)
-    /// Most notices on the screen: more than are ever wrong at once, and all that a screen has room for.
+    /// Maximum number of notices on the screen: more than are ever wrong at once, and all that a screen has room for.
     public static let notices = 8
     /// Peers that are all lost within this time were lost to one cause. A failing radio takes its links down together.
     /// Cars that drive apart, and people who leave, take longer.

@@ -109,7 +109,7 @@ struct Plot {
                 + "preserveAspectRatio=\"none\"><path class=\"\(name)\" d=\"\(path)\"/></svg>")
     }
 
-    /// Most rows of numbers above a plot.
+    /// Maximum number of rows of numbers above a plot.
     private static let markRows = 3
 
     /// The row of each mark's number, so that numbers do not overlap. Nil for a number without room.

@@ -79,8 +79,8 @@ struct CircuitMux: Sendable {
     private var lastOwn: Number?
     private var lastTheirs: Number?
 
-    /// Most circuits of the other side. A closed circuit counts until its close frame is sent, so a peer that does not
-    /// read cannot open more.
+    /// Maximum number of circuits of the other side. A closed circuit counts until its close frame is sent, so a peer
+    /// that does not read cannot open more.
     var limit = Limits.circuitsOfGuest
 
     init(_ role: LinkRole) { self.role = role }

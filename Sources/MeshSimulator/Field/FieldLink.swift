@@ -108,9 +108,9 @@ enum FieldAir {
     /// Length of a connection event without data, including the time that a radio needs to start and stop.
     static let idleEvent = 800
     static let overhead = 340
-    /// Most packets of a link in a controller.
+    /// Maximum number of packets of a link in a controller.
     static let buffers = 8
-    /// Most SDUs that arrive at a node that does not read: the channel's credits.
+    /// Maximum number of SDUs that arrive at a node that does not read: the channel's credits.
     static let credits = 4
 
     /// Advertising intervals: while a guest may be looking for the node, and later. `eagerTime` is the length of the

@@ -23,7 +23,7 @@ public struct FieldScenario: Hashable, Sendable {
         (self.nodes, self.layout) = (nodes, layout)
     }
 
-    /// Most links of an adapter, as in the controllers of dongles.
+    /// Maximum number of links of an adapter, as in the controllers of dongles.
     public static let links = 7
     /// Number of songs that get votes. A song has room for `DJLimits.votes`, and a thousand people fit in all of these.
     static let songs = 50

@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// The result does not depend on which thread decides: a field is the same with any number of threads.
 final class NodeTurns: Sendable {
-    /// Most turns of a window.
+    /// Maximum number of turns of a window.
     static let most = 256
     private let board: Board
 

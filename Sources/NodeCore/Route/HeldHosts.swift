@@ -8,7 +8,7 @@ struct HeldHosts: Sendable {
     static let firstHold: Duration = .seconds(5)
     /// The longest pause. A free slot is found within a minute.
     static let longestHold: Duration = .seconds(60)
-    /// Most hosts with a pause: more than are in range at once.
+    /// Maximum number of hosts with a pause: more than are in range at once.
     static let limit = 16
 
     private struct Hold: Sendable {

@@ -5,7 +5,8 @@ import MeshProtocol
 /// The hosts that a guest has joined, by name and key. A host with one of these names and another key is a different
 /// host.
 public struct KnownHosts: Hashable, Sendable {
-    /// Most hosts to remember: a year of buses. A new one replaces the one that was joined the longest ago.
+    /// Maximum number of hosts to remember: a year of buses. A new one replaces the one that was joined the longest
+    /// ago.
     public static let limit = 64
 
     /// These hosts, the longest ago joined first. The last one is the guest's own.

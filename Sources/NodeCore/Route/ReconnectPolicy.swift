@@ -60,7 +60,7 @@ public struct ReconnectPolicy: Sendable {
     /// Time that a guest waits for a host that it has lost before it joins another known one. So it does not join a
     /// second known car of a convoy in a tunnel.
     static let afterLoss: Duration = .seconds(300)
-    /// Most hosts that wait for that, and most offered hosts: more than are in range at once.
+    /// Maximum number of hosts that wait for that, and of offered hosts: more than are in range at once.
     static let others = 16
 
     private enum State: Hashable, Sendable {

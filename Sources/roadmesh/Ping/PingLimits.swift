@@ -6,7 +6,7 @@ enum PingLimits {
     static let shownPings = 24
     /// Least seconds between two pings. A link reads 500 frames a second, and each ping needs a record.
     static let leastInterval = 0.02
-    /// Most seconds between two pings: an hour.
+    /// Maximum number of seconds between two pings: an hour.
     static let longestInterval = 3_600.0
     /// Pings to each node of a trace: enough for a jitter, and a person waits two seconds.
     static let traceCount = 10

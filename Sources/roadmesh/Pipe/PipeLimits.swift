@@ -24,6 +24,6 @@ enum PipeLimits {
     /// Seconds to look for the other side and to bear a gap, unless `--wait` gives another number: long tunnels are
     /// shorter.
     static let wait = 300.0
-    /// Most seconds that `--wait` accepts: a day.
+    /// Maximum number of seconds that `--wait` accepts: a day.
     static let longestWait = 86_400
 }

@@ -9,7 +9,7 @@ from enum import IntEnum
 from .wire import HEAD_BYTES, IDENTIFIER_BYTES, TAG_BYTES, Frame, Kind, Reader, varint
 
 HOPS = 64
-"""Most relays on a circuit's path."""
+"""Maximum number of relays on a circuit's path."""
 CREDITS = 4
 """Credits that each side gives at first, so most SDUs that wait for a circuit in a relay."""
 LEAST_INNER_MTU = 512

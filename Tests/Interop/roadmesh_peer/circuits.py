@@ -19,7 +19,7 @@ from .circuit_frames import (
 from .wire import Frame, Kind, Malformed, Reader
 
 CIRCUITS_OF_A_GUEST, CIRCUITS_OF_A_RELAY = 8, 1_024
-"""Most circuits on a link whose other end opens them: a guest's, and a relay's."""
+"""Maximum number of circuits on a link, if its other end opens them: for a guest, and for a relay."""
 REFUSALS_THAT_WAIT = 8
 MOST_CREDITS = 65_536
 NUMBERS = 1 << 49

@@ -34,7 +34,7 @@ from .wire import (
 PSM = 0x80
 GUESTS, GUESTS_ON_CIRCUITS = 16, 1_024
 HALF_OPEN_ON_CIRCUITS, HALF_OPEN_OF_A_LINK = 1_792, 256
-"""Most half-open circuits: in total, and behind one link, so that one link cannot use all slots."""
+"""Maximum number of half-open circuits: in total, and behind one link, so that one link cannot use all slots."""
 HEARTBEAT = 5.0
 
 

@@ -2,9 +2,9 @@
 
 /// A host's policies that keep one guest from taking over the music. Each is independent; nil or false disables it.
 public struct Fairness: Hashable, Sendable {
-    /// Most suggestions of one guest that may wait in the queue.
+    /// Maximum number of suggestions of one guest that may wait in the queue.
     public var openSuggestions: Int?
-    /// Most songs of one guest that play in a row while another guest's song waits.
+    /// Maximum number of songs of one guest that play in a row while another guest's song waits.
     public var songsInARow: Int?
     /// More than half of the linked guests can skip a song.
     public var majoritySkip: Bool
