@@ -192,7 +192,7 @@ static void expect_value(int descriptor, const char *expected) {
 static void test_writes(world *w) {
     const char *other = "/org/bluez/hci0/dev_00_00_5E_00_53_02";
     char text[8];
-    // The first value asks. Those that follow before the answer wait behind it.
+    // The first value causes a question. Values that follow before the answer wait behind the first one.
     cbluez_bus_event event = write_first(w, DEVICE, "[111 110 101]");
     write_value(w, DEVICE, "[116 119 111]");
     CHECK_NUMBER(cbluez_bus_answer_acquire(w->bus, event.request, 0, 23), -ENOENT);

@@ -45,8 +45,8 @@ public enum RadioLimits {
     /// A dial over an existing link is answered within some connection events of at most 60 ms. If it takes this long,
     /// the kernel has given the answer to another channel (`docs/bluez.md`), and a second dial starts.
     public static let linkedDialRenewal: Duration = .seconds(1)
-    /// Maximum number of dials over one link at the same time. Each has another identifier. bluetoothd has two channels
-    /// on a link whose identifiers can collide.
+    /// Maximum number of dials over one link at the same time. Each dial has another identifier. bluetoothd has two
+    /// channels on a link, and their identifiers can collide with those of dials.
     public static let linkedDials = 4
     /// Attempts at a dial that fails for a temporary reason. One dial in a hundred fails on real air, so three failures
     /// in a row have another reason.

@@ -54,7 +54,7 @@ public enum BrokerLimits {
     /// Channels that others have opened, in all: two for each guest, for the case that all change links at once, and as
     /// many as the protocol allows with an unfinished handshake.
     static let accepted = 2 * Limits.guests + Limits.halfOpenLinks
-    /// The same per address: a node that reconnects faster than its old channels end.
+    /// Channels that one address has opened: a node may reconnect faster than its old channels end.
     static let acceptedOfAddress = 8
     /// Calls accepted per second, as on the virtual radio. Further calls are refused.
     static let callsPerSecond = BearerLimits.virtualCallersPerSecond

@@ -116,7 +116,7 @@ public enum DashboardLimits {
     static let pictureBytes = 4 << 20
     /// Covers in memory at the same time, 32 MiB in total at most. Further requests wait.
     static let picturesAtOnce = 8
-    /// Those slots that are reserved for the node's own page.
+    /// Slots of `picturesAtOnce` that are reserved for the node's own page.
     static let driverPicturesAtOnce = 2
     /// Requests for covers that wait for a slot: several phones that show a queue for the first time.
     static let waitingPictures = 64

@@ -68,7 +68,7 @@ public enum Limits {
     /// Handshakes per second that a host lets others begin over Bluetooth: a twentieth of a slow device's time. A full
     /// bus that comes out of a tunnel is admitted at once (`handshakeBurst`).
     public static let handshakesPerSecond = 20
-    /// The same in the network and at a broker, separately.
+    /// Handshakes per second that a host lets others begin in the network, and the same number at a broker.
     public static let handshakesPerSecondBesideAir = 10
     /// Handshakes that may begin at once before that counts: all possible guests, twice.
     public static let handshakeBurst = 2 * guests
@@ -156,9 +156,9 @@ public enum Limits {
     /// Unfinished handshakes on circuits. A circuit's end is reported, so a silent one costs little more than its slot.
     /// In a crowd a handshake takes seconds, and all start at once.
     public static let halfOpenCircuits = 7 * halfOpenCircuitsOfRelay
-    /// The same behind one link. Seven relays leave slots to each other, and one relay between the host and the crowd
-    /// admits fifty guests per second whose handshakes take five seconds. A refused guest tries again at once, and
-    /// takes airtime from the others.
+    /// Unfinished handshakes on the circuits of one link. Seven relays leave slots to each other, and one relay between
+    /// the host and the crowd admits fifty guests per second with handshakes of five seconds. A refused guest tries again
+    /// at once, and takes airtime from the others.
     public static let halfOpenCircuitsOfRelay = 256
     /// Handshakes per second that others may begin on circuits. When a relay is gone, all nodes behind it come back at
     /// once. This is a tenth of a slow device's time.
@@ -173,8 +173,8 @@ public enum Limits {
     package static let rejoins = circuitGuests
     /// Longest silence of the ends of a circuit. Each link on the route notices its own end.
     public static let circuitSilence: Duration = .seconds(20)
-    /// The same in a crowd. A ping to each of a thousand nodes every ten seconds would be a third of the traffic on the
-    /// links next to the host.
+    /// Longest silence of the ends of a circuit in a crowd. A ping to each of a thousand nodes every ten seconds would be
+    /// a third of the traffic on the links next to the host.
     static let crowdedSilence = longestSilence
     /// Maximum number of circuits of a host that is not a crowd.
     static let fewCircuits = 64

@@ -129,7 +129,7 @@ struct LibraryLimits: Sendable {
     var awayPause: Duration = .seconds(2)
     /// Unplayable files that a notice names: one line has no room for more.
     var namedFiles = 3
-    /// The same for the log: a folder of another kind of files would fill it.
+    /// Unplayable files that the log names: a folder of another kind of files would fill the log.
     var loggedFiles = 100
     /// Files that the player has tried between two transactions: a file takes up to a second.
     var playedBatch = 8

@@ -92,7 +92,7 @@ public struct NodeDescription: Hashable, Sendable {
     public var http: String?
     /// The address for browsers of a host's guests, without the token; nil where browsers may not join.
     public var browserDoor: String?
-    /// The same address with the token that admits passengers; nil where browsers may not join.
+    /// The address `browserDoor` with the token that admits passengers. Nil if browsers may not join.
     public var passengers: String?
     /// The PIN that a host asks for.
     public var pin: String?

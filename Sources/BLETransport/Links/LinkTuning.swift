@@ -59,7 +59,8 @@ public struct LinkTuning: Sendable {
     private(set) var got: LinkParameters
     private(set) var asked = LinkParameters()
 
-    /// The system creates links with a shorter interval than ours. The link keeps it while it is the only one.
+    /// The interval with which the system creates links, if it is shorter than ours. A link keeps this interval while it is
+    /// the only link.
     private let ownInterval: Int?
     /// Intervals without advice.
     private let chance: LinkIntervals

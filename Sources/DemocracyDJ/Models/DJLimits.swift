@@ -35,9 +35,9 @@ public enum DJLimits {
     /// How long a host with more guests gathers arrivals and goodbyes before it announces them. People do not look for
     /// a name in a list of fifty any sooner.
     public static let gatheredArrivals: MeshInstant = .seconds(1)
-    /// The same for lost guests. A lost relay loses many guests, and they return by other routes within some seconds. A
-    /// crowd of a thousand that has lost a tenth needs about ten. Without the delay each of them would cost two changes
-    /// that all others wait for.
+    /// How long such a host gathers lost guests before it announces them. A lost relay loses many guests, and they return
+    /// by other routes within some seconds. A crowd of a thousand that has lost a tenth of its guests needs about ten
+    /// seconds. Without the delay each lost guest would cost two changes that all others wait for.
     public static let gatheredDepartures: MeshInstant = .seconds(15)
     /// Guests behind relays that get the full state at once on request: one for every other link of an adapter.
     public static let answeredAtOnce = 4
@@ -107,7 +107,7 @@ public enum DJLimits {
     /// of every guest.
     public static let wishesPerSecond = 10
     /// Wishes that may arrive at once before that limit applies: what a person taps in a few seconds, plus all votes
-    /// that a guest may have pending. Those arrive together when a link is back.
+    /// that a guest may have pending. The pending votes arrive together when a link is back.
     public static let wishBurst = 50 + pendingVotes
     /// Number of guests for which wishes are counted: as many as can be linked at a time. Beyond that the host forgets
     /// guests that have left.

@@ -2,7 +2,8 @@
 
 import MeshProtocol
 
-/// How one list becomes another: what is taken out, and what is put in where. What only moves is not told again.
+/// The difference between two lists: the removed elements, and the inserted ones with their positions. A moved element is
+/// named by its old index and not sent again.
 struct ListChange<Element: Hashable & Sendable>: Hashable, Sendable {
     /// The source of an inserted element.
     enum Source: Hashable, Sendable {

@@ -12,9 +12,9 @@ public struct Recorder: Sendable {
     private let isGuest: Bool
     /// The peer of a resumed link on which its state was not seen yet.
     private var awaitsState: Peer?
-    /// Hosts with a recorded advertisement: the later ones, one a second, are not worth a row each.
+    /// Hosts with a recorded advertisement. Further advertisements, one a second, are not recorded.
     private var heard: Set<String> = []
-    /// Heads of the peers that had a session. A link to any other node carries the sessions of others.
+    /// Heads of the peers that had a session. A link to any other node carries sessions of other nodes.
     private var sessions: Set<String> = []
     private var lastRow: Duration = .zero
     private var lastPosition: (at: ContinuousClock.Instant, position: PositionRow)?

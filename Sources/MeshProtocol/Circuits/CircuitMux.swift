@@ -91,7 +91,7 @@ struct CircuitMux: Sendable {
     /// Whether no circuit can have anything to send.
     var isEmpty: Bool { circuits.isEmpty && refusals.isEmpty }
 
-    /// The same, as far as it is known without asking circuits that end here.
+    /// Whether no circuit is known to have anything to send, without asking the circuits that end here.
     var hasNothing: Bool { turns.isEmpty && notes.isEmpty && refusals.isEmpty }
 
     /// The numbers of all circuits, in order.

@@ -16,10 +16,10 @@ public struct CircuitPlace: Hashable, Sendable {
     public var host: Peer.ID?
     /// Known relays on the route.
     public var hops: Int
-    /// The heads of the relays that it has passed, by their own account, the one next to the guest first. Empty on the
-    /// side that requests.
+    /// The heads of the relays that the request has passed, as they state them, with the relay next to the guest first.
+    /// Empty on the side that requests.
     public var passed: [Peer.ID]
-    /// Its number, once it has one.
+    /// The circuit's number. Nil until it has one.
     var number: UInt64?
 
     var circuit: Circuit? { number.map { Circuit(link: carrier, number: $0) } }

@@ -115,7 +115,7 @@ extension MeshCore {
         else { return .noHost }
         if open.passed.contains(head) { return .loop }
         if open.hopsLeft == 0 || open.passed.count >= Limits.circuitHops { return .tooFar }
-        // What does not fit both links could never be passed on.
+        // A circuit needs two links that accept its SDUs.
         guard min(largestSDU(over: id), largestSDU(over: uplink)) >= Limits.leastSDUBytes else { return .noRoom }
         return relayedCircuits < Limits.relayedCircuits ? nil : .noRoom
     }

@@ -36,7 +36,7 @@ package struct Footprint: Hashable, Sendable {
     package var circuitBytes = 0
     /// Handshake packets and own frames that wait on one link.
     package var ownFrames = 0
-    /// The same on a link that ends after they are sent, with the records that are sent first.
+    /// Handshake packets and own frames that wait on one link which ends after them, with the records before them.
     package var lastFrames = 0
 }
 

@@ -66,7 +66,7 @@ extension MeshCore {
         return actions.flatMap { translate($0, on: id) }
     }
 
-    /// A link has data to send. In a circuit, its carrier sends them.
+    /// A link has data to send. The carrier sends the data of a link in a circuit.
     mutating func wake(_ id: LinkID) -> [Action] {
         guard let circuit = links[id]?.place?.circuit else { return [.wake(id)] }
         links[circuit.link]?.circuits.wake(circuit.number)

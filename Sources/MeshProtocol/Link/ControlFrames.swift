@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A link's own frames to send. A peer can cause any number of pongs and acknowledgements, so only the newest of each
-/// waits. Of notes on the air, routes and known states only the newest counts. A link has few of the others.
+/// waits. Of notes on the air, routes and known states only the newest counts. Frames of other kinds are few.
 struct ControlFrames: Sendable {
     /// The answer to an initiator: the first frame of a link's first record.
     private var answers: [Frame] = []

@@ -28,8 +28,8 @@ public struct NoiseCipher: Sendable {
     /// Lets libsodium detect the processor's features, once.
     private static let hasStarted = csodium_start() == 0
 
-    /// Encrypts the plaintext and appends the tag, which also authenticates the `authenticating` bytes. Those are not
-    /// sent.
+    /// Encrypts the plaintext and appends the tag, which also authenticates the `authenticating` bytes. The result does
+    /// not contain these bytes.
     public mutating func seal(_ plaintext: [UInt8], authenticating: [UInt8] = []) -> [UInt8] {
         // Noise reserves the last value of the counter.
         precondition(counter < .max, "a link ends long before its counter does")

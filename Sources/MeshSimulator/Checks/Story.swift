@@ -63,7 +63,7 @@ struct Story {
     private var queuedSince: [Song.ID: Duration] = [:]
     /// Wishes of guests without an answer, and since when.
     private var wishedSince: [Wisher: Duration] = [:]
-    /// The same for wishes that were shown as ended. A power cut may undo the end, and the wish then waits as before.
+    /// Wishes that were shown as ended, and since when. A power cut may undo the end, and the wish then waits as before.
     private var answeredSince: [Wisher: Duration] = [:]
     /// When a guest's last message about a song was stored by the host.
     private var heardAt: [Wisher: Duration] = [:]

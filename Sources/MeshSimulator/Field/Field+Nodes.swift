@@ -64,7 +64,7 @@ extension Field {
         touched.removeAll(keepingCapacity: true)
     }
 
-    /// The same, in the middle of another event.
+    /// A node handles an event while another event is being handled.
     mutating func take(_ event: NodeCore.Event, _ node: Int) {
         settle(node)
         nodes[node].core?.loop.take(event, now: instant)

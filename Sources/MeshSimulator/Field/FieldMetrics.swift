@@ -26,7 +26,7 @@ public struct FieldMetrics: Hashable, Sendable {
     public var joined = 0
     /// Time from the first start until the last of them had joined. Nil if not all did.
     public var joinTime: Duration?
-    /// The same for half of them.
+    /// Time from the first start until half of these guests had joined.
     public var joinMedian: Duration?
     /// By the guests' distance from their host.
     public var distances: [Distance] = []
@@ -42,11 +42,11 @@ public struct FieldMetrics: Hashable, Sendable {
     public var idleBytes = 0.0
     /// Nodes that were killed at once.
     public var gone = 0
-    /// Guests that lost their route to the host because of that.
+    /// Guests that lost their route to the host because of these nodes.
     public var orphans = 0
-    /// Time from then until all others were connected and current, without those that are cut off. Nil if one was not.
+    /// Time from the loss until all remaining guests that are not cut off were connected and current. Nil if one was not.
     public var repairTime: Duration?
-    /// The same for half of the orphans.
+    /// Time from the loss until half of the orphans were connected and current.
     public var repairMedian: Duration?
     /// In a run of an hour: the average percentage of time in which guests had a route to their host and its state.
     public var connected: Double?

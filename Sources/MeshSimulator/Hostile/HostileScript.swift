@@ -5,11 +5,11 @@ import MeshProtocol
 /// An attacker at one end of a channel: what it sends when the channel opens, and what it answers.
 struct HostileScript {
     enum Part {
-        /// Sends these and nothing more: nothing, random bytes, half a handshake, or a recording.
+        /// Sends these SDUs and nothing more: none, random bytes, half a handshake, or a recording.
         case says([[UInt8]])
-        /// Joins with its own key, and then sends these.
+        /// Joins with its own key, and then sends these frames.
         case joins(frames: [[UInt8]])
-        /// Answers a guest with these instead of the host.
+        /// Answers a guest with these SDUs instead of the host.
         case answers([[UInt8]])
         /// Sends back what it receives.
         case echoes

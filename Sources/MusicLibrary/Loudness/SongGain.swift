@@ -67,7 +67,7 @@ struct SongGain: Hashable, Sendable {
     /// The measured loudness, in LUFS. Nil for silence, and before the measurement.
     var loudness: Double?
     var peak: Double?
-    /// The same for all songs of the album, if all of them were measured.
+    /// The measured loudness of all songs of the album, in LUFS. Nil until all of them were measured.
     var albumLoudness: Double?
     var albumPeak: Double?
     /// Whether the song was measured.

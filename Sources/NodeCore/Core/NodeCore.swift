@@ -216,7 +216,7 @@ public struct NodeCore: Sendable {
         }
     }
 
-    /// What is true after each event, in debug builds and in the simulator.
+    /// Checks the conditions that hold after each event, in debug builds and in the simulator.
     private func checkInvariants() {
         steps.checkInvariants()
         assert(!steps.isWriting || phase != .starting, "a node that has not started writes nothing")

@@ -100,7 +100,7 @@ struct NodeDecisions: Sendable {
         var mesh: MeshCore
         /// How a guest reaches its host. A step reads it, and its acts change it.
         var route: Route
-        /// The side of all of them that this node is.
+        /// This node's side of all conversations.
         let role: LinkRole
         var memory: NodeMemory
         var now: MeshInstant
@@ -110,7 +110,7 @@ struct NodeDecisions: Sendable {
         var reading: SharedReading?
         /// The disk has failed, so nothing may leave that would have to be written first.
         var isWithoutStore = false
-        /// How the peer has sent the message on which the node is deciding.
+        /// The way in which the message that the node decides on has arrived.
         enum Asker: Sendable {
             /// On a vouched link.
             case link(MeshCore.LinkID)
@@ -203,7 +203,7 @@ struct NodeDecisions: Sendable {
             let ended = endBans(&context) + watch(.tick, &context)
             return ended + (isDue ? ask(.host(.tick), &context) : []) + [.steer(.tick)]
         case .started: return [.begin]
-        // The links' own, and what is dealt with elsewhere.
+        // Events of links, and events that other functions handle.
         case .input, .better, .reached, .adapterTimed, .opened, .dialFailed, .received, .channelClosed,
             .joined, .claimed, .said, .left, .measured, .written, .writeFailed, .coverMade, .end:
             return []
@@ -223,7 +223,7 @@ struct NodeDecisions: Sendable {
         return (former.map { lost($0, &context) } ?? []) + (isNew ? [.show(.peerDiscovered(node))] : [])
     }
 
-    /// A host is heard that has the name of one that was joined, and another key.
+    /// A host is heard that has the name of a joined host, and another key.
     private mutating func tellCopy(_ peer: Peer, _ context: Context) -> [StepAction] {
         guard app.isJoining, app.guest?.state.host == nil,
             let host = context.route.policy.host(copiedBy: peer, known: known), toldCopies[peer.id] == nil

@@ -15,7 +15,7 @@ struct Steps: Sendable {
         case write(StoreBatch)
         /// Perform these results.
         case perform([StepAction])
-        /// End this vouched link, because its held messages do not fit. Its peer sends them again on the next one.
+        /// End this vouched link, because its held messages do not fit. Its peer sends them again on its next link.
         case end(MeshCore.LinkID)
     }
 
@@ -80,7 +80,7 @@ struct Steps: Sendable {
         return due.map { max($0, earliestStart(now)) }
     }
 
-    /// What is true after each event.
+    /// Checks the conditions that hold after each event.
     func checkInvariants() {
         assert(!writesView || pending != nil, "the view of a gap waits only for an earlier write")
         assert(held.isEmpty || outage != nil, "messages are held back only while the disk refuses writes")

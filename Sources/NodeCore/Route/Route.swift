@@ -5,12 +5,12 @@ import MeshProtocol
 /// Decides how a guest reaches its host: which host, directly or through which relay, when to dial, when to scan and when to
 /// change. A host has an idle route.
 ///
-/// There are three kinds of functions: events, which change the state and return what to do; `deadline` and `tick`; and
-/// questions, which change nothing. Two kinds of events arrive at different times. What is heard, dialled and linked is decided
-/// at once. Which host is joined is decided by `handle`, when a step has been written.
+/// There are three kinds of functions: events, which change the state and return actions; `deadline` and `tick`; and
+/// questions, which change nothing. Events about hearing, dialling and links are decided at once. `handle` decides which host
+/// to join, when a step has been written.
 ///
-/// The smaller machines belong to this one alone: `ReconnectPolicy` decides which host, `HeardNodes` which relay,
-/// `BetterRoute` when to change. `Dials` dials by the best path, and `RelayLinks` has the links to relays.
+/// The route owns smaller machines. `ReconnectPolicy` chooses the host, and `HeardNodes` the relay. `BetterRoute` decides when
+/// to change. `Dials` dials by the best path, and `RelayLinks` has the links to relays.
 struct Route: Sendable {
     private enum ScanReason: Hashable, Sendable {
         /// A host to join.
@@ -22,14 +22,14 @@ struct Route: Sendable {
 
     private let isGuest: Bool
     private let relays: Bool
-    /// Decides which host. Steps ask it whether a host may be joined.
+    /// Chooses the host. Steps ask it whether a host may be joined.
     private(set) var policy: ReconnectPolicy
     private var heard: HeardNodes
     private var dials: Dials
     private var links = RelayLinks()
     private var better = BetterRoute()
     private var quietLoss = QuietLoss()
-    /// The route of which nodes behind this one were notified: the link that it begins with, and the relays on it.
+    /// The route that was reported to nodes behind this one: its first link, and its number of relays.
     private var led: (carrier: MeshCore.LinkID, hops: Int)?
     /// Spreads dials and scans of several guests.
     private var jitter: SeededGenerator
@@ -403,8 +403,8 @@ struct Route: Sendable {
         return settled
     }
 
-    /// The one place where a scan begins or ends. What was heard before may be somewhere else, so each machine that begins to need
-    /// a scan gets a new one.
+    /// Begins and ends scans. No other function does. Nodes that were heard before may be somewhere else by now, so each machine
+    /// that begins to need a scan gets a new scan.
     private mutating func scanChanged(_ actions: [Action]) -> [Action] {
         var needed: Set<ScanReason> = []
         if policy.isScanning { needed.insert(.host) }

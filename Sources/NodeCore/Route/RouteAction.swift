@@ -2,7 +2,7 @@
 
 import MeshProtocol
 
-// What goes into the route, and what comes out.
+// The inputs and outputs of the route.
 
 extension Route {
     /// How a host is reached.
@@ -33,7 +33,7 @@ extension Route {
         case down
         /// A node is heard, and its host may be joined.
         case heard(HeardNode)
-        /// The same for a relay that is linked: no radio has heard it just now.
+        /// A host may be joined through a relay that is linked. No radio has heard this relay just now.
         case reachable(HeardNode)
         /// Report a relay.
         case report(HeardNode)

@@ -95,7 +95,7 @@ public struct StoreBatch: Hashable, Sendable {
     public var bans: [BanRecord]?
     /// The co-hosts, the oldest first. Nil: unchanged.
     public var drivers: [Peer]?
-    /// Those of them whose keys a browser has sent. Nil: as before.
+    /// The co-hosts that have joined with a browser. Nil: unchanged.
     public var browserDrivers: [Peer]?
     /// The hosts that the guest has joined, the longest ago first. Nil: as before.
     public var knownHosts: [Peer]?

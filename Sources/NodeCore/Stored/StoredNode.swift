@@ -16,7 +16,7 @@ public struct StoredNode: Hashable, Sendable {
     public var bans: [BanRecord]
     /// The co-hosts, the oldest first.
     public var drivers: [Peer]
-    /// Those of them whose keys a browser has sent: they steer with a browser only.
+    /// The co-hosts that have joined with a browser. They steer with a browser only.
     public var browserDrivers: [Peer]
     /// The hosts that the guest has joined, the longest ago first.
     public var knownHosts: [Peer]

@@ -119,13 +119,13 @@ enum Schema {
         CREATE TABLE driver (place INTEGER PRIMARY KEY, peer TEXT NOT NULL UNIQUE, name TEXT NOT NULL) STRICT;
         """
 
-    /// The drivers whose keys a browser has sent.
+    /// The co-hosts that have joined with a browser.
     private static let browserDrivers = """
         CREATE TABLE browserDriver (place INTEGER PRIMARY KEY, peer TEXT NOT NULL UNIQUE, name TEXT NOT NULL) STRICT;
         """
 
-    /// The hosts that a guest has joined, the longest ago first. What an earlier version has written was meant for the host that
-    /// was joined last.
+    /// The hosts that a guest has joined, the longest ago first. Wishes that an earlier version has stored were meant for
+    /// the host that was joined last.
     private static let knownHosts = """
         CREATE TABLE knownHost (place INTEGER PRIMARY KEY, peer TEXT NOT NULL UNIQUE, name TEXT NOT NULL) STRICT;
         ALTER TABLE wish ADD COLUMN meantFor TEXT;

@@ -62,7 +62,7 @@ enum BanTable {
 enum PeerList: String {
     /// The co-hosts of a host.
     case drivers = "driver"
-    /// Those of them whose keys a browser has sent.
+    /// The co-hosts that have joined with a browser.
     case browserDrivers = "browserDriver"
     /// The hosts that a guest has joined.
     case knownHosts = "knownHost"

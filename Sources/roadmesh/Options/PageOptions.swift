@@ -99,7 +99,7 @@ extension NodeOptions.Node {
 
     private static var portFile: String { "page-port" }
 
-    /// The last port of the page. Where any port will do, browsers find the page there again.
+    /// The last port of the page. If the user has chosen no port, the page uses it again, so that browsers find the page.
     fileprivate var pagePort: Int? {
         (kept?.folder.secret(Self.portFile)).flatMap { Int(String(decoding: $0, as: UTF8.self)) }
     }

@@ -14,7 +14,7 @@ public struct Wish: Hashable, Sendable {
         case suggest
     }
 
-    /// How far a wish has got.
+    /// The progress of a wish.
     public enum Progress: String, Hashable, Sendable {
         /// It waits here for the next link, because no host is known yet or the transport had no room.
         case waiting
@@ -28,18 +28,18 @@ public struct Wish: Hashable, Sendable {
     public var songID: Song.ID
     /// What the guest wants for the song.
     public var kind: Kind
-    /// How far the wish has got.
+    /// Its progress.
     public var progress: Progress
     /// Number of messages about it that the host has not acknowledged.
     public var undelivered = 0
-    /// An earlier wish for the same song may still be under way. Only states that arrive after the delivery of this one
-    /// count, and a rejection that may be the earlier wish's does not.
+    /// An earlier wish for the same song may still be under way. So only states that arrive after the delivery of this wish
+    /// count. A rejection that may belong to the earlier wish does not count.
     public var needsDelivery = false
     /// A rejection has arrived that belongs to an earlier wish or to this one.
     public var isPerhapsRejected = false
     /// Number of states that have arrived from the host since everything was delivered.
     public var statesSinceDelivery = 0
-    /// The host that the wish is for; nil if none was known, for the next host that the guest joins.
+    /// The host that the wish is for. Nil if no host was known: the wish is for the next host that the guest joins.
     public var host: Peer.ID?
 
     /// A wish.
