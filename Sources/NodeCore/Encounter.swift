@@ -36,7 +36,7 @@ public struct Encounter: Hashable, Sendable {
     public var evidence: Evidence?
     /// For an advertisement: signal strength in dBm, where the radio knows it.
     public var rssi: Int?
-    /// For `lost`: how long the other side had been silent. Nil where one side said goodbye.
+    /// For `lost`: how long the other side had been silent. Nil if one side said goodbye.
     public var silence: Duration?
 
     /// Creates a step that happens at `at`.
@@ -77,7 +77,7 @@ public struct RadioActivity: Hashable, Sendable {
     public var isAdvertising = false
     /// The number of links that are up.
     public var links = 0
-    /// The adapter's default timing; nil without an adapter, and where it is unknown.
+    /// The adapter's default timing; nil without an adapter, and if it is unknown.
     public var adapter: AdapterTiming?
 
     /// Creates an idle radio.

@@ -26,7 +26,7 @@ public struct Hosting: Sendable {
     public var playlist: [Song.ID]
     /// The search over the library; nil for the library's own search.
     public var search: (any SongSearch)?
-    /// The secret that guests must know to join; nil where every guest may join.
+    /// The secret that guests must know to join; nil if every guest may join.
     public var pin: JoiningSecret?
     /// Whether guests have to be bonded. The radio checks its own links; guests behind a relay are refused.
     public var requiresBond = false

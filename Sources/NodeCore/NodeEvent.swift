@@ -90,13 +90,13 @@ public struct NodeDescription: Hashable, Sendable {
     public var service: ServiceType
     /// The address of the node's page; nil without a page.
     public var http: String?
-    /// The address for browsers of a host's guests, without the token; nil where browsers may not join.
+    /// The address for browsers of a host's guests, without the token; nil if browsers may not join.
     public var browserDoor: String?
     /// The address `browserDoor` with the token that admits passengers. Nil if browsers may not join.
     public var passengers: String?
     /// The PIN that a host asks for.
     public var pin: String?
-    /// The host that a guest was started for, by name or identifier (`--host`); nil where the guest also joins others.
+    /// The host that a guest was started for, by name or identifier (`--host`); nil if the guest also joins others.
     public var wantedHost: String?
     /// Whether the drive is recorded. Only then does the node accept marks.
     public var isRecorded = false
@@ -115,7 +115,7 @@ public struct NodeDescription: Hashable, Sendable {
 public struct OpenInvitation: Hashable, Sendable, Encodable {
     /// The text for `guest --join`.
     public var text: String
-    /// The link for browsers and nodes; nil where browsers may not join.
+    /// The link for browsers and nodes; nil if browsers may not join.
     public var url: String?
     /// The time at which it expires, in seconds since 1970.
     public var until: UInt32

@@ -12,7 +12,7 @@ final class ClockWatch: Sendable {
     let changes: AsyncStream<Void>
     private let source: any DispatchSourceRead
 
-    /// Starts watching. Nil where the system does not allow it.
+    /// Starts watching. Nil if the system does not allow it.
     init?() {
         let descriptor = clinux_clock_watch_open()
         guard descriptor >= 0 else { return nil }

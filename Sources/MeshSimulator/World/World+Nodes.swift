@@ -119,7 +119,7 @@ extension World {
 
     private func hasRoom(_ node: Int) -> Bool { nodes[node].core?({ $0.hasRoom }) == true }
 
-    /// Whether a node reads the next SDU of a link; nil where it is down.
+    /// Whether a node reads the next SDU of a link; nil if it is down.
     func mayRead(_ node: Int, _ link: MeshCore.LinkID) -> Bool? {
         let time = localTime(of: node)
         return nodes[node].core?({ $0.mayRead(link, now: time) })

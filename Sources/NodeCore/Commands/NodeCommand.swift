@@ -80,7 +80,7 @@ public struct NodeCommand: Sendable {
     public let users: Set<User>
     /// The explanation in `help`.
     public let does: String
-    /// The title of its button; nil without a button, and where a button shows a number or a picture.
+    /// The title of its button; nil without a button, and if a button shows a number or a picture.
     public let title: String?
     /// Whether the command exists only while the drive is recorded.
     public let isForRecording: Bool

@@ -129,7 +129,7 @@ public struct SongChoice: Hashable, Sendable {
         }
     }
 
-    /// The list that a number counts in; nil where no queue is known yet.
+    /// The list that a number counts in; nil if no queue is known yet.
     private func numbered(_ use: Use) -> [Song]? {
         switch use {
         case .queued: shown?.queue.map(\.song)

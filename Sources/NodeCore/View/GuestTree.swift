@@ -9,11 +9,11 @@ import MeshProtocol
 struct GuestTree: Sendable {
     /// A guest's position in the tree.
     struct Place: Hashable, Sendable {
-        /// Relays between the guest and the host; nil where this node does not know.
+        /// Relays between the guest and the host; nil if this node does not know.
         var hops: Int?
         /// The relay that the guest has joined through, by its identifier or the head of it.
         var via: Peer.ID?
-        /// How many guests have joined through it, directly or indirectly; nil where it is not known to be a relay.
+        /// How many guests have joined through it, directly or indirectly; nil if it is not known to be a relay.
         var carries: Int?
     }
 

@@ -71,17 +71,17 @@ package struct NodeView: Encodable, Hashable, Sendable {
         @OrNull package var rssi: Int?
         /// In milliseconds.
         @OrNull package var roundTrip: Double?
-        /// The bearer of its link; nil behind a relay, and where this node does not know.
+        /// The bearer of its link; nil behind a relay, and if this node does not know.
         @OrNull package var bearer: BearerKind?
         package var isWeb: Bool
         package var isMe: Bool
         /// Whether the guest is a co-host.
         package var isDriver: Bool
-        /// Relays between it and the host; nil where this node does not know.
+        /// Relays between it and the host; nil if this node does not know.
         @OrNull package var hops: Int?
         /// The relay that the guest has joined through, with its name where that is known.
         @OrNull package var via: Person?
-        /// How many guests have joined through it; nil where it is not known to be a relay.
+        /// How many guests have joined through it; nil if it is not known to be a relay.
         @OrNull package var carries: Int?
     }
 
@@ -99,7 +99,7 @@ package struct NodeView: Encodable, Hashable, Sendable {
         package var name: String
         /// Signal strength of the host itself, in dBm.
         @OrNull package var rssi: Int?
-        /// 0 where the host is heard directly, otherwise the hops of the best relay.
+        /// 0 if the host is heard directly, otherwise the hops of the best relay.
         package var hops = 0
         package var relays: [HeardRelay] = []
         /// Whether the guest has joined it before.
@@ -224,7 +224,7 @@ package struct NodeView: Encodable, Hashable, Sendable {
     @OrNull package var nowPlaying: Item?
     /// Whether the host should be playing. At a guest: whether it is playing.
     package var isPlaying: Bool
-    /// Whether the host's sound has an output; nil where that is unknown.
+    /// Whether the host's sound has an output; nil if that is unknown.
     @OrNull package var sound: Bool?
     /// Seconds, at the time of sending.
     package var elapsed: Double

@@ -19,11 +19,11 @@ package struct NodeWatch: Sendable {
 
     /// Facts that the node's events do not contain.
     package struct Surroundings: Sendable {
-        /// Whether guests can vote to skip; nil where only the host knows.
+        /// Whether guests can vote to skip; nil if only the host knows.
         var majoritySkip: Bool?
         /// Whether songs may have covers although no event has named a file.
         var hasPictures = false
-        /// The address of a song's cover; nil where covers are not shown.
+        /// The address of a song's cover; nil if covers are not shown.
         package var pictureAddress: (@Sendable (Song.ID) -> String)?
         package var invitation: NodeView.Invitation?
 
@@ -64,7 +64,7 @@ package struct NodeWatch: Sendable {
     package private(set) var knownHosts = KnownHosts()
     package private(set) var links: [Peer.ID: LinkReport] = [:]
     package private(set) var library: LibraryCount?
-    /// The steps that the driver can take; nil where unknown.
+    /// The steps that the driver can take; nil if unknown.
     package private(set) var steering: Steering?
     /// The peers that are banned from the host.
     package private(set) var bans: [ShownBan] = []
