@@ -2,7 +2,7 @@
 
 import MeshProtocol
 
-/// A lost link, or a step towards a new one, with its time. Recordings derive from it how soon a node reconnects.
+/// A lost link, or a step towards a new one, with its time. Recordings use it to measure how soon a node reconnects.
 public struct Encounter: Hashable, Sendable {
     /// The steps from a lost link to a current state.
     public enum Phase: String, Hashable, Sendable, Codable, CaseIterable {
@@ -34,7 +34,7 @@ public struct Encounter: Hashable, Sendable {
     public var at: ContinuousClock.Instant
     /// For `heard`: how the node noticed it.
     public var evidence: Evidence?
-    /// For an advertisement: signal strength in dBm, where the radio knows it.
+    /// For an advertisement: signal strength in dBm, if the radio knows it.
     public var rssi: Int?
     /// For `lost`: how long the other side had been silent. Nil if one side said goodbye.
     public var silence: Duration?

@@ -11,7 +11,7 @@ extension MeshInstant {
     }
 }
 
-/// The earlier of two times, or the one that there is. It is called for each event, so it allocates no array.
+/// The earlier of two times. If one is nil, the other one. It is called for each event, so it allocates no array.
 package func earliest(_ one: MeshInstant?, _ other: MeshInstant?) -> MeshInstant? {
     guard let one, let other else { return one ?? other }
     return min(one, other)

@@ -4,7 +4,7 @@ import DemocracyDJ
 import MeshProtocol
 
 extension NetworkError {
-    /// What a host's refusal means to the person who was refused. `host` is who refused, where that is known.
+    /// What a host's refusal means to the person who was refused. `host` has refused, if it is known.
     public init(_ reason: RefusalReason, by host: Peer? = nil) {
         switch reason {
         case .full: self = .hostFull

@@ -33,12 +33,13 @@ public enum NodeEvent: Sendable {
     case invitation(OpenInvitation)
     /// The host's invitations have changed. These are the valid ones, oldest first.
     case invitations([OpenInvitation])
-    /// The peers that are banned from this host. The list has changed, or the host's person has asked for it.
+    /// The peers that are banned from this host. Sent when the list has changed, or when the host's person has asked
+    /// for it.
     case bans([ShownBan], isAnswer: Bool)
     /// The co-hosts, linked or not.
     case drivers([Peer])
-    /// The hosts that this guest has joined, and those in range. The joined hosts have changed, or the guest's person
-    /// has asked.
+    /// The hosts that this guest has joined, and those in range. Sent when the joined hosts have changed, or when the
+    /// guest's person has asked for them.
     case hosts([ShownHost], isAnswer: Bool)
     /// The playback has changed.
     case playback(Playback)

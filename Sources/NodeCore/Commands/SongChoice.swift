@@ -35,13 +35,13 @@ public struct SongChoice: Hashable, Sendable {
 
     /// The song or guest that the person means.
     public enum Meaning: Hashable, Sendable {
-        /// This identifier. It is the typed text where nothing on view matches but the identifier may still exist.
+        /// This identifier. If nothing on view matches but the identifier may still exist, this is the typed text.
         case id(String)
         /// One of several, given by their names.
         case several([String])
         /// A number beyond the end of a list.
         case noSuchLine(Int, of: Int)
-        /// No match, and everything that can be meant is on view.
+        /// No match, although everything that the person can mean is on view.
         case nothing
     }
 

@@ -4,7 +4,7 @@ import MeshProtocol
 
 /// Unwritten reliable messages, oldest first. They are bounded in bytes, per peer and in total.
 struct HeldMessages: Sendable {
-    /// A separate share of the room. A peer's radio and its vouched links count separately.
+    /// A holder has its own share of the room. The radio link of a peer and its vouched links are separate holders.
     private struct Holder: Hashable {
         var peer: Peer.ID
         var isVouched: Bool

@@ -26,7 +26,7 @@ struct LinkTable: Sendable {
     private var entries: [MeshCore.LinkID: Entry] = [:]
     /// Kept separate from `entries`, which are large and change rarely. Each SDU and each pong changes this.
     private var traffic: [MeshCore.LinkID: Traffic] = [:]
-    /// Until when links are not read, because their peers have sent too much.
+    /// Links that are not read until this time, because their peers have sent too much.
     private var heldUntil: [MeshCore.LinkID: MeshInstant] = [:]
 
     /// The circuits of links in circuits.

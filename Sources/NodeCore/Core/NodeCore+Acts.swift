@@ -67,7 +67,7 @@ extension NodeCore {
             for event in told { show(event) }
             emit(.retryCovers)
             guard isWell, told.isEmpty else { return }
-            // Standing notices are shown again, because the person is looking for something to do about them.
+            // Lasting notices are shown again, because the person wants to know what to repair.
             for notice in screen.standing { show(.notice(notice)) }
             if screen.standing.isEmpty { tell(Notice(.nothingToRetry)) }
         case .notSent(let error):
@@ -103,8 +103,7 @@ extension NodeCore {
                 return share(.answered(SearchResults(number: request.number, songs: [], refused: .tooFast), for: peer))
             }
             emit(.search(request, for: peer))
-        // The guest sent many intents before it could know about the limit. The node stops reading from it for some
-        // time.
+        // The guest has sent more intents than the limit allows. The node stops reading from it for some time.
         case .reject(_, .tooFast, let peer):
             if let id = context.mesh.link(to: peer) { links.hold(id, until: context.now + NodeLimits.hastePause) }
         // The rejection was queued when it was decided.
@@ -195,7 +194,8 @@ extension NodeCore {
             tell(Notice(error))
         }
         steer(.linkLost)
-        // The power may fail in the tunnel as well. If this were part of the step, the dial would wait for the disk.
+        // The power may fail in the tunnel, so the state is written. It is not part of the step, because the dial would
+        // then wait for the disk.
         steps.gapBegan()
     }
 
@@ -207,7 +207,7 @@ extension NodeCore {
     // MARK: What people see
 
     mutating func tell(_ notice: Notice) {
-        // The notice about the disk covers this one.
+        // The notice about the disk says enough.
         if steps.isDiskOut, notice.code == HeadUnitProblem.driveNotRecordedCode { return }
         for event in screen.tell(notice, now: context.now) { show(event) }
     }

@@ -54,7 +54,7 @@ extension NodeCore {
             log(end, expected ?? "a peer that has not proved who it is")
             follow { $0.linkFailed(id, in: place, end, $1) }
             if place == nil { emit(.linksChanged) }
-            // It was for a better route than the one that is up.
+            // The dial was for a better route than the one that is up.
             if decisions.app.isJoining, context.mesh.host != nil { return }
         case .ended(let peer, let end):
             log(end, "\(peer)")
@@ -108,7 +108,7 @@ extension NodeCore {
                 emit(.close(id, afterFinalFrame: false))
                 return follow { $0.dialFailed(number, nil, $1) }
             }
-            // It was taken back while the channel opened.
+            // The dial was cancelled while the channel opened.
             guard let host = context.route.opened(number, id) else {
                 if opening.place == nil { emit(.close(id, afterFinalFrame: false)) }
                 return
@@ -181,7 +181,7 @@ extension NodeCore {
         left(id, end)
     }
 
-    /// Sends a message on one vouched link, on all of one peer's, or on all.
+    /// Sends a message on one vouched link, on all vouched links of a peer, or on all vouched links.
     mutating func deliver(_ message: MeshMessage, on id: MeshCore.LinkID? = nil, to peer: Peer.ID? = nil) {
         for link in links.vouched where link.id == id ?? link.id && link.peer == peer ?? link.peer {
             emit(.deliver(message, on: link.id))
@@ -211,7 +211,7 @@ extension NodeCore {
 }
 
 extension ReceivedMessage {
-    /// The message without a body that this side cannot use. A reliable one keeps its number, because it must be
+    /// The message, without its body if this side cannot use it. A reliable one keeps its number, because it must be
     /// acknowledged in order.
     fileprivate func readable(_ content: MeshMessage?, byHost: Bool) -> ReceivedMessage? {
         if content?.isGuests == byHost { return self }

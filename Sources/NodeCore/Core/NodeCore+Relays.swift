@@ -67,7 +67,7 @@ extension NodeCore {
         follow { $0.linkUp(id, in: place, $1) }
     }
 
-    /// This node leads to its host over this many relays.
+    /// Nodes behind this one can reach the host over this many relays.
     private mutating func lead(over hops: Int) {
         guard let host = context.mesh.host else { return }
         let asksForPIN = context.mesh.asksForProof(host.id)
@@ -80,7 +80,7 @@ extension NodeCore {
         guard context.route.dialledRelay(on: id) == nil else {
             return follow { $0.carrierUp(peer, route, on: id, $1) }
         }
-        // Another node has dialled this one, or the link is not needed any more.
+        // End the circuit's link if another node has dialled this one, or if the link is not needed any more.
         guard context.mesh.children.contains(where: { $0.id == peer.id }) else {
             return apply(context.mesh.leave(id))
         }

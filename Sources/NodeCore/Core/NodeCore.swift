@@ -66,7 +66,7 @@ public struct NodeCore: Sendable {
         let route = Route(local: configuration.description.peer.id, configuration.part, seed: configuration.seed)
         context = NodeDecisions.Context(
             mesh: mesh, route: route, role: configuration.part.role, memory: memory, now: .zero)
-        // Also while the first write is under way.
+        // This also holds while the first write is under way.
         keepOut()
     }
 
@@ -152,7 +152,7 @@ public struct NodeCore: Sendable {
         phase == .running ? steps.deadline(timers: timers, now: context.now) : nil
     }
 
-    /// When the features or the route are due although nothing has happened.
+    /// The next deadline of the features or of the route.
     private var timers: MeshInstant? { earliest(decisions.deadline, context.route.stepDeadline) }
 
     /// Whether the node decides nothing any more.

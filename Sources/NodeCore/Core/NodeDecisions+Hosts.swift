@@ -54,7 +54,8 @@ extension NodeDecisions {
         if let host = guest.state.host, [host].meant(by: text).first != nil {
             return [.tell(Notice(.joinedAlready(host.name)))]
         }
-        // One that was joined is meant by its key. One that is only heard keeps its name, which it has to prove to have.
+        // A joined host is identified by its key. A host that is only heard is identified by its name, which it has to
+        // prove.
         let wanted = joined.first?.id ?? (Identity.digits(in: text) == nil ? heard.first?.name : nil) ?? text
         changedKey = nil
         let leaving =
@@ -63,7 +64,8 @@ extension NodeDecisions {
         return leaving + [.cleared(by: .retried), .steer(.want(wanted))]
     }
 
-    /// Several hosts in range may be meant by the name that the person has typed: nil if not. They are asked about once.
+    /// A question about which host the person means, if several hosts in range may have the typed name; otherwise nil.
+    /// The person is asked once.
     mutating func askWhichHost(_ context: Context) -> [StepAction]? {
         let rivals = context.route.policy.rivals(among: reported.hosts)
         defer { askedHosts = Set(rivals.map(\.id)) }
@@ -86,7 +88,7 @@ extension NodeDecisions {
         guard let host = meant.first else { return [.tell(Notice(.noSuchHost(text)))] }
         guard meant.count == 1 else { return [.tell(Notice(.severalHosts(meant)))] }
         guard guest.state.host?.id == host.id else { return forget(host.id, &context) }
-        // Report the end now and not when the link has ended. The wishes for this host then belong to no host.
+        // Report the end now, not when the link has ended, so that the wishes for this host then belong to no host.
         let left = ask(.multipeerEvent(.peerDisconnected(host, reason: .goodbye)), &context)
         return [.disconnect(host.id)] + left + [.steer(.leave)] + forget(host.id, &context)
     }

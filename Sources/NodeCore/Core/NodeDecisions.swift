@@ -58,9 +58,9 @@ struct NodeDecisions: Sendable {
     var known: KnownHosts
     private(set) var presence = Presence()
     private(set) var reported = ReportedNodes()
-    /// Hosts of a known name and another key that people were told of, by their heads.
+    /// Hosts with a known name and another key that were reported to people, by their heads.
     var toldCopies = RecentTable<Peer.ID, Bool>(limit: NodeLimits.shownHosts)
-    /// Why covers cannot be had at present.
+    /// Why covers cannot be loaded at present.
     private(set) var failingCovers: Set<NetworkError> = []
     /// Bans that outlive the session, oldest first.
     var bans: [BanRecord] = []
@@ -92,7 +92,7 @@ struct NodeDecisions: Sendable {
         }
     }
 
-    /// When the features are to be asked again.
+    /// The next deadline of the features.
     var deadline: MeshInstant? { earliest(app.deadline, monitor.deadline) }
 
     /// The input of a step: the conversations that hold messages, and the content of the next write.
@@ -108,7 +108,7 @@ struct NodeDecisions: Sendable {
         private var last: (bytes: [UInt8], message: MeshMessage?)?
         /// Decoded messages that nodes of a simulation share.
         var reading: SharedReading?
-        /// The disk has failed, so nothing may leave that would have to be written first.
+        /// The disk has failed, so results that would have to be written first may not be sent.
         var isWithoutStore = false
         /// The way in which the message that the node decides on has arrived.
         enum Asker: Sendable {
@@ -278,8 +278,8 @@ struct NodeDecisions: Sendable {
     }
 
     private mutating func connected(_ peer: Peer, on id: MeshCore.LinkID, _ context: inout Context) -> [StepAction] {
-        // Somebody else than the host that this guest wants is nobody's host here, and the link ends. Nor is it one that was
-        // joined, whose key would keep the host out that it passes for.
+        // A node that is not the wanted host does not become this guest's host, and the link ends. It is not stored as
+        // a joined host either: its key would then keep out the host that it imitates.
         if app.isJoining, !context.route.policy.accepts(peer, known: known) {
             let isNew = context.mesh.conversation(context.key(of: peer.id))?.isBlank == true
             return tellCopy(peer, context) + [.steer(.linked(peer))] + (isNew ? [.forgetHost(peer.id)] : [])
@@ -306,7 +306,7 @@ struct NodeDecisions: Sendable {
         return [.tell(Notice(.copied(host: isHost ? local : peer, guest: isHost ? peer : local)))]
     }
 
-    /// A bearer vouches for a guest. The link says nothing about the radio.
+    /// A bearer vouches for a guest. The link does not show whether the radio works.
     private mutating func joined(_ id: MeshCore.LinkID, _ peer: Peer, _ context: inout Context) -> [StepAction] {
         let isNews = presence.linked(peer, by: id, isVouched: true)
         noteBrowser(of: peer, &context)
@@ -358,7 +358,7 @@ struct NodeDecisions: Sendable {
         let gone: [StepAction] = if case .goodbye = end { unheard(peer) } else { [] }
         return (isLast ? [.show(.peerDisconnected(peer, reason))] : []) + gone
             + (watched + told).map { act in
-                // This is the reason why the host is gone.
+                // `end` is the reason why the host is gone.
                 switch act {
                 case .effect(.guest(.returnToStart(let host, _))): .hostLeft(host, end)
                 case .effect(.guest(.reconnect(let host))) where isStopped: .hostLeft(host, end)

@@ -14,13 +14,13 @@ struct NodeMemory: Sendable {
 
     private let contents: StoredNode
     private let service: ServiceType
-    /// The features' state on disk, and the one in the next write.
+    /// The features' state on disk, and their state in the next write.
     private var host: (written: SavedSession?, noted: SavedSession?)
     private var guest: (written: SavedGuest?, noted: SavedGuest?)
     /// The encoded state on view, as last given to the disk.
     private var view: [UInt8]?
     private var epoch: UInt32 = 0
-    /// The person wants something forgotten. It must not come back after a power cut.
+    /// The person wants data deleted that must not come back after a power cut.
     private var isForgettingWanted = false
     /// The conversations with a proof that is on disk or in a write.
     private var proved: Set<ConversationKey>
@@ -233,8 +233,8 @@ extension SavedSession {
 }
 
 extension SavedGuest {
-    /// Whether the state on view contains something that is nowhere else: the result of a wish that is over. A new wish
-    /// does not change that, and a queue is much larger than a wish.
+    /// Whether the state on view is the only place with the result of a wish that is over. A new wish does not change
+    /// that, and a queue is much larger than a wish.
     fileprivate func showsMore(than other: SavedGuest?) -> Bool {
         guard let other, known == other.known else { return true }
         return !other.wishes.allSatisfy { old in wishes.contains { $0.songID == old.songID && $0.kind == old.kind } }

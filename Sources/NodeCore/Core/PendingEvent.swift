@@ -15,12 +15,12 @@ enum PendingEvent: Sendable {
     case said(MeshMessage, UInt64, on: MeshCore.LinkID, by: Peer.ID)
     /// A vouched link has ended.
     case left(MeshCore.LinkID, Peer.ID, LinkEnd)
-    /// A relay is heard, and nothing is to be done but to tell of it.
+    /// A relay is heard. It must be reported, and nothing else.
     case reported(HeardNode)
     case inviteFailed(InviteFailure)
     /// A conversation was forgotten.
     case forgot(ConversationKey)
-    /// A wish that could not be written before.
+    /// A wish that is decided again, because it could not be written before.
     case wish(GuestFeature.Event)
 }
 

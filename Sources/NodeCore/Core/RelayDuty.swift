@@ -21,9 +21,9 @@ struct RelayDuty: Sendable {
     }
 
     enum Action: Hashable, Sendable {
-        /// Advertise this; nil stops advertising.
+        /// Advertise this content. Nil stops advertising.
         case advertise(NodeCore.RelayNotice?)
-        /// Tell those behind this node that circuits lead here; nil: nowhere.
+        /// Notify the nodes behind this one of the host to which circuits lead. Nil if circuits lead nowhere.
         case lead(MeshProtocol.Route?)
     }
 
@@ -32,8 +32,8 @@ struct RelayDuty: Sendable {
         case idle
         /// Next: `searching`.
         case leading(Goal)
-        /// The route is lost. The node looks for another before it reports the loss, at the latest at `latest`. Next:
-        /// `leading` or `idle`.
+        /// The route is lost. The node looks for another one before it reports the loss, at the latest at `latest`.
+        /// Next: `leading` or `idle`.
         case searching(Goal, until: MeshInstant, latest: MeshInstant)
     }
 

@@ -8,7 +8,7 @@ struct RelayRole: Sendable {
     enum Action: Hashable, Sendable {
         /// Advertise this node as a relay with this content; nil stops that.
         case advertise(NodeCore.RelayNotice?)
-        /// Tell the nodes behind this one that circuits lead here; nil: nowhere.
+        /// Notify the nodes behind this one of the host to which circuits lead. Nil if circuits lead nowhere.
         case lead(MeshProtocol.Route?)
         /// Advertise whether this host reserves its last slots for relays.
         case reserveSlots(Bool)
@@ -58,7 +58,7 @@ struct RelayRole: Sendable {
     private mutating func perform(_ actions: [RelaySlots.Action], now: MeshInstant) -> [Action] {
         actions.flatMap { action -> [Action] in
             switch action {
-            // A host advertises it directly, a relay in its notice.
+            // A host advertises the reservation in its flags, and a relay in its notice.
             case .advertise(let areKept) where isHost: [.reserveSlots(areKept)]
             case .advertise(let areKept): handle(.placesForRelays(areKept), now: now)
             case .ask(let link): [.askForRoom(link)]

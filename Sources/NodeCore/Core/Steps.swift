@@ -34,7 +34,7 @@ struct Steps: Sendable {
     /// Events that are queued for the next step.
     private var inbox = Inbox()
     private var pending: Pending?
-    /// The state on view is to be written when the results of the step are performed.
+    /// The state on view must be written when the results of the step have been performed.
     private var writesView = false
     /// Reliable messages that no disk has taken yet, the oldest first.
     private var held = HeldMessages()
@@ -175,14 +175,15 @@ struct Steps: Sendable {
     /// When the next step may start.
     private func earliestStart(_ now: MeshInstant) -> MeshInstant { isHost ? pace.opens(now: now) : now }
 
-    /// When something is due although nothing has happened.
+    /// The next deadline without an event.
     private func timeIsUp(_ timers: MeshInstant?) -> MeshInstant? { earliest(timers, outage?.retryAt) }
 
     private mutating func step(
         _ events: [PendingEvent], _ decisions: inout NodeDecisions, _ context: inout NodeDecisions.Context,
         _ links: LinkTable
     ) -> Turn {
-        // Behind what waits already: nothing may be acknowledged before that.
+        // While the disk fails, messages are held behind those that wait already, since nothing may be acknowledged
+        // before them.
         let events = outage == nil ? events : events.filter { !holdsBack($0, &context, links) }
         let before = (decisions, context.memory)
         // A failed disk is retried even if there is nothing new to write.

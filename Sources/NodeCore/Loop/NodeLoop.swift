@@ -24,7 +24,7 @@ public struct NodeLoop: Sendable {
     public package(set) var core: NodeCore
     /// The number of the latest link. No number is used twice.
     public private(set) var lastLink: MeshCore.LinkID
-    /// The node has ended. It has sent its goodbyes, and processes only events of links.
+    /// The node has ended. The node has sent its goodbyes, and processes only events of links.
     public private(set) var hasEnded = false
 
     private let waking: Waking
@@ -48,7 +48,7 @@ public struct NodeLoop: Sendable {
     @discardableResult
     public mutating func take(_ event: NodeCore.Event, now: MeshInstant) -> Bool {
         switch event {
-        // A node still processes these while it says goodbye.
+        // A node still processes events of links while it says goodbye.
         case .received, .channelClosed: break
         case _ where hasEnded: return false
         case .end: hasEnded = true

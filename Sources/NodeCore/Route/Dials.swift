@@ -6,9 +6,10 @@ import MeshProtocol
 /// not answered. One host has one dial.
 struct Dials: Sendable {
     private enum State: Hashable, Sendable {
-        /// No channel has opened. `overdue` is when another route is looked for, and `looks` how often it was.
+        /// No channel has opened. `overdue` is the time at which the node looks for another route. `looks` counts how
+        /// often it has done so.
         case pending(overdue: MeshInstant?, looks: Int)
-        /// The link shakes hands: the one to the host, or the one to the relay on the route.
+        /// The handshake is in progress, on the link to the host or to the relay on the route.
         case open(MeshCore.LinkID)
     }
 
@@ -19,15 +20,16 @@ struct Dials: Sendable {
         var relay: Peer.ID?
         /// As much of the host's identifier as the relay has advertised.
         var advertised: Peer.ID?
-        /// The host was not heard, and is waited for where it was.
+        /// The host was not heard. The dial waits for it at its last address.
         var isBlind = false
 
         var link: MeshCore.LinkID? { if case .open(let link) = state { link } else { nil } }
 
         var overdue: MeshInstant? { if case .pending(let overdue, _) = state { overdue } else { nil } }
 
-        /// Whether to scan instead of waiting for the dial. A host that was heard and does not answer is full or gone, and is
-        /// not heard any more. A host that was lost in a tunnel is waited for with a dial, unless relays are known.
+        /// Whether to scan instead of waiting for the dial. A host that was heard and does not answer is full or gone,
+        /// and is not heard any more. For a host that was lost in a tunnel, the dial stays pending, unless relays are
+        /// known.
         func mayHaveOtherPath(after looks: Int, hasHeardRelays: Bool) -> Bool {
             // A relay's dial is overdue early, in case another relay is heard.
             if relay != nil { return looks > 0 }
@@ -39,12 +41,12 @@ struct Dials: Sendable {
     private struct FreshScan: Sendable {
         /// The invited host.
         var host: Peer.ID
-        /// When it ends if no node is heard.
+        /// When the scan ends if no node is heard.
         var until: MeshInstant
         var failure: InviteFailure
     }
 
-    /// By the identifier of the host, or the head of one, that was invited.
+    /// The dials by the invited host's identifier or its head.
     private var dials: [Peer.ID: Dial] = [:]
     private var lastNumber = 0
     private var freshScan: FreshScan?
@@ -95,7 +97,7 @@ struct Dials: Sendable {
         return host
     }
 
-    /// Dials a host by the best path, unless it is linked. `isBlind`: it was not heard just now.
+    /// Dials a host by the best path, unless it is linked. `isBlind`: the host was not heard just now.
     mutating func invite(
         _ host: Peer.ID, blindly isBlind: Bool = false, _ heard: inout HeardNodes, _ links: RelayLinks,
         _ around: Route.Surroundings
@@ -118,7 +120,7 @@ struct Dials: Sendable {
         switch path {
         case .direct:
             guard let node = heard.host(host) else { return [.failed(.unknownPeer)] }
-            // Only an advertisement says so.
+            // Only an advertisement has this information.
             guard node.isUnderstood else { return [.failed(.refused(.version, by: nil))] }
         case .relay(let relay): advertised = heard.relay(relay)?.host.id
         case .circuit: break
@@ -131,7 +133,8 @@ struct Dials: Sendable {
         }
     }
 
-    /// A relay or the host was dialled and did not answer. It must be heard again, and others are preferred for a while.
+    /// A relay or the host was dialled and did not answer. It must be heard again, and other nodes are preferred during
+    /// a pause.
     mutating func notAnswered(
         by dialled: Peer.ID, for host: Peer.ID, _ failure: InviteFailure, _ heard: inout HeardNodes,
         _ around: Route.Surroundings
@@ -151,7 +154,8 @@ struct Dials: Sendable {
         return [dial.link.map { .leave($0) } ?? .cancelDial(dial.number)]
     }
 
-    /// These hosts may be joined by what was heard since the scan began.
+    /// Dials the invited host if it is one of these hosts, which nodes that were heard since the scan began make
+    /// reachable.
     mutating func joinable(
         _ heads: [Peer.ID], _ heard: inout HeardNodes, _ links: RelayLinks, _ around: Route.Surroundings
     ) -> [Route.Action] {
@@ -184,7 +188,7 @@ struct Dials: Sendable {
         case .relay(let relay):
             dial.state = .pending(overdue: now + NodeLimits.dialPatienceBesideOthers, looks: 0)
             (dial.relay, dial.advertised) = (relay, advertised)
-        // The link that carries it is up.
+        // The link that carries the circuit is up already.
         case .circuit: break
         }
         dials[host] = dial
@@ -195,7 +199,7 @@ struct Dials: Sendable {
 
     /// An unknown host asks for a PIN that no person has typed. The person is asked before there is a link.
     private static func asksForPIN(_ host: Peer.ID, _ heard: HeardNodes, _ around: Route.Surroundings) -> Bool {
-        // A relay's word counts only if the host is not heard itself.
+        // A relay's flag counts only if the host itself is not heard.
         let node = heard.host(host) ?? heard.best(to: host, below: around.ceiling, now: around.now)
         guard node?.asksForPIN == true, around.mesh.secret(for: host) == nil else { return false }
         return !around.mesh.joined(withHead: Identity.head(of: host)).contains { around.mesh.isProved($0) }
@@ -234,8 +238,8 @@ struct Dials: Sendable {
 
     /// Time has passed. A scan for another path has found none, or a dial is overdue.
     ///
-    /// A dial to a node without room for a link pends like one into a tunnel. If there is another path it is taken, and if there
-    /// may be one, the node scans for it.
+    /// A dial to a node without room for a link stays pending, like a dial into a tunnel. The node takes another path
+    /// if it knows one, and scans for one if there may be one.
     mutating func tick(_ heard: inout HeardNodes, _ around: Route.Surroundings) -> [Route.Action] {
         var actions: [Route.Action] = []
         if let scan = freshScan, scan.until <= around.now {
@@ -244,7 +248,7 @@ struct Dials: Sendable {
         }
         for (host, dial) in dials.sorted(by: { $0.value.number < $1.value.number }) {
             guard case .pending(let overdue?, let looks) = dial.state, overdue <= around.now else { continue }
-            // Overdue again after the same time.
+            // The dial is overdue again after the same time.
             let spent = dial.relay != nil && looks == 0 ? NodeLimits.dialPatienceBesideOthers : .zero
             dials[host]?.state = .pending(overdue: around.now + NodeLimits.dialPatience - spent, looks: looks + 1)
             guard

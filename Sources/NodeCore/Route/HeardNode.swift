@@ -4,8 +4,8 @@ import MeshProtocol
 
 /// A host or a relay that was heard, with what it advertises.
 public struct HeardNode: Hashable, Sendable {
-    /// The host: the node itself, or where circuits through the relay lead. Its identifier is a head, or as much as a relay
-    /// has advertised.
+    /// The host: the node itself, or the host to which circuits through the relay lead. Its identifier is a head, or as
+    /// much as a relay has advertised.
     public var host: Peer
     /// The head of the relay's identifier. Nil for the host itself.
     public var relay: Peer.ID?
@@ -17,7 +17,7 @@ public struct HeardNode: Hashable, Sendable {
     public var hasRoom: Bool
     /// Whether its last slots are for nodes that relay.
     public var placesForRelays: Bool
-    /// Whether this node speaks its version and knows what it asks for.
+    /// Whether this node supports the version and the critical flags of the heard node.
     public var isUnderstood: Bool
     /// Whether the host asks for a PIN.
     public var asksForPIN: Bool

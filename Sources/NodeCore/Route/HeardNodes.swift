@@ -2,8 +2,8 @@
 
 import MeshProtocol
 
-/// The hosts and relays that were heard since the scan began, and which relay is the best route to a host: fewer hops, then a
-/// better signal. Relays that have failed are left alone for a while.
+/// The hosts and relays that were heard since the scan began, and which relay is the best route to a host: fewer hops,
+/// then a better signal. Relays that have failed are not used during a pause.
 struct HeardNodes: Sendable {
     private struct Entry: Sendable {
         var node: HeardNode
@@ -13,17 +13,17 @@ struct HeardNodes: Sendable {
     /// A host that is heard only through relays, and is not offered yet.
     private struct Settling: Sendable {
         var until: MeshInstant
-        /// It was reported to people: only relays that are left alone lead there at present.
+        /// It was reported to people, but only relays in a pause lead to it at present.
         var isReported = false
     }
 
-    /// What to do about a relay that was heard.
+    /// The action for a relay that was heard.
     enum Answer: Hashable, Sendable {
         /// Report its host, which may be joined through it.
         case offer
         /// Report its host.
         case report
-        /// Wait. The host is new, and may be heard itself in a moment.
+        /// Wait: the host is new, and the host itself may be heard soon.
         case wait
     }
 
@@ -118,7 +118,7 @@ struct HeardNodes: Sendable {
         failed(dialled, now: now)
     }
 
-    /// Circuits through a relay have led to nothing.
+    /// Circuits through a relay have failed.
     mutating func failed(_ relay: Peer.ID, now: MeshInstant) { pauses.failed(Identity.head(of: relay), now: now) }
 
     /// A relay has no route at present.
@@ -131,7 +131,7 @@ struct HeardNodes: Sendable {
         pauseEnd(of: Identity.head(of: id)).map { now < $0 } == true
     }
 
-    /// Only relays that are left alone lead to a host at present. It is offered again when the first pause ends.
+    /// Only relays in a pause lead to a host at present. It is offered again when the first pause ends.
     mutating func offerAgain(_ host: Peer.ID, now: MeshInstant) {
         let ends = heardRelays.values.filter { leads($0.node, to: host) }.compactMap { pauseEnd(of: $0.node.id) }
         guard let end = ends.filter({ $0 > now }).min() else { return }
@@ -153,8 +153,8 @@ struct HeardNodes: Sendable {
         best(of: candidates(to: host, now: now).filter { $0.hops < ceiling ?? .max && $0.relay != other })
     }
 
-    /// The path that is worth leaving the parent for: the near host itself, or a relay that is near and saves hops, or a relay
-    /// without more hops and with a much better signal than a faint parent.
+    /// A path that is better than the parent: the near host itself, a near relay that saves hops, or a relay without
+    /// more hops and with a much better signal than a faint parent.
     func better(
         than parent: RelayLinks.Relay, to host: Peer.ID, carriesOthers: Bool, now: MeshInstant
     ) -> Route.Path? {
@@ -189,10 +189,10 @@ struct HeardNodes: Sendable {
         Self.cost(hops: relay.hops, rssi: relay.rssi) <= Self.cost(hops: 0, rssi: rssi)
     }
 
-    /// Whether little is lost over a link of this signal. An unknown signal counts as near.
+    /// Whether a link with this signal loses few packets. An unknown signal counts as near.
     static func isNear(_ rssi: Int?) -> Bool { rssi ?? 0 >= NodeLimits.nearSignal }
 
-    /// Whether a node's last slots are for relays, and this node is none.
+    /// Whether a node's last slots are for relays, and this node does not relay.
     private func isForOthers(_ node: HeardNode) -> Bool { node.placesForRelays && !relays }
 
     /// The relays to a host that may be dialled.

@@ -2,7 +2,7 @@
 
 import MeshProtocol
 
-/// Why an invitation has failed.
+/// Why the dial of an invited host has failed.
 public enum InviteFailure: Hashable, Sendable {
     /// No node with this identifier was heard.
     case unknownPeer

@@ -43,8 +43,8 @@ public struct KnownHosts: Hashable, Sendable {
         return hosts.last { Self.isName(heard.name, of: $0.name) }
     }
 
-    /// Whether a name is heard for this one, or for one that people take for it. Advertisements have room for the beginning of a name,
-    /// and those of relays for less.
+    /// Whether a heard name is this name, or looks the same to people. Advertisements have room for the beginning of a
+    /// name, and those of relays for less.
     static func isName(_ heard: String, of name: String) -> Bool {
         let cuts = (try? NodeName(name)).map { [$0.advertised, $0.advertisedByRelay] } ?? []
         return ([name] + cuts).contains { TypedName.isMeant(heard, by: $0) }

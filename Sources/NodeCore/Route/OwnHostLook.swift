@@ -34,7 +34,8 @@ struct OwnHostLook: Sendable {
         return true
     }
 
-    /// The own host is heard. Returns whether the guest leaves for it: not during a pause.
+    /// The own host is heard. Returns whether the guest leaves its present host for it. It does not leave during a
+    /// pause.
     mutating func heard(now: MeshInstant) -> Bool {
         guard isOn || changesAt <= now else { return false }
         rest = min(max(rest * 2, Self.longestRest), Self.longestStay)

@@ -8,7 +8,7 @@ struct QuietLoss: Sendable {
     private var wasBeside = false
     private var held: (host: Peer, until: MeshInstant)?
 
-    /// When `due` has something to report.
+    /// The time at which `due` returns a host.
     var deadline: MeshInstant? { held?.until }
 
     /// The link to the host over this bearer has ended.

@@ -23,7 +23,7 @@ public struct ReconnectPolicy: Sendable {
         case dialFailed
         /// A host has refused this guest, and has proved this identifier. An unauthenticated refusal is `dialFailed`.
         case refused(RefusalReason, by: Peer.ID)
-        /// The person leaves. Only `start` continues from there.
+        /// The person leaves. Only `start` resumes after that.
         case leave
         /// The person wants the host with this name or identifier, and no other.
         case want(String)
@@ -60,7 +60,7 @@ public struct ReconnectPolicy: Sendable {
     /// Time that a guest waits for a host that it has lost before it joins another known one. So it does not join a
     /// second known car of a convoy in a tunnel.
     static let afterLoss: Duration = .seconds(300)
-    /// Maximum number of hosts that wait for that, and of offered hosts: more than are in range at once.
+    /// Maximum number of known hosts that wait for these times, and of offered hosts: more than are in range at once.
     static let others = 16
 
     private enum State: Hashable, Sendable {
@@ -84,8 +84,8 @@ public struct ReconnectPolicy: Sendable {
     }
 
     private var wanted: WantedHost
-    /// The hosts that were joined before, as of the present event. A host with one of their names and another key is not joined
-    /// automatically.
+    /// The hosts that were joined before, updated with each event. A host with one of their names and another key is
+    /// not joined automatically.
     private var known = KnownHosts()
     private var state = State.idle
     private var failures = 0
@@ -152,8 +152,8 @@ public struct ReconnectPolicy: Sendable {
         return meant.count > 1 ? meant : []
     }
 
-    /// Whether a host that is heard from afar may be joined by itself: it was named, was joined before, or is the one that is
-    /// returned to. Anybody's host is at a broker.
+    /// Whether a host that is heard at a broker may be joined automatically: it was named, was joined before, or was
+    /// lost. Hosts of strangers may be at the same broker.
     public func isMeant(_ peer: Peer, known: KnownHosts) -> Bool {
         switch state {
         case .connected(let host), .joining(let host): isSame(host, peer) || isOwn(peer, known)
@@ -167,7 +167,7 @@ public struct ReconnectPolicy: Sendable {
     /// host: `linked` then ends the link.
     public func accepts(_ proved: Peer, known: KnownHosts) -> Bool {
         switch state {
-        // It is the right host, and may have another name now.
+        // The host is the right one, and may have another name now.
         case .connected(let host) where host.id == proved.id: true
         case .returning(let gap) where gap.host.id == proved.id: true
         default: wanted.isProved(by: proved) && host(copiedBy: proved, known: known) == nil
@@ -231,7 +231,7 @@ public struct ReconnectPolicy: Sendable {
             pause(now: now, jitter: jitter)
             gap.isDialling = false
             state = .returning(gap)
-            // It may have come back with another address or PSM, so it must be heard again.
+            // The host may have come back with another address or PSM, so it must be heard again.
             return [.browse]
         case (.joining, .refused(let reason, let host)), (.connected, .refused(let reason, let host)),
             (.returning, .refused(let reason, let host)):

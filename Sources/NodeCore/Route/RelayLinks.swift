@@ -12,17 +12,17 @@ struct RelayLinks: Sendable {
         var host: Peer.ID?
         /// Signal strength in dBm, if the radio knows it.
         var rssi: Int?
-        /// Since when it is not used. Nil while a link goes over it.
+        /// The time since which this node does not use the relay. Nil while one of its links goes over the relay.
         var idleSince: MeshInstant?
-        /// When the node looks again whether others still use it.
+        /// When the node checks again whether other nodes still use the relay.
         var looksAgain: MeshInstant?
 
-        /// When the node leaves it.
+        /// When the node leaves the relay.
         var deadline: MeshInstant? { looksAgain ?? idleSince.map { $0 + NodeLimits.idleCarrier } }
     }
 
     private var relays: [MeshCore.LinkID: Relay] = [:]
-    /// Since when a link in a circuit is up.
+    /// The time since which a link in a circuit is up.
     private var upSince: [MeshCore.LinkID: MeshInstant] = [:]
 
     /// The links, in order.
@@ -48,7 +48,7 @@ struct RelayLinks: Sendable {
 
     mutating func lost(_ id: MeshCore.LinkID) { relays[id] = nil }
 
-    /// The link to a relay that leads to a host, except relays that are left alone.
+    /// The link to a relay that leads to a host, except relays in a pause.
     func leading(
         to host: Peer.ID, except isLeftAlone: (Peer.ID) -> Bool
     ) -> (link: MeshCore.LinkID, route: MeshProtocol.Route)? {
@@ -84,7 +84,7 @@ struct RelayLinks: Sendable {
         if relays[id]?.idleSince == nil { relays[id]?.idleSince = now }
     }
 
-    /// When a relay may be left.
+    /// The next time at which a relay may be left.
     var deadline: MeshInstant? {
         relays.isEmpty ? nil : relays.values.lazy.compactMap(\.deadline).min()
     }
@@ -94,7 +94,8 @@ struct RelayLinks: Sendable {
         relays.filter { $0.value.deadline.map { now >= $0 } == true }.keys.sorted()
     }
 
-    /// Others still use a link that this node does not use. Returns whether it stays for them, which has a limit.
+    /// Others still use a link that this node does not use. Returns whether the link stays for these nodes, up to a
+    /// time limit.
     mutating func mayWait(_ id: MeshCore.LinkID, now: MeshInstant) -> Bool {
         guard let since = relays[id]?.idleSince, now < since + NodeLimits.followedCarrier else { return false }
         relays[id]?.looksAgain = now + NodeLimits.followedLook

@@ -8,7 +8,7 @@ struct RelayedState: Sendable {
     private struct Request: Sendable {
         var link: MeshCore.LinkID
         var at: MeshInstant
-        /// Not later than this, however much comes.
+        /// The latest time, even if parts of the state keep arriving.
         var latest: MeshInstant
         /// How often it was asked before.
         var asked = 0
@@ -51,8 +51,8 @@ struct RelayedState: Sendable {
             latest: announced?.latest ?? now + NodeLimits.longestRelayedState)
     }
 
-    /// The state comes from the relay, if slowly. The host is not asked meanwhile: its answer would come over the same links,
-    /// once for each guest, and make it slower still.
+    /// Parts of the state arrive from the relay. The guest does not ask the host during that time: the answers, one for
+    /// each guest, would come over the same links and delay the state.
     mutating func comes(now: MeshInstant) {
         let patience = now + NodeLimits.relayedState
         if let request { self.request?.at = max(request.at, min(patience, request.latest)) }
@@ -66,8 +66,8 @@ struct RelayedState: Sendable {
         return (announced.link, announced.message)
     }
 
-    /// Returns the link on which the host must be asked now. `isCurrent`: the state has come. `isSettled`: no step can take
-    /// it back.
+    /// Returns the link on which the host must be asked now. `isCurrent`: the state has arrived. `isSettled`: no failed
+    /// write can undo it.
     mutating func takeRequest(isCurrent: Bool, isSettled: Bool, now: MeshInstant) -> MeshCore.LinkID? {
         guard let due = request, due.at <= now else { return nil }
         if isCurrent {

@@ -9,8 +9,8 @@ package struct ReportedNodes: Sendable {
 
     package init() {}
 
-    /// A host is heard, itself or through a relay. `isNew`: report it, since it was not reported like this before. `former` is
-    /// where the same relay has led until now.
+    /// A host is heard, itself or through a relay. `isNew`: report it, since it was not reported like this before.
+    /// `former` is the host to which the same relay has led until now.
     package mutating func heard(_ heard: HeardNode) -> (isNew: Bool, former: HeardNode?) {
         var node = heard
         let known = nodes[node.id]
@@ -23,17 +23,17 @@ package struct ReportedNodes: Sendable {
         return (isNew, known.flatMap { $0.host.id == node.host.id ? nil : $0 })
     }
 
-    /// Whether this was reported as it is.
+    /// Whether this node was reported with the same data.
     package func knows(_ heard: HeardNode) -> Bool {
         guard var node = nodes[heard.id] else { return false }
         if heard.bearer == nil { node.bearer = nil }
         return Self.isSame(node, heard)
     }
 
-    /// A node is not heard any more. Returns what was reported of it.
+    /// A node is not heard any more. Returns the reported data of the node.
     package mutating func unheard(_ head: Peer.ID) -> HeardNode? { nodes.removeValue(forKey: head) }
 
-    /// A host is gone, and all relays to it with it.
+    /// A host is gone, and so are all relays to it.
     package mutating func gone(_ host: Peer.ID) -> [HeardNode] {
         let gone = nodes.filter { $0.value.host.id == host }
         for key in gone.keys { nodes[key] = nil }
@@ -49,7 +49,7 @@ package struct ReportedNodes: Sendable {
     /// Whether a host is heard, itself or through a relay.
     package func contains(_ host: Peer.ID) -> Bool { nodes.values.contains { $0.host.id == host } }
 
-    /// Whether a person sees no difference. The signal changes with every advertisement.
+    /// Whether two reports look the same to people. The signal changes with every advertisement.
     private static func isSame(_ one: HeardNode, _ other: HeardNode) -> Bool {
         one.host == other.host && one.relay == other.relay && one.hops == other.hops
             && (one.relay == nil || one.hasRoom == other.hasRoom) && one.bearer == other.bearer

@@ -54,7 +54,7 @@ struct Route: Sendable {
     /// Whether the node scans.
     var isScanning: Bool { !scanReasons.isEmpty }
 
-    /// Whether a dial is to be shown to people.
+    /// Whether people are shown a dial.
     var isDialling: Bool { policy.isDialling }
 
     /// The host that is dialled.
@@ -108,7 +108,7 @@ struct Route: Sendable {
 
     // MARK: Which host
 
-    /// A step has decided something about hosts. `known` are the hosts that were joined before.
+    /// A step has decided about hosts. `known` are the hosts that were joined before.
     mutating func handle(
         _ event: ReconnectPolicy.Event, known: KnownHosts, _ around: Surroundings
     ) -> [Action] {
@@ -131,7 +131,7 @@ struct Route: Sendable {
         return decided(actions, around)
     }
 
-    /// The radio is to be tried again. It scans afterwards only if the route needs it.
+    /// The radio will be tried again. It scans afterwards only if the route needs a scan.
     mutating func retryRadio() -> [Action] {
         guard isGuest else { return [] }
         heard.removeAll()
@@ -191,7 +191,7 @@ struct Route: Sendable {
         if place != nil { links.circuitUp(id, now: around.now) }
         let hops = hops(in: place).relays
         actions += improve(.up(relays: hops), around)
-        // Nodes behind this one may know it already: they were notified with the relay's report, and have not waited.
+        // Nodes behind this one may know the route already, since they were notified when the relay reported it.
         if let place, let led, led == (place.carrier, hops) { return decided(actions, around) }
         return decided(actions + lead(over: hops, from: place?.carrier, around), around)
     }
@@ -259,7 +259,7 @@ struct Route: Sendable {
         return [.openCircuit(place, dial: number, expecting: host)]
     }
 
-    /// The handshake with a dialled relay has failed. That is nothing for a person: there are other relays.
+    /// The handshake with a dialled relay has failed. People are not notified, since there are other relays.
     mutating func carrierFailed(_ id: MeshCore.LinkID, _ end: LinkEnd, _ around: Surroundings) -> [Action] {
         guard let (host, _, relay, _) = dials.invited(on: id) else { return [] }
         _ = dials.ended(id)
@@ -302,8 +302,8 @@ struct Route: Sendable {
     /// The radio knows the signal of a link.
     mutating func measured(_ rssi: Int?, on id: MeshCore.LinkID) { links.measured(rssi, on: id) }
 
-    /// The relay has another route to the host. Its former one ends soon, and the circuit over it, so another circuit opens next to
-    /// it. A relay that repeats this can cause at most one handshake per second.
+    /// The relay has another route to the host. Its former route ends soon, and with it the circuit over that route. So
+    /// another circuit opens next to the old one. A relay that repeats this can cause at most one handshake per second.
     private mutating func follow(
         _ route: MeshProtocol.Route, on carrier: MeshCore.LinkID, _ around: Surroundings
     ) -> [Action] {
@@ -358,7 +358,7 @@ struct Route: Sendable {
         return earliest(dialling, earliest(better.deadline, quietLoss.deadline))
     }
 
-    /// When a step must decide about hosts, with `ReconnectPolicy.Event.tick`.
+    /// The next time at which a step must decide about hosts, with `ReconnectPolicy.Event.tick`.
     var stepDeadline: MeshInstant? { isGuest ? policy.deadline : nil }
 
     /// Time has passed.

@@ -15,7 +15,7 @@ extension Route {
         case circuit(CircuitPlace)
     }
 
-    /// What to do, in this order.
+    /// Actions, to be performed in this order.
     enum Action: Sendable {
         /// Scan, from the beginning.
         case scan
@@ -48,7 +48,7 @@ extension Route {
         case offer(Peer)
     }
 
-    /// What the route reads of the node.
+    /// The data of the node that the route reads.
     struct Surroundings: Sendable {
         var mesh: MeshCore
         /// A relay with nodes behind it needs a parent with fewer hops than this while it looks for another.

@@ -55,8 +55,8 @@ enum WantedHost: Sendable {
         return heard.name == text || (try? NodeName(text))?.isPerhaps(heard: heard.name) == true
     }
 
-    /// Whether a name that is heard, and may be cut, is what was typed in another way. An advertisement cuts bytes, and a letter with
-    /// an accent has more of them than the same letter without.
+    /// Whether a heard name, which may be cut, matches the typed name except for its spelling. An advertisement cuts
+    /// bytes, and a letter with an accent has more of them than the same letter without.
     private static func isPerhaps(_ heard: String, typed: String) -> Bool {
         let (heardName, wanted) = (TypedName.folded(heard), TypedName.folded(typed))
         let differInBytes = [heard, typed].contains { $0.utf8.count != $0.count }
@@ -64,7 +64,7 @@ enum WantedHost: Sendable {
         return KnownHosts.isName(heard, of: typed) || mayBeCut && wanted.hasPrefix(heardName)
     }
 
-    /// Whether it is a host that has proved its identifier and has said its whole name.
+    /// Whether a host has proved its identifier and has sent its full name.
     func isProved(by peer: Peer) -> Bool {
         switch self {
         case .any: true

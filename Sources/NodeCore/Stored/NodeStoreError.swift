@@ -15,7 +15,7 @@ public struct NodeStoreError: Error, Hashable, Sendable {
         case vanished
         /// A newer roadmesh made the database. It was not changed.
         case newer
-        /// Any other failure: a broken disk, or a bug of ours.
+        /// Any other failure: a broken disk, or a bug in this program.
         case failed
     }
 

@@ -77,7 +77,7 @@ public struct StoreBatch: Hashable, Sendable {
 
     /// Conversations that the core has forgotten. Their rows are deleted.
     public private(set) var forgotten: [ConversationKey] = []
-    /// Conversations that are new, or have a new epoch of ours.
+    /// Conversations that are new, or have a new epoch of this node.
     public var met: [Met] = []
     /// Received messages.
     public var receipts: [Receipt] = []

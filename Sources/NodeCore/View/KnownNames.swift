@@ -40,7 +40,7 @@ package struct KnownNames: Sendable {
     /// The title of a song.
     package func title(_ id: Song.ID) -> String? { titles[id] }
 
-    /// A song for a sentence: its title in quotation marks, or its identifier in brackets.
+    /// A song's name in a sentence: its title in quotation marks, or its identifier in brackets.
     package func quoted(_ id: Song.ID) -> LocalizedText.Value {
         titles[id].map { .localized("\"\($0)\"") } ?? .text("[\(UntrustedText.shown(id))]")
     }

@@ -79,7 +79,7 @@ package struct NodeView: Encodable, Hashable, Sendable {
         package var isDriver: Bool
         /// Relays between it and the host; nil if this node does not know.
         @OrNull package var hops: Int?
-        /// The relay that the guest has joined through, with its name where that is known.
+        /// The relay that the guest has joined through, with its name if that is known.
         @OrNull package var via: Person?
         /// How many guests have joined through it; nil if it is not known to be a relay.
         @OrNull package var carries: Int?
