@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// All limits of the wire, of links and of conversations, each with its reason. Those of radios are in `RadioLimits`.
+/// All limits of the wire, of links and of conversations, each with its reason. The limits of radios are in
+/// `RadioLimits`.
 ///
 /// A limit that a peer can reach results in a value (a refusal, a dropped frame, a closed link), never in growth.
 public enum Limits {
@@ -47,9 +48,9 @@ public enum Limits {
     /// Frames per second that are read from one link, unless its bearer states more. A person's taps are about ten, a
     /// full link's fragments over Bluetooth about fifty. A peer that sends more has to wait; others do not.
     public static let framesPerSecond = 500
-    /// Frames that may arrive at once before that counts: everything that an outbox holds, after a gap.
+    /// Frames that may arrive at once before the limit per second applies: all messages of an outbox, after a gap.
     public static let frameBurst = 2 * outboxMessages
-    /// A fast bearer may have the frames of a tenth of a second at once, if these are more.
+    /// On a fast bearer, the frames of a tenth of a second may arrive at once, if these are more.
     static let frameBurstsPerSecond = 10
 
     // MARK: Links
@@ -58,9 +59,9 @@ public enum Limits {
     public static let guests = 16
     /// Guests of one host that a bearer vouches for. They cost the adapter nothing, and a bus has twice as many seats.
     public static let vouchedGuests = 2 * guests
-    /// Links with an unfinished handshake at each entrance: Bluetooth, the network, a broker. Each takes a tenth of a
-    /// second, so a full bus needs two. Each costs a host four Diffie-Hellman operations, so a stranger must not start
-    /// many.
+    /// Links with an unfinished handshake at each entrance: Bluetooth, the network, a broker. Each handshake takes a
+    /// tenth of a second, so a full bus needs two tenths. Each handshake costs a host four Diffie-Hellman operations,
+    /// so a stranger must not start many.
     public static let halfOpenLinks = 8
     /// Additional links at each entrance for nodes that have joined before. Strangers who fill all the other links do
     /// not keep these nodes out.
@@ -70,12 +71,13 @@ public enum Limits {
     public static let handshakesPerSecond = 20
     /// Handshakes per second that a host lets others begin in the network, and the same number at a broker.
     public static let handshakesPerSecondBesideAir = 10
-    /// Handshakes that may begin at once before that counts: all possible guests, twice.
+    /// Handshakes that may begin at once before these rates apply: all possible guests, twice.
     public static let handshakeBurst = 2 * guests
-    /// Additional handshakes per second at each entrance, of initiators that the first packet shows to be known.
-    /// As many as there can be guests may begin at once. Replayed packets cost a host no more than that.
+    /// Additional handshakes per second at each entrance, of initiators that the first packet shows to be known. As
+    /// many as there can be guests may begin at once. Replayed packets cost a host no more than this number of
+    /// handshakes.
     public static let handshakesPerSecondOfKnown = 5
-    /// Time for that packet, which is sent as soon as the channel is open.
+    /// Time for the initiator's first packet, which is sent as soon as the channel is open.
     public static let knownHelloTimeout: Duration = .seconds(1)
     /// Time that a linked guest has for its handshake: ten supervision timeouts and the time of a slow device.
     public static let handshakeTimeout: Duration = .seconds(5)
@@ -119,8 +121,8 @@ public enum Limits {
     /// Records that follow an answer before its receiver has proved that it is not a replay: a snapshot of some songs.
     /// A replayed hello costs no more airtime than that.
     public static let earlyRecords = 4
-    /// Circuits with an unsent refusal. Further ones are not answered: an honest node does not open many circuits at a
-    /// node that refuses them.
+    /// Circuits with an unsent refusal. Further circuits are not answered: an honest node does not open many circuits
+    /// at a node that refuses them.
     public static let circuitRefusals = 8
     /// Maximum number of relays of a circuit: a convoy of two kilometres with radios that reach thirty metres.
     public static let circuitHops: UInt8 = 64
@@ -163,7 +165,7 @@ public enum Limits {
     /// Handshakes per second that others may begin on circuits. When a relay is gone, all nodes behind it come back at
     /// once. This is a tenth of a slow device's time.
     public static let circuitHandshakesPerSecond = 100
-    /// Handshakes on circuits that may begin at once before that counts.
+    /// Handshakes on circuits that may begin at once before this rate applies.
     public static let circuitHandshakeBurst = 200
     /// Time in which a peer that was linked in a circuit may resume with the stored handshake secret. This does not
     /// agree on new keys, so the time limits what an attacker with a node's memory can read. A drive has tunnels every
@@ -183,7 +185,8 @@ public enum Limits {
     /// Time that the circuit of a guest that has moved to a better route stays until the host closes it: some round
     /// trips over a busy route of several hops. The link to the relay is kept no longer than that.
     static let lingeringCircuit: Duration = .milliseconds(1_500)
-    /// Silence after that ping that ends a circuit. A guest leaves a relay that drops its data within six seconds.
+    /// Silence after the ping of `circuitPatience` that ends a circuit. A guest leaves a relay that drops its data
+    /// within six seconds.
     static let circuitDoubt: Duration = .seconds(4)
     /// Additional time for a handshake per hop. The handshake passes each hop up to four times, and waits each time for
     /// the data in the controllers: a third of a second when a crowd joins. A cancelled handshake must start again.
@@ -193,7 +196,8 @@ public enum Limits {
     /// Links of a dongle's radio, including the one to its own parent.
     public static let radioLinks = 7
     /// The last slots of a radio, which are reserved for relays: each relay brings six more nodes, and other nodes can
-    /// join behind it. Two, since relays arrive together, and a guest that must leave takes a second or two.
+    /// join behind it. Two slots are reserved, since relays arrive together, and a guest that must leave takes a second
+    /// or two.
     public static let placesForRelays = 2
     /// Nodes that a relay accepts: as many links as a dongle holds.
     public static let relayChildren = radioLinks
@@ -201,8 +205,8 @@ public enum Limits {
     public static let sharedBodyBytes = messageBytes - StateSignature.byteCount - StateName.byteCount
     /// Size of the host's state that a relay stores: the largest state and as many bytes of changes, signed, twice.
     static let sharedLogBytes = 4 * (messageBytes + 1)
-    /// States that a node reports when it moves behind a relay. Both have had one of them, unless they were apart for
-    /// longer than a node keeps the states that it can continue from. This costs 128 bytes for each new route.
+    /// States that a node reports when it moves behind a relay. The relay has one of them too, unless the two nodes
+    /// were apart for longer than a node keeps its recent states. This costs 128 bytes for each new route.
     public static let namedStates = 16
     /// State that arrives before the key of its signature: the largest state and the updates after it.
     static let heldStateBytes = 2 * (messageBytes + 1)
@@ -227,9 +231,9 @@ public enum Limits {
     /// joins only hosts that have proved a PIN before, until its person presses Retry. Each tag lets a host check one
     /// guess. A link that breaks at that time counts as well, so several are allowed.
     public static let unansweredProofs = 5
-    /// PINs for which a guest counts this: those of the last cars.
+    /// PINs for which a guest counts its unanswered tags: those of the last cars.
     static let countedSecrets = 16
-    /// Bytes of the hash that identifies such a PIN.
+    /// Bytes of the hash that identifies a PIN for which a guest counts its tags.
     static let countedSecretBytes = 16
     /// Wrong guesses of a host's PIN before strangers have to wait. They count for all strangers together, since
     /// identities cost nothing. A family mistypes once or twice.
@@ -251,12 +255,14 @@ public enum Limits {
 
     // MARK: Connection intervals
 
-    /// The intervals of the only link, in units of 1.25 ms: 8.75 ms while data flows, 36.25 ms while idle. Shorter than
-    /// the kernel's longest, so that the first vote after a silence is as fast as without tuning.
+    /// The intervals of the only link, in units of 1.25 ms: 8.75 ms while data flows, 36.25 ms while idle. The idle
+    /// interval is shorter than the kernel's longest, so that the first vote after a silence is as fast as without
+    /// tuning.
     public static let aloneIntervals = LinkIntervals(brisk: 7, calm: 29)
     /// The intervals of up to eight links, by slot: 11.25 to 31.25 ms while data flows, 30 to 51.25 ms while idle. No
     /// two have a large common divisor, so they do not collide for long. None is 40, which the kernel uses for new
-    /// links. Only the last is longer than that: a kernel refuses longer intervals than it has dialled with.
+    /// links. Only the last is longer than the kernel's longest, 50 ms: a kernel refuses longer intervals than it has
+    /// dialled with.
     public static let fewIntervals = [(9, 29), (11, 31), (13, 37), (16, 35), (17, 28), (19, 24), (23, 30), (25, 41)]
         .map { LinkIntervals(brisk: $0, calm: $1) }
     /// The intervals of more links, by slot, 23.75 to 58.75 ms. Each of 16 links at once still gets its connection

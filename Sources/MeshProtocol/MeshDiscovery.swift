@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds hosts, and lets guests find this node, over one radio or several. `BearerManager` is one for every bearer of
-/// RoadMesh. An app on a phone writes its own over the phone's radio.
+/// Finds hosts, and lets guests find this node, over one radio or several. `BearerManager` is a discovery over all
+/// bearers of RoadMesh. An app on a phone writes its own over the phone's radio.
 ///
 /// A discovery has one user: a guest, or an endpoint that hosts.
 public protocol MeshDiscovery: Sendable {

@@ -3,7 +3,7 @@
 import DequeModule
 
 /// The circuits on one link, as one of its ends sees them: their numbers, credits, and data to send
-/// (`docs/protocol.md`, "Circuits"). The owner decides what a circuit is for.
+/// (`docs/protocol.md`, "Circuits"). Only the owner knows the purpose of a circuit.
 struct CircuitMux: Sendable {
     /// A circuit's number on its link.
     typealias Number = UInt64
@@ -26,12 +26,12 @@ struct CircuitMux: Sendable {
     enum Supply: Hashable, Sendable {
         case sdu([UInt8])
         case nothing
-        /// An SDU that does not fit now, but fits an empty record.
+        /// The next SDU does not fit now, but fits an empty record.
         case tooLong
     }
 
     private struct Circuit: Sendable {
-        /// The other side has reported it as open.
+        /// The other side has accepted it.
         var isOpen: Bool
         /// SDUs that this side may send.
         var credits: UInt64
@@ -210,7 +210,7 @@ struct CircuitMux: Sendable {
         turns.append(number)
     }
 
-    /// The first circuit in the queue has sent everything.
+    /// The first circuit in the queue has sent all its SDUs.
     private mutating func endTurn() {
         if let number = turns.popFirst() { circuits[number]?.hasTurn = false }
     }
@@ -271,7 +271,7 @@ struct CircuitMux: Sendable {
             new -= circuit.hasAdvanced ? min(new, 1) : 0
             circuit.credits = 0
         }
-        // More than anybody needs is as good as that.
+        // Credits are capped at the maximum.
         circuit.credits = min(circuit.credits + new, Limits.mostCredits)
         // The opener's SDU size is in its `circuitOpen`.
         if isFirst, isOwn(number) {

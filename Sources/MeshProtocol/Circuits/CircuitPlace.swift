@@ -102,7 +102,7 @@ struct Carrier: Sendable {
     /// Drops all updates that wait for the key.
     mutating func forgetHeld() { (held, heldBytes) = ([], 0) }
 
-    /// Whether every update was sent.
+    /// Whether all updates were sent.
     func hasNothing(of log: SharedLog) -> Bool {
         !isServed || place == nil && !isLetIn || log.next(after: place, withCheckpoints: takesCheckpoints) == nil
     }

@@ -108,8 +108,8 @@ extension MeshCore {
 
     // MARK: The host's state
 
-    /// The states to report to a host as stored here. A relay reports those that it has for others, since it forwards
-    /// what it receives.
+    /// The states to report to a host as stored here. A relay reports the states that it stores for others, since it
+    /// forwards the changes that it receives.
     func shown(_ states: [StateName], to host: Peer.ID?) -> [StateName] {
         guard relays else { return Array(states.prefix(Limits.namedStates)) }
         guard let host, let kept = sharedStates.log.host, Identity.mayBeSame(kept, host) else { return [] }
@@ -129,7 +129,7 @@ extension MeshCore {
         let known = carrier.known
         links[id]?.carrier?.known = []
         if carrier.isServed, link.circuits.count > 1 {
-            // Everything since then has already been sent on this link.
+            // All later changes have already been sent on this link.
             if carrier.place != nil { _ = links[id]?.machine.tell(Array(known.prefix(1))) }
             return
         }
@@ -140,7 +140,7 @@ extension MeshCore {
         if let common { _ = links[id]?.machine.tell([common.name]) }
     }
 
-    /// The node at a carrier's other end reports its states, or reports that it continues from one that this side has.
+    /// The node at a carrier's other end reports its states, or the state from which its updates continue.
     mutating func knows(_ names: [StateName], on id: LinkID) { links[id]?.carrier?.known = names }
 
     /// Reports on a carrier the last states of a host that are stored here, before a link requests its circuit. The
@@ -205,10 +205,10 @@ extension MeshCore {
         ]
     }
 
-    /// The route to the host has changed. If the updates on it do not follow the log, they may omit something that was
-    /// in transit on the last route, and the log may be older than what the nodes behind this one have seen. The log is
-    /// then no longer sent. A host that knows the log's state sends the changes after it, or a full state, which
-    /// empties the sharedStates.log.
+    /// The route to the host has changed. If the updates on the new route do not follow the log, they may omit a change
+    /// that was in transit on the last route. The log may also be older than the states that the nodes behind this one
+    /// have seen. The log is then no longer sent. A host that knows the log's state sends the changes after it, or a
+    /// full state, which empties the log.
     mutating func beginLog(on id: LinkID) {
         guard relays, !continuesState(on: id), !hasShownState(on: id) else { return }
         sharedStates.log.beginAgain()

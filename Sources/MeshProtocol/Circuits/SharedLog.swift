@@ -28,7 +28,7 @@ struct SharedLog: Sendable {
 
     /// An update of the host has arrived.
     mutating func append(_ entry: Entry) {
-        // Entries before a checkpoint are for nodes that do not have them yet.
+        // Entries before a checkpoint stay for nodes that do not have them yet.
         if entry.sharing == .whole { removeAll() }
         if entry.sharing != .change { start = end }
         entries.append(entry)

@@ -8,10 +8,10 @@ struct SharedStates: Sendable {
     var log = SharedLog()
     private let key: Curve25519.Signing.PrivateKey?
     private var signature: StateSignature
-    /// The last signed update. Most relays get the same one.
+    /// The last signed update. Most relays get the same update.
     private var last: (entry: SharedLog.Entry, body: [UInt8])?
 
-    /// `key` signs the updates of a host. A node without one signs nothing.
+    /// `key` signs the updates of a host. A node without a key signs nothing.
     init(_ service: ServiceType, key: Curve25519.Signing.PrivateKey?) {
         self.key = key
         signature = StateSignature(service)

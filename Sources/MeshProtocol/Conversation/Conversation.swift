@@ -48,7 +48,7 @@ public struct Conversation: Sendable, Hashable {
     enum Arrival: Hashable, Sendable {
         /// The message is new: the application gets it.
         case new
-        /// The message was received before. Or an earlier one was declined, and this one comes again with it.
+        /// The message was received before. Or an earlier message was declined, and this message comes again after it.
         case duplicate
         /// An earlier message is missing, which no honest peer causes.
         case gap
@@ -106,7 +106,8 @@ public struct Conversation: Sendable, Hashable {
         self.holdsUntilStored = holdsUntilStored
     }
 
-    /// A stored conversation. All its messages may be sent. Nil if the stored data are invalid.
+    /// A stored conversation. All messages of the restored conversation may be sent. Nil if the stored data are
+    /// invalid.
     public init?(restoring durable: Durable, holdsUntilStored: Bool = false) {
         let outboxBytes = durable.outbox.reduce(0) { $0 + $1.count }
         guard durable.epoch != 0, durable.lastNumber <= Limits.largestNumber, durable.accepted <= Limits.largestNumber,
@@ -205,7 +206,7 @@ public struct Conversation: Sendable, Hashable {
     /// The answer has carried the first state update of this link.
     mutating func countWelcome() { lastLatest = max(lastLatest, 1) }
 
-    /// The link has ended. State updates were only for that link.
+    /// The link has ended. Unsent state updates are dropped, since they were for this link only.
     mutating func pause() {
         isLinked = false
         handedOver = 0

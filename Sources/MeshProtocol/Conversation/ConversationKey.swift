@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Identifies a conversation. Two nodes have one for each service and for each role.
+/// Identifies a conversation. Two nodes have one conversation for each service and for each role.
 ///
 /// A message of a guest to its host is not for the same node in its role as a guest, and a message of one service is
 /// not for another. So each conversation has its own numbers, outbox and epochs (`docs/protocol.md`, "Reliable
@@ -26,7 +26,7 @@ public struct ConversationKey: Hashable, Comparable, Sendable, Codable {
         (one.peer, one.role.rawValue, one.service.text) < (other.peer, other.role.rawValue, other.service.text)
     }
 
-    /// The same conversation from the peer's view, which has it with `local`.
+    /// The peer's key of the same conversation, which the peer has with `local`.
     public func mirrored(for local: Peer.ID) -> ConversationKey {
         ConversationKey(local, as: role == .initiator ? .responder : .initiator, service)
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides which initiators may begin a handshake on a new channel. It limits strangers at once and per second,
-/// separately for each entrance, and allows some more known nodes.
+/// Decides which initiators may begin a handshake on a new channel. It limits the number of unfinished handshakes of
+/// strangers and their rate, separately for each entrance, and admits some more known nodes.
 struct HandshakeGate: Sendable {
     /// The initiators that may begin on a link.
     enum Answer: Hashable, Sendable {

@@ -3,23 +3,23 @@
 /// The links of a node by their numbers, and the next one that is due.
 ///
 /// A link is large, so it is read and changed in place. A host has a thousand of them in circuits, and asks for the
-/// next deadline after each event. So a heap keeps the answer current with each change of a link.
+/// next deadline after each event. So a heap has the next deadline, and is updated with each change of a link.
 struct LinkSlots: Sendable {
     typealias LinkID = MeshCore.LinkID
 
     /// The properties that are read for all links at once.
     struct Summary: Sendable {
         var isThere = false
-        /// It has ended for this side.
+        /// The link has ended for this side.
         var isOver = false
         var deadline: MeshInstant?
         var isHalfOpen = false
         var isResponder = false
-        /// The link that carries its circuit.
+        /// The link that carries the circuit of this link.
         var carrier: LinkID?
         /// Its entrance.
         var entrance = Entrance.air
-        /// It is a link between a relay and a node behind it.
+        /// This is a link between a relay and a node behind it.
         var isCarrier = false
         /// The peer accepts circuits and wants the signed state.
         var leadsToRelay = false
@@ -131,7 +131,7 @@ struct LinkSlots: Sendable {
     /// The frequently read properties of a link, or nil.
     func summary(of id: LinkID) -> Summary? { slotOf[id].map { summaries[$0] } }
 
-    /// Whether a carrier has nothing to send. For other links `take` finds that out.
+    /// Whether a carrier has nothing to send. Other links are asked with `take`.
     mutating func isSilentCarrier(_ id: LinkID, _ log: SharedLog) -> Bool {
         guard let slot = slotOf[id], summaries[slot].isCarrier else { return false }
         return slots[slot]?.hasNothing(log) == true

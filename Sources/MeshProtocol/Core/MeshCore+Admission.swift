@@ -31,7 +31,7 @@ extension MeshCore {
     /// A person allows one more host. Returns whether this changes anything.
     public mutating func allowOneProof() -> Bool { counted(secret).map { unanswered.allowOne($0) } == true }
 
-    /// Counted before the tag is sent, until the right answer has arrived.
+    /// The tag counts before it is sent. The right answer resets the count.
     mutating func readyToProve(on id: LinkID) -> [Action] {
         guard let counted = counted(links[id]?.machine.keys.secret) else { return update(id) { $0.prove() } }
         guard unanswered.hasRoom(for: counted) else { return update(id) { $0.leave(with: .refused(.challenge)) } }
@@ -110,7 +110,7 @@ extension MeshCore {
         return admissionPolicy.judge(claim, at: .page, now: self.now)
     }
 
-    /// Admits such a peer by its invitation. False if another peer has used it.
+    /// Admits a peer of a vouching bearer by its invitation. False if another peer has used it.
     public mutating func use(_ claim: JoiningSecret) -> Bool {
         admissionPolicy.use(invitation: claim.invitation, now: now)
     }

@@ -8,7 +8,7 @@ extension MeshCore {
     /// The state of one conversation that must survive the process.
     public func remembered(_ key: ConversationKey) -> Remembered? { peers[key]?.remembered }
 
-    /// The key of the conversation with a peer in which this node has that role.
+    /// The key of the conversation with a peer in which this node has the given role.
     public func key(_ peer: Peer.ID, as role: LinkRole) -> ConversationKey { ConversationKey(peer, as: role, service) }
 
     /// The conversation with a peer that was used last, in either role.

@@ -20,12 +20,12 @@ public enum LinkEvent: Hashable, Sendable {
     case probed(UInt64, CircuitEnd?)
     /// The peer has pinged this side, which itself pings less often.
     case asked
-    /// A link to a relay, or to a node behind this one, is up, and circuits may be opened on it. On the side that
-    /// dialled, with the relay's route.
+    /// A link to a relay, or to a node behind this one, is up, and circuits may be opened on it. The side that dialled
+    /// gets the relay's route.
     case carrier(Peer, Route?)
     /// A relay's route has changed.
     case route(Route?)
-    /// The dialled peer has only slots for relays left, and asks this node to move behind one of these.
+    /// The dialled peer has only slots for relays left, and asks this node to move behind a relay.
     case askedForRoom
     /// A carrier was up and has ended.
     case carrierEnded(Peer, LinkEnd)
@@ -172,8 +172,8 @@ extension MeshCore {
             return update(id) { $0.end(.replaced) }
         }
         var (replaced, actions): ([Action], [Action]) = ([], [])
-        // The same peer has a newer link. The older one is dead, even if it does not know yet, or was left for a better
-        // route.
+        // The same peer has a newer link. The older link is dead, although this side has not noticed it yet, or the
+        // peer has left it for a better route.
         if let old = peerLinks.ofPeer[peer.id], old != id {
             if links[old]?.machine.isAnswering == true { admission.replace(peer.id, now: now) }
             // Both links end with this reason.
@@ -204,7 +204,7 @@ extension MeshCore {
         actions.append(.tell(id, .connected(peer)))
         if link.machine.hasWelcomeLeft { actions.append(.tell(id, .latestHasLeft)) }
         if acknowledged { actions.append(.tell(id, .acknowledged(upTo: resumption.delivered, in: key))) }
-        // Messages that were stored since this side's hello.
+        // Acknowledges messages that were stored after this side had sent its hello.
         if let accepted = peers[key]?.conversation.resumption.delivered, accepted > link.told {
             actions += update(id) { $0.acknowledge(upTo: accepted) }
         }

@@ -5,7 +5,7 @@
 /// Events go in, actions come out, and its owner performs them in order. It reads no clock and draws no random numbers,
 /// so a simulator can run a car full of nodes from one seed.
 public struct MeshCore: Sendable {
-    /// A link's number. The owner assigns it and never uses one twice.
+    /// A link's number. The owner assigns it and never uses a number twice.
     public typealias LinkID = Int
 
     /// An action for the owner.
@@ -99,7 +99,8 @@ public struct MeshCore: Sendable {
         var hello: Hello?
         /// The last states that an initiator has, by its own account, the newest first.
         var shown: [StateName] = []
-        /// Since when a reliable message waits for its acknowledgement, if silence alone would reveal a lost peer late.
+        /// The time since which a reliable message waits for its acknowledgement, if silence alone would reveal a lost
+        /// peer late.
         var waitsSince: MeshInstant?
         /// The link has ended for this side, which has moved to a better route. Its circuit stays until the other side,
         /// which has not noticed yet, closes it, at most until this time.
@@ -163,7 +164,7 @@ public struct MeshCore: Sendable {
         fileprivate(set) var takesCircuits = false
     }
 
-    /// Which link leads to which peer.
+    /// The links by their peers.
     struct PeerLinks: Sendable {
         /// The link to each connected peer.
         var ofPeer: [Peer.ID: LinkID] = [:]
@@ -173,7 +174,7 @@ public struct MeshCore: Sendable {
         var toHost: LinkID?
     }
 
-    /// What is at the other side of each circuit.
+    /// The other end of each circuit.
     struct CircuitEnds: Sendable {
         /// The links in circuits that end here.
         var inner: [CircuitPlace.Circuit: LinkID] = [:]
@@ -457,7 +458,7 @@ public struct MeshCore: Sendable {
 
     /// Adds the first state update of a link to its answer, in reply to `LinkEvent.admitted`. The update is sent right
     /// after the answer in the same burst, encrypted with the initiator's key, and is message number 1 of class latest
-    /// on this link. `latestHasLeft` reports it once the link is up. The call has no effect without an answer in
+    /// on this link. `latestHasLeft` reports it once the link is up. The call has no effect if no answer is in
     /// progress, if the answer has its update already, or if the message is too long. A relay gets a signed update if
     /// it is for the nodes behind it.
     public mutating func welcome(_ body: [UInt8], as sharing: SharedState? = nil, on id: LinkID) -> [Action] {

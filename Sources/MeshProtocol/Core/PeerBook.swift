@@ -29,7 +29,7 @@ struct PeerBook: Sendable {
         }
     }
 
-    /// A peer in one role. A write changes it in place; peers are added by `meet`.
+    /// A peer in one role. A write changes the entry in place. `meet` adds peers.
     subscript(key: ConversationKey) -> Entry? {
         _read { yield entries[key] }
         _modify { yield &entries[key] }

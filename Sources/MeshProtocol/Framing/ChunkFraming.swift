@@ -69,8 +69,7 @@ public struct ChunkReader: Sendable {
     public enum Fault: Hashable, Sendable {
         /// A chunk is missing, or arrived twice.
         case gap
-        /// Not a chunk, or not the expected one: without data, a second first one, or with more or fewer bytes than the
-        /// length says.
+        /// An invalid or unexpected chunk: without data, a second first chunk, or more or fewer bytes than the length.
         case malformed
         /// An SDU without bytes, or one that exceeds the maximum length.
         case length
@@ -83,7 +82,7 @@ public struct ChunkReader: Sendable {
     private var number: UInt8 = 0
     private var fault: Fault?
     private var hasEnded = false
-    /// Deadline for the rest of the current SDU.
+    /// Deadline for the remaining chunks of the current SDU.
     public private(set) var deadline: MeshInstant?
 
     /// A reader at the beginning of a link.

@@ -19,8 +19,8 @@ public struct ChunkWindow: Sendable {
     /// The number of the next chunk to send, and how many before it are unacknowledged.
     private var next: UInt8 = 0
     private var underWay = 0
-    /// Of the other side's chunks: the number of the next to read, how many wait to be read, and how many must be
-    /// acknowledged.
+    /// The other side's chunks: the number of the next one to read, the number of chunks that wait to be read, and the
+    /// number that must be acknowledged.
     private var nextTaken: UInt8 = 0
     private var waiting = 0
     private var unacknowledged = 0

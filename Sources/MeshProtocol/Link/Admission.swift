@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides which peers a node admits, on any bearer. There is no prompt: all that fit are admitted.
+/// Decides which peers a node admits, on any bearer. No person is asked: all peers that fit are admitted.
 public struct Admission: Sendable {
     /// Banned peers. The application stores the bans and sets them here.
     var banned: Set<Peer.ID> = []
-    /// Peers whose live links were replaced by newer ones, since when, and how often.
+    /// Peers whose live links were replaced by newer links, the time of the first replacement, and the number of
+    /// replacements.
     private var replaced: [Peer.ID: (since: MeshInstant, count: Int)] = [:]
 
     /// The answer of a responder.
     public enum Answer: Hashable, Sendable {
-        /// Admit the peer. An older link of the same peer is dead, even if it does not know yet, and ends.
+        /// Admit the peer. An older link of the same peer is dead, although this side has not noticed it yet, and ends.
         case admit
         /// Refuse the peer, for this reason.
         case refuse(RefusalReason)
@@ -22,7 +23,7 @@ public struct Admission: Sendable {
     mutating func replace(_ peer: Peer.ID, now: MeshInstant) {
         replaced = replaced.filter { now < $1.since + Limits.replacementTime }
         let before = replaced[peer] ?? (now, 0)
-        // From then on this is the start of the time in which both are refused.
+        // After that it is the start of the time in which both nodes are refused.
         let isLast = before.count + 1 == Limits.replacements
         replaced[peer] = (isLast ? now : before.since, before.count + 1)
     }
@@ -39,7 +40,7 @@ public struct Admission: Sendable {
     }
 
     /// The answer to a peer with a proved identity. `connected` are the peers that its bearer has linked already, and
-    /// `limit` is the maximum of those.
+    /// `limit` is the maximum number of these peers.
     public func answer(
         _ peer: Peer.ID, local: Peer.ID, connected: some Collection<Peer.ID>, limit: Int = Limits.guests,
         now: MeshInstant = .zero

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a stranger reaches a node. Limits for strangers count for each entrance separately, so strangers at a broker do
-/// not affect Bluetooth.
+/// The way in which a stranger reaches a node. Limits for strangers count for each entrance separately, so strangers at
+/// a broker do not affect Bluetooth.
 public enum Entrance: Hashable, Sendable, CaseIterable {
     /// Bluetooth, including relays on it.
     case air

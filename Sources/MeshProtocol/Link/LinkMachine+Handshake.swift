@@ -124,7 +124,8 @@ extension LinkMachine {
         return end(.refused(.version), afterFinalFrame: true)
     }
 
-    /// An initiator resumes. Nil if nothing is stored of it, so it must start with a normal handshake.
+    /// An initiator resumes. Nil if no secret of the initiator is stored, so that it must start with a normal
+    /// handshake.
     mutating func rejoin(_ rejoined: Rejoined?) -> [Action] {
         guard case .listening(again: false) = phase else { return [] }
         guard let rejoined else {

@@ -3,7 +3,7 @@
 /// Joining (`docs/protocol.md`, "Challenges", "Admission"): the steps between the key agreement and the first message.
 /// The initiator has sent its hello, and the responder admits or refuses it.
 extension LinkMachine {
-    /// Indirect, since a handshake is large and a link lives long.
+    /// The cases are indirect, since a handshake is large and a link lives long.
     indirect enum Phase: Sendable {
         /// Initiator: `unknownHello` is sent. To `answering`, or to the end.
         case greeting(NoiseHandshake)
@@ -59,9 +59,10 @@ extension LinkMachine {
         var joined: [Peer.ID] = []
         /// The flags that the responder was heard to advertise. Nil for responders, and without a scan result.
         var heard: AdvertisedFlags?
-        /// The initiator's secret. With it, the initiator joins only responders that can prove it as well.
+        /// The initiator's secret. The secret to prove. An initiator with a secret joins only responders that can prove
+        /// the secret as well.
         var secret: JoiningSecret?
-        /// The responders that have proved it before, and may be the dialled one.
+        /// The responders that have proved the secret before, and may be the dialled one.
         var proved: [Peer.ID] = []
     }
 
@@ -119,8 +120,8 @@ extension LinkMachine {
             return end(.misbehaved(.strippedAdvertisement))
         }
         guard isProof(hello, of: responder) else { return end(.misbehaved(.unprovenHost)) }
-        // At once: a responder that knew this side waits for a record, which proves that the hello is not a replay. A
-        // side that resumes sends nothing else.
+        // Send a record at once: a responder that knew this side waits for one, which proves that the hello is not a
+        // replay. A side that resumes sends nothing else.
         if keys.rejoin != nil { owesRecord = true } else { control.enqueue(.ping(liveness.ask(now: now))) }
         return connect(to: responder, hello) + [.wake]
     }

@@ -100,10 +100,10 @@ struct LinkMachine: Sendable {
     var latestGoesFirst = false
     /// Records that were sent after the answer to a hello that may be a replay.
     var earlyRecords = 0
-    /// The state of the answer was sent before the link was up.
+    /// The state update of the answer was sent before the link was up.
     var hasWelcomeLeft = false
     var reassemblers: [MessageClass: Reassembler] = [.reliable: Reassembler(), .latest: Reassembler()]
-    /// Since when a unit is incomplete.
+    /// The time since which a unit is incomplete.
     var unfinishedSince: MeshInstant?
     var liveness: Liveness
     var rate: RateLimit

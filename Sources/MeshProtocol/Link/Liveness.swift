@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Detects a lost peer if the link layer reports nothing: it sends a ping every second, and decides what silence after
-/// it means.
+/// Detects a lost peer if the link layer reports nothing: it sends a ping every second, and decides when silence after
+/// the ping means that the peer is lost.
 ///
 /// Each side reports in its hello how long it may be silent (`Hello.silence`). The default is two seconds.
 ///
@@ -63,7 +63,7 @@ struct Liveness: Sendable {
     /// peer's data and drop this side's.
     mutating func heard() { if doubt == nil { askedAt = nil } }
 
-    /// This side did not read.
+    /// This side did not read, so the peer's silence does not count.
     mutating func excuse(now: MeshInstant) {
         askedAt = nil
         nextPing = pingAfter(now)
@@ -87,8 +87,8 @@ struct Liveness: Sendable {
 
     private var interval: Duration { max(Limits.pingInterval, silence / 2) }
 
-    /// When the ping after one at this time is due. An initiator waits a quarter longer, so that the responder's ping
-    /// comes first.
+    /// When the next ping is due after a ping at this time. An initiator waits a quarter longer, so that the
+    /// responder's ping comes first.
     private func pingAfter(_ now: MeshInstant) -> MeshInstant {
         guard role == .responder else { return now + interval + interval / 4 }
         // The next of the times at which all links with this interval are pinged.

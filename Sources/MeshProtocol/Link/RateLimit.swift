@@ -4,7 +4,7 @@
 public struct RateLimit: Hashable, Sendable {
     private let pause: Duration
     private let burst: Int
-    /// When all accepted events would have come at the even rate.
+    /// The time at which all accepted events would have arrived at an even rate.
     private var paidUntil: MeshInstant
 
     /// A full bucket.
@@ -31,7 +31,8 @@ public struct RateLimit: Hashable, Sendable {
         return max(fits, now)
     }
 
-    /// This many events have happened. Returns the time until which no more are allowed, if they were too many.
+    /// This many events have happened. If these were too many, returns the time until which no further events are
+    /// allowed.
     mutating func take(_ count: Int, now: MeshInstant) -> MeshInstant? {
         paidUntil = max(paidUntil, now) + pause * count
         let allowed = now + pause * burst

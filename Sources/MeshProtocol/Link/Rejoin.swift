@@ -73,7 +73,7 @@ struct RejoinTable: Sendable {
 
     private var entries: [ConversationKey: Entry] = [:]
     private var keys: [RejoinID: ConversationKey] = [:]
-    /// The end of the first of them, or an earlier time.
+    /// The expiry of the first secret, or an earlier time.
     private var nextEnd: MeshInstant?
 
     var count: Int { entries.count }

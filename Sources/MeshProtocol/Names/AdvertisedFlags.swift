@@ -3,7 +3,7 @@
 /// The flags of an advertisement (`docs/protocol.md`, "Advertisement"). Any sender can change them on the air, so they
 /// are a hint. A responder repeats them in its sealed answer.
 public struct AdvertisedFlags: Hashable, Sendable {
-    /// Flags that an initiator must know. An initiator that does not know one must not dial.
+    /// Flags that an initiator must know. An initiator must not dial if it does not know one of the flags.
     public var critical: Critical
     /// Flags that an initiator may ignore.
     public var ignorable: Ignorable
@@ -57,6 +57,6 @@ public struct AdvertisedFlags: Hashable, Sendable {
     /// Whether this version can dial a node with these flags.
     public var areKnown: Bool { critical.isSubset(of: .known) }
 
-    /// Whether an attacker has removed critical flags of a node from what was heard.
+    /// Whether an attacker has removed critical flags of a node from its heard advertisement.
     func wereStripped(from heard: AdvertisedFlags) -> Bool { !critical.isSubset(of: heard.critical) }
 }

@@ -2,8 +2,8 @@
 
 /// Names as people type them: without capitals, without accents, and with whatever apostrophe their keyboard has.
 public enum TypedName {
-    /// A name as it is compared with what was typed. Letters of different meaning stay different: only marks over and under Latin,
-    /// Greek and Cyrillic letters are left out.
+    /// The form of a name that is compared with typed text. Letters of different meaning stay different: only marks
+    /// over and under Latin, Greek and Cyrillic letters are left out.
     public static func folded(_ text: String) -> String {
         if text.utf8.allSatisfy({ $0 < 0x80 }) {
             return text.contains("`") ? text.replacing("`", with: "'").lowercased() : text.lowercased()
@@ -21,10 +21,10 @@ public enum TypedName {
         return String(folded).lowercased()
     }
 
-    /// Whether a name is what was typed.
+    /// Whether a typed text means this name.
     public static func isMeant(_ name: String, by typed: String) -> Bool { folded(name) == folded(typed) }
 
-    /// What keyboards and programs write for an apostrophe: ` ´ ʹ ʻ ʼ ʽ ‘ ’ ‛ ′ ＇.
+    /// The characters that keyboards and programs write for an apostrophe: ` ´ ʹ ʻ ʼ ʽ ‘ ’ ‛ ′ ＇.
     private static let apostrophes: Set<UInt32> = [
         0x60, 0xB4, 0x2B9, 0x2BB, 0x2BC, 0x2BD, 0x2018, 0x2019, 0x201B, 0x2032, 0xFF07,
     ]
@@ -37,7 +37,7 @@ public enum TypedName {
         }
     }
 
-    /// Letters with marks and the letters without them. Their names say it: LATIN SMALL LETTER E WITH ACUTE.
+    /// Letters with marks and the letters without them. Their Unicode names show this: LATIN SMALL LETTER E WITH ACUTE.
     private static let letters: [Unicode.Scalar: String] = {
         let blocks: [ClosedRange<UInt32>] = [0x41...0x5A, 0x61...0x7A, 0xC0...0x52F, 0x1E00...0x1FFF]
         let scalars = blocks.joined().compactMap(Unicode.Scalar.init)

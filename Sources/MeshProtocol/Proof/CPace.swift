@@ -7,7 +7,7 @@ import Crypto
 ///
 /// This is one side of one run. It draws no random bytes: its owner provides the scalar, a new one for each run.
 struct CPace: Sendable {
-    /// The side. The initiator's share comes first in what both agree on.
+    /// The side. The initiator's share comes first in the agreed data.
     enum Side: Sendable {
         case initiator
         case responder

@@ -29,7 +29,7 @@ public struct Invitation: Hashable, Sendable {
 
     /// Reads the text of an invitation, or a link with one. Nil if it is not a complete invitation.
     public init?(text: String) {
-        // A terminal or a message may have broken the text into lines: each piece more is tried.
+        // A terminal or a message may have broken the text into lines: the text is tried with one more piece each time.
         let pieces = Self.pieces(of: text)
         var code = ""
         for piece in pieces {

@@ -9,7 +9,7 @@ public struct JoiningSecret: Hashable, Sendable {
     public var invitation: [UInt8]
     /// The secret itself: a PIN's digits, or random bytes.
     public var bytes: [UInt8]
-    /// The host of the secret, if it is known. The node joins no other, and recognises it by its key.
+    /// The host of the secret, if it is known. The node joins no other host, and recognises this one by its key.
     public var host: Peer.ID?
 
     /// A PIN: `Limits.pinDigits` digits. Nil for anything else.

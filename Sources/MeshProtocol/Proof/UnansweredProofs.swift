@@ -2,7 +2,7 @@
 
 import Crypto
 
-/// Number of runs with one secret in which this node has sent its tag and got no valid one back. In each of them the
+/// Number of runs with one secret in which this node has sent its tag and got no valid tag back. In each of them the
 /// other side could check one guess.
 public struct UnansweredProof: Hashable, Sendable {
     /// A hash of the secret with this node's key, so that the stored value does not reveal the PIN.
@@ -19,7 +19,7 @@ public struct UnansweredProof: Hashable, Sendable {
 /// An initiator sends its tag first, so the receiver can compare it with one guess and close the link. A host with the
 /// right PIN answers with its own tag, which resets the count.
 public struct UnansweredProofs: Hashable, Sendable {
-    /// The last used secret is last.
+    /// The secret that was used last is the last element.
     public private(set) var rows: [UnansweredProof]
 
     /// The stored counts.

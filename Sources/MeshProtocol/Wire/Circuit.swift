@@ -15,7 +15,7 @@ public struct CircuitOpen: Hashable, Sendable {
     public var passed: [Peer.ID]
 }
 
-/// Why a circuit has ended. None of these comes from the host: its messages are sealed inside the circuit.
+/// Why a circuit has ended. The host sends none of these reasons: its messages are sealed inside the circuit.
 public enum CircuitEnd: UInt8, Hashable, Sendable, CaseIterable {
     /// A reason that this version does not know.
     case unspecified = 0

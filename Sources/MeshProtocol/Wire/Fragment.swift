@@ -61,7 +61,7 @@ struct Fragmenter: Sendable {
     private let unit: [UInt8]
     private var sent = 0
 
-    /// Fewer bytes of data are not worth a fragment's header. The rest of the record stays empty.
+    /// If fewer bytes of data fit, a fragment is not worth its header. The rest of the record stays empty.
     private static let leastData = 16
 
     init(_ unit: [UInt8], lane: MessageClass) {

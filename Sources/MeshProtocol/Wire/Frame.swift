@@ -8,8 +8,8 @@ public enum Frame: Hashable, Sendable {
     case selfInfo(Hello)
     /// The initiator is refused or removed, for this reason.
     case refusal(RefusalReason)
-    /// The responder requires a proof before it answers: a step of admission, such as a PIN. One may follow another,
-    /// each with its own `round`.
+    /// The responder requires a proof before it answers: a step of admission, such as a PIN. Several challenges may
+    /// follow each other, each with its own `round`.
     case challenge(kind: UInt8, round: UInt8, data: [UInt8])
     /// The initiator's answer to a challenge.
     case proof(kind: UInt8, round: UInt8, data: [UInt8])

@@ -13,7 +13,8 @@ public struct Hello: Hashable, Sendable {
     /// How long the sender may be silent although it was pinged. A sleeping phone needs more time than a head unit.
     /// Whole seconds, from `Limits.pongTimeout` to `Limits.longestSilence`.
     public var silence: Duration
-    /// The flags of the responder's advertisement. They reveal flags that an attacker has removed on the air.
+    /// The flags of the responder's advertisement. They show whether an attacker has removed flags from the
+    /// advertisement.
     public var flags: AdvertisedFlags
     /// The responder's proof, if a challenge of this kind has requested it.
     public var proof: Proof?
@@ -51,7 +52,7 @@ public struct Hello: Hashable, Sendable {
         self.flags = flags
     }
 
-    /// The parts' types. A reader must know those from 128 on.
+    /// The parts' types. A reader must know the parts from 128 on.
     fileprivate enum Part {
         static let name: UInt8 = 1
         static let minorVersion: UInt8 = 2

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a message waits for its link.
+/// The way in which a message waits for its link.
 public enum MessageClass: UInt8, Hashable, Sendable, Codable {
     /// Every message counts, once and in order: a vote.
     case reliable = 0
@@ -10,7 +10,7 @@ public enum MessageClass: UInt8, Hashable, Sendable, Codable {
 
 /// An update for all guests: its kind, and the resulting state.
 public struct SharedState: Hashable, Sendable {
-    /// How it relates to earlier updates.
+    /// The relation to earlier updates.
     public var sharing: MessageUnit.Sharing
     /// The resulting state.
     public var name: StateName
@@ -21,7 +21,7 @@ public struct SharedState: Hashable, Sendable {
 
 /// A message in transit: its class, its number and the application's bytes (`docs/protocol.md`, "Messages").
 public struct MessageUnit: Hashable, Sendable {
-    /// How it waits, and whether it is sent again.
+    /// Its class, which decides how it waits and whether it is sent again.
     public var messageClass: MessageClass
     /// Its number in its class, from 1, in the sender's epoch.
     public var number: UInt64

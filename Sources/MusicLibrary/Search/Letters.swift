@@ -15,7 +15,7 @@ enum Letters {
     }
 
     private static let apostrophe = UInt16(0x27)
-    /// What keyboards and programs write as an apostrophe: ` ´ ʹ ʻ ʼ ʽ ‘ ’ ‛ ′.
+    /// The characters that keyboards and programs write for an apostrophe: ` ´ ʹ ʻ ʼ ʽ ‘ ’ ‛ ′.
     private static let apostrophes: Set<UInt16> = [
         0x60, 0xB4, 0x2B9, 0x2BB, 0x2BC, 0x2BD, 0x2018, 0x2019, 0x201B, 0x2032,
     ]
