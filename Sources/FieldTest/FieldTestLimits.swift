@@ -55,7 +55,7 @@ public enum FieldTestLimits {
     /// Average time of a pending dial from being in range to a link: it receives one advertisement, which comes within
     /// 20 to 30 ms, and answers the next.
     public static let linkLag: Duration = .microseconds(37_500)
-    /// The same for a host that advertises slowly, every 150 to 210 ms.
+    /// Average time of a pending dial to a host that advertises slowly, every 150 to 210 ms.
     public static let slowLinkLag: Duration = .milliseconds(270)
     /// Drives next to each other in a report: more do not fit a screen.
     public static let comparedDrives = 6
@@ -63,7 +63,7 @@ public enum FieldTestLimits {
     public static let plotPoints = 2_400
     /// Gaps in a report's table. The spreadsheet file has a longer list.
     public static let shownGaps = 200
-    /// Simulated worlds in which a drive is replayed at a time.
+    /// Simulated worlds in which one command replays a drive.
     public static let replaySeeds = 1_000
     /// Time that a back-to-back replay leaves between two gaps: enough for the guest to join and be measured.
     public static let backToBack: Duration = .seconds(2)

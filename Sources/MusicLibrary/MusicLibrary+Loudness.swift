@@ -33,7 +33,7 @@ extension MusicLibrary {
             await measure(measurePlayer)
             await measurer.run { measurePlayer.close() }
             measuring = nil
-            // A song that became wanted since the last one was measured.
+            // Next is a song that was requested since the last one was measured.
             if !wantedMeasures.isEmpty, !Task.isCancelled { beginMeasuring() }
         }
     }

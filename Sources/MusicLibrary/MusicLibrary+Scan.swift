@@ -122,7 +122,7 @@ extension MusicLibrary {
 
     func tell(_ new: LibraryProblem?) {
         guard new != problem else { return }
-        // The program that reads covers may only open files of the folder that was there when it began.
+        // The program that reads covers may only open files of the folder that existed at its start.
         if problem?.isAbsence == true { closeCoverReader() }
         problem = new
         mailbox.tell(new.map { .problem($0) } ?? .recovered)
@@ -134,8 +134,8 @@ extension LibraryProblem {
     fileprivate var isOfWatching: Bool { if case .notWatched = self { true } else { false } }
 }
 
-/// Which songs were published during the scan. With more songs it publishes less often, so that this costs no more than
-/// reading.
+/// The songs that were published during the scan. With more songs it publishes less often, so that this costs no more
+/// than reading.
 private struct Given {
     var hasChanged: Bool
     private var next = 256

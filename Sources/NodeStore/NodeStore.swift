@@ -63,7 +63,7 @@ public final class NodeStore: Sendable {
         try open(folder: folder, now: now, idleTime: StoreLimits.idleCheckpoint, logger: logger)
     }
 
-    /// The same, for a test that triggers checkpoints itself.
+    /// Opens the database for a test that triggers checkpoints itself.
     package static func open(
         folder: String, now: Date, idleTime: Duration?, logger: Logger
     ) throws(NodeStoreError) -> Opened {
@@ -194,7 +194,7 @@ public final class NodeStore: Sendable {
             defer { (state.lastWrite, state.isWaiting) = (.now, true) }
             return state.isWaiting
         }
-        // One timer for a burst of writes: it checks when the last write was.
+        // A burst of writes has one timer, which checks the time of the last write.
         guard !isWaiting else { return }
         let task = Task { [weak self, idle] in
             while let until = idle.withLockedValue({ Self.end(of: &$0, after: idleTime) }) {

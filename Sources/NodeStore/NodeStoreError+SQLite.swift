@@ -41,7 +41,7 @@ extension NodeStoreError {
         case .SQLITE_IOERR, .SQLITE_CANTOPEN:
             let told = code(ofSystem: db?.sqliteConnection.map { sqlite3_system_errno($0) } ?? 0)
             if told != .failed { return told }
-            // SQLite reports some failures of its files without a cause.
+            // SQLite does not report the cause of some failures of its files.
             return state(of: folder)
         default: return .failed
         }

@@ -3,7 +3,7 @@
 import MeshProtocol
 import NodeCore
 
-/// What is known of a drive before it starts: the first line of its file (`docs/fieldtest.md`, "The file").
+/// The data of a drive that are known before it starts: the first line of its file (`docs/fieldtest.md`, "The file").
 public struct DriveHeader: Codable, Hashable, Sendable {
     /// The version of the file's form; this program writes 1.
     public var roadmeshDrive = DriveHeader.form

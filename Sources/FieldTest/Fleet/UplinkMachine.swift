@@ -4,9 +4,9 @@ import MeshProtocol
 
 /// Decides which rows of this node's shared drives are sent to a broker, and when.
 ///
-/// The store has all rows, and a row is done only when the collector has confirmed it: one batch is sent at a time, and
-/// again until the collector confirms it. Whatever was lost or repeated in between, the collector reports how many rows
-/// it has without a gap, and the next batch starts there.
+/// The store has all rows, and a row is done only when the collector has confirmed it. One batch is sent at a time, and
+/// repeated until the collector confirms it. Messages may be lost or repeated: the collector reports how many rows it
+/// has without a gap, and the next batch starts there.
 public struct UplinkMachine: Sendable {
     /// A drive to be collected.
     public struct Shared: Hashable, Sendable {
@@ -81,7 +81,7 @@ public struct UplinkMachine: Sendable {
         var taken: Int?
         /// The header that was published on this connection.
         var head: FleetHead?
-        /// When rows of it were sent last.
+        /// When its rows were sent last.
         var sentAt: MeshInstant?
     }
 
@@ -101,7 +101,7 @@ public struct UplinkMachine: Sendable {
     private var collector: [UInt8]?
     private var batch: Batch?
     private var nextAt: MeshInstant = .zero
-    /// Since when no rows were accepted although the broker is connected.
+    /// The time since which no rows were accepted although the broker is connected.
     private var idleSince: MeshInstant?
     /// Number of unanswered questions in a row.
     private var silences = 0
@@ -111,8 +111,8 @@ public struct UplinkMachine: Sendable {
     /// Collected drives. Their headers may still be at the broker if the power went before they were removed.
     private var withdrawn: [FleetDrive]
 
-    /// Drives of the node with this address. The collector may know each already, from former runs. `collected` are the
-    /// headers of the drives that were collected last.
+    /// Drives of the node with this address. The collector may know some of them already, from former runs. `collected`
+    /// are the headers of the drives that were collected last.
     public init(car: String, prefix: String, _ drives: [Shared], collected: [String] = []) {
         self.car = car
         withdrawn = collected.compactMap { FleetDrive(header: $0) }
@@ -123,7 +123,7 @@ public struct UplinkMachine: Sendable {
     /// The filters to subscribe to.
     public var filters: [String] { [topics.collector, topics.allTaken(of: car)] }
 
-    /// Whether the end need not wait any longer.
+    /// Whether the node's end need not wait any longer.
     public var isDone: Bool { isEnding && (entries.isEmpty || collector == nil || !isListening) }
 
     /// Handles one event.
@@ -280,8 +280,8 @@ public struct UplinkMachine: Sendable {
 
     // MARK: Unaccepted rows
 
-    /// Repeats an unanswered question together with the header, with growing pauses. That also restores what the broker
-    /// has lost meanwhile.
+    /// Repeats an unanswered question together with the header, with growing pauses. This also restores messages that
+    /// the broker has lost.
     private mutating func repeatQuestion(_ random: UInt64, _ now: MeshInstant) -> [Action] {
         guard isListening, let askedAt else { return [] }
         guard collector != nil else {
@@ -308,7 +308,7 @@ public struct UplinkMachine: Sendable {
         var cause: Cause?
         if collector == nil, let idleSince, now - idleSince >= FieldTestLimits.uplinkQuiet { cause = .nobody }
         if silences >= 2 { cause = .silence }
-        // Without a connection there is no news.
+        // Without a connection only a new cause is reported.
         guard isListening || cause != nil, cause != told else { return [] }
         if cause == nil, collector == nil { return [] }
         told = cause

@@ -24,7 +24,7 @@ public struct DriveMetrics: Hashable, Sendable {
         public var text: String
     }
 
-    /// How long the radio did what.
+    /// The durations of the radio's activities.
     public struct RadioTime: Codable, Hashable, Sendable {
         /// Scanning for hosts.
         public var scanning = 0.0

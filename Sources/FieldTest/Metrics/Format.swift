@@ -51,7 +51,7 @@ public enum Format {
         return "\(number(percent, digits: percent < 0.1 ? 2 : percent < 10 ? 1 : 0)) %"
     }
 
-    /// A number of things: `1 gap`, `3 gaps`.
+    /// A number with a noun: `1 gap`, `3 gaps`.
     static func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {
         "\(number) \(number == 1 ? one : many ?? one + "s")"
     }

@@ -12,8 +12,8 @@ public struct Gap: Codable, Hashable, Sendable {
     public var start: Double
     /// When the link was lost.
     public var lost: Double
-    /// When the other side was in range again, as far as a node can know: the first sign of it, less the time that this
-    /// sign takes. Nil without such a sign.
+    /// When the other side was in range again, as far as a node can know: the first sign of the other side, less the
+    /// time that this sign takes. Nil without such a sign.
     public var inReach: Double?
     /// When its advertisement was received, or a link to it was made.
     public var heard: Double?

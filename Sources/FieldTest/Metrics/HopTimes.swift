@@ -2,7 +2,7 @@
 
 import MeshProtocol
 
-/// How long a drive's links went over how many relays, and over which.
+/// The durations of a drive's links by number of relays and by relay.
 public struct HopTimes: Hashable, Sendable {
     /// A time in which a link's route stayed the same, in seconds since the start of the drive.
     public struct Stretch: Codable, Hashable, Sendable {

@@ -81,7 +81,7 @@ public actor DriveRecording: Service {
     private func take(_ rows: [DriveRow]) {
         for row in rows where !hasEnded {
             if case .end = row.what { hasEnded = true }
-            // The last line that has room reports this.
+            // The last line of a full recording reports that it is full.
             let isFull = !hasEnded && written + waiting.count >= StoreLimits.driveLines - 1
             waiting.append(JSONLine.text(isFull ? DriveRow(at: .seconds(row.at), .end("full")) : row))
             hasEnded = hasEnded || isFull

@@ -81,7 +81,7 @@ public struct Recorder: Sendable {
         switch contact.phase {
         case .heard:
             let isNew = heard.insert(head).inserted
-            // The signal strength is worth a row each time, because no link reports it.
+            // Each signal strength gets a row, because no link reports it.
             guard isNew || contact.rssi != nil else { return [] }
         case .dialled: break
         case .resumed:

@@ -77,7 +77,7 @@ public struct AirScript: Hashable, Sendable {
         return counts.max { ($0.value, $0.key) < ($1.value, $1.key) }?.key
     }
 
-    /// The gaps with that peer, in order.
+    /// The gaps of the peer with the most data, in order.
     private static func gaps(_ metrics: DriveMetrics) -> [(start: Double, end: Double)] {
         let peer = peer(metrics)
         var gaps: [(start: Double, end: Double)] = []

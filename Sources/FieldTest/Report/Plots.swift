@@ -134,7 +134,7 @@ struct Plots {
         return Self.distribution(metrics.reconnects, most: mostReconnects) + phases
     }
 
-    /// How many reconnects took how long. `most` is the largest value of a bar.
+    /// The distribution of reconnect times. `most` is the largest value of a bar.
     static func distribution(_ times: [Double], most: Int) -> String {
         let counts = counts(times)
         let last = counts.lastIndex { $0 > 0 } ?? 0

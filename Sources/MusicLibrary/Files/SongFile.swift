@@ -39,7 +39,7 @@ struct SongFile: Hashable, Sendable {
         isMusic = milliseconds > 0 && milliseconds <= Int(DJLimits.songSeconds) * 1_000
     }
 
-    /// Whether the player may find out more than TagLib.
+    /// Whether the player may find data that TagLib does not find.
     var isForPlayer: Bool { !isMusic || text.isFromName && AudioFormat.isTaggedForPlayer(file.path) }
 
     /// Adds the player's findings.

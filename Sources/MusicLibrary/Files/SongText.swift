@@ -51,7 +51,7 @@ struct SongText: Hashable, Sendable {
         self.artists = ArtistNames.adding(ArtistNames.guests(ofTitle: self.title), to: self.artists, limits: limits)
     }
 
-    /// The same with one text for all artists.
+    /// Creates the names with one text for all artists.
     init(
         title: String, artist: String, album: String, albumArtist: String = "", path: String,
         limits: LibraryLimits = .standard
@@ -75,7 +75,8 @@ struct SongText: Hashable, Sendable {
 }
 
 extension SongText {
-    /// Whether a text is such a line already. That check is fast for ASCII, which is most of a large library.
+    /// Whether a text is already one line without surrounding white space. That check is fast for ASCII, which is most
+    /// of a large library.
     private static func isLine(_ text: String, atMost limit: Int) -> Bool {
         guard text.utf8.count <= limit else { return false }
         let space = UInt8(ascii: " ")

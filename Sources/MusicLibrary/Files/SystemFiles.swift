@@ -3,8 +3,8 @@
 import Glibc
 
 /// Recognises what operating systems store on a disk for themselves: recycle bins, and data about the file system. It
-/// checks names, and for a Mac's AppleDouble files the content. A leading dot means nothing: some bands and albums have
-/// one.
+/// checks names, and for a Mac's AppleDouble files the content. A leading dot does not mark a system file: the names of
+/// some bands and albums begin with one.
 enum SystemFiles {
     /// Folder names in lower case.
     private static let folders: Set<String> = [

@@ -51,7 +51,7 @@ enum IndexSchema {
         ALTER TABLE song ADD COLUMN peak REAL;
         """
 
-    /// Arranges the songs of an older index, without the tags that it lacks.
+    /// Arranges the songs of an older index, which lacks some of the tags.
     private static func arrange(_ db: Database) throws {
         var arrangement = Arrangement(db)
         let rows = try Row.fetchCursor(db, sql: "SELECT number, artist, album, path FROM song")

@@ -5,7 +5,7 @@ import GRDB
 import Logging
 
 extension MusicIndex {
-    /// The same as `find(_:atMost:)`, but if the index fails it logs that and returns no songs.
+    /// Finds songs like `find(_:atMost:)`. If the index fails, it logs the error and returns no songs.
     func find(_ query: SongQuery, atMost limit: Int, _ logger: Logger) async -> FoundSongs {
         do {
             return try await find(query, atMost: limit)

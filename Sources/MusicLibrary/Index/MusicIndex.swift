@@ -11,7 +11,7 @@ public final class MusicIndex: Sendable {
     let path: String
     let limits: LibraryLimits
 
-    /// Opens the index in a file, or creates it. A damaged one is created again.
+    /// Opens the index in a file, or creates it. A damaged index is created again.
     convenience init(
         file path: String, limits: LibraryLimits = .standard, logger: Logger
     ) throws(LibraryProblem) {

@@ -21,7 +21,7 @@ struct PlaylistEntry: Hashable, Sendable {
 struct Playlist: Hashable, Sendable {
     /// Its files.
     let entries: [PlaylistEntry]
-    /// Entries that are no files, such as streams.
+    /// Entries that are not files, such as streams.
     let others: Int
 
     /// The extensions of playlists.
@@ -93,7 +93,7 @@ struct Playlist: Hashable, Sendable {
             return nil
         }
         guard !entry.unicodeScalars.contains("\0"), !entry.isEmpty else { return nil }
-        // Windows writes backslashes. Linux allows them in names, so a path with slashes keeps them.
+        // Windows writes backslashes. Linux allows backslashes in names, so a path with slashes keeps them.
         if !entry.contains("/") { entry = entry.replacing("\\", with: "/") }
         return normalized(entry.hasPrefix("/") ? entry : folder + "/" + entry)
     }

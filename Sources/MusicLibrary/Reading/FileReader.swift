@@ -47,7 +47,7 @@ final class FileReader: Sendable {
     /// Stops reading the current file, and refuses later ones.
     func stop() { isStopped.withLockedValue { $0 = true } }
 
-    /// Ends the program. The next call starts another.
+    /// Ends the program. The next call starts another program.
     func close() {
         running.withLockedValue { running in
             let process = running.process.take()

@@ -49,7 +49,7 @@ final class PlayerProbe: Sendable {
     /// Stops the current file and refuses later ones.
     func stop() { isStopped.withLockedValue { $0 = true } }
 
-    /// Ends the player. The next call starts another.
+    /// Ends the player. The next call starts another player.
     func close() { running.withLockedValue { $0.process.take()?.end() } }
 
     /// Nil if the player has ended.

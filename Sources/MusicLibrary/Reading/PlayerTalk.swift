@@ -15,7 +15,7 @@ struct PlayerTalk: Sendable {
         /// mpv has accepted the file and has given it this entry number.
         case waiting(entry: Int)
         case playing(entry: Int, isAsked: Bool)
-        /// At the end of the file. This many answers are missing.
+        /// mpv is at the end of the file. This many answers are missing.
         case asking(Int)
     }
 

@@ -33,7 +33,7 @@ struct ReaderProcess: Sendable {
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
         guard socketpair(AF_UNIX, type, 0, &pair) == 0 else { throw ReaderStartError(code: errno) }
         defer { close(pair[1]) }
-        // The program's end must block, as files do.
+        // The program's end of the socket must block, as files do.
         _ = fcntl(pair[1], F_SETFL, fcntl(pair[1], F_GETFL) & ~O_NONBLOCK)
         var process: pid_t = 0
         let code = Self.spawn(command, input: pair[1], &process)
@@ -52,7 +52,8 @@ struct ReaderProcess: Sendable {
         for output in [1, 2] as [Int32] {
             posix_spawn_file_actions_addopen(&actions, output, "/dev/null", O_WRONLY, 0)
         }
-        // Libraries open sockets that programs inherit. A listening one would stay open after this process has closed it.
+        // Libraries open sockets that programs inherit. A listening socket would stay open after this process has
+        // closed it.
         clinux_spawn_close_from(&actions, 3)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)

@@ -6,7 +6,7 @@ import DemocracyDJ
 public struct FolderLook: Hashable, Sendable {
     /// Number of playable files.
     public var songs = 0
-    /// Number of files and folders in it that this user may not read.
+    /// Number of files and folders in the music folder that this user may not read.
     public var unreadable = 0
     /// The reason why the folder cannot be used; nil if it can.
     public var problem: Problem?

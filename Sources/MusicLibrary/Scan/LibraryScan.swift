@@ -39,7 +39,7 @@ struct LibraryScan: Sendable {
 
     /// Rows with files that are missing since the last scan.
     private(set) var gone: [Int64] = []
-    /// Rows with files that were moved. The other lists contain what to do about them.
+    /// Rows with files that were moved. The other lists have the actions for them.
     private(set) var moved: [Int64] = []
     /// Rows with files that were moved or are back.
     private(set) var placed: [Placed] = []
@@ -68,7 +68,7 @@ struct LibraryScan: Sendable {
             }
         }
         let sources = rows.moved(to: open)
-        // A path that now belongs to a moved file is not the old row's any more.
+        // A path that now belongs to a moved file no longer belongs to the old row.
         for file in open.sorted(by: { sources[$0.path] != nil && sources[$1.path] == nil }) {
             place(file, movedFrom: sources[file.path], &rows)
         }

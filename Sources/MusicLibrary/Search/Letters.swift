@@ -27,7 +27,7 @@ enum Letters {
         isASCII(text) ? text.lowercased() : folded(caseless: caseless(text))
     }
 
-    /// The same for a result of `caseless`.
+    /// Folds a result of `caseless`.
     static func folded(caseless text: String) -> String {
         if isASCII(text) { return text }
         var folded = String.UnicodeScalarView()
@@ -62,7 +62,7 @@ enum Letters {
         }
     }
 
-    /// A line that stretches Arabic words in print.
+    /// The line that stretches Arabic words in print.
     private static let tatweel: Unicode.Scalar = "\u{0640}"
 
     private static let withoutSpaces: [UScriptCode] = [

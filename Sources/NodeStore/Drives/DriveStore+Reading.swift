@@ -10,7 +10,7 @@ public struct StoredDrive: Hashable, Sendable {
     public var number: Int64
     /// Its header, written at its start.
     public var header: String
-    /// Whether it was ended. Otherwise it is being recorded, or was interrupted by a power cut.
+    /// Whether it was ended. If not, it is being recorded, or was interrupted by a power cut.
     public var isEnded: Bool
     /// Its number of lines.
     public var lines: Int
@@ -22,7 +22,7 @@ public struct StoredDrive: Hashable, Sendable {
 
 /// The state of a drive's collection at a broker.
 public enum DriveSharing: Int, Hashable, Sendable {
-    /// It is not shared, or no longer.
+    /// It is not shared, or not any more.
     case none
     /// It was recorded here and is shared, but not collected yet.
     case shared

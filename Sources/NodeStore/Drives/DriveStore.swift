@@ -32,7 +32,8 @@ public final class DriveStore: Sendable {
     // MARK: Opening
 
     /// Opens the drives of a folder for a recording, or creates the database. A damaged database is set aside, never
-    /// deleted. Throws `.newer` if a newer program made the database. `now` is used in the name of a damaged one.
+    /// deleted. Throws `.newer` if a newer program made the database. The new name of a damaged database contains
+    /// `now`.
     public static func record(in folder: String, now: Date) throws(NodeStoreError) -> DriveStore {
         try NodeStoreError.wrapping(folder) {
             let lock = try takeLock(folder)

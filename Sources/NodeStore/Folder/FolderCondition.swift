@@ -32,9 +32,9 @@ public struct FolderCondition: Hashable, Sendable {
     public var refusal: String?
     /// The file system is read-only.
     public var isReadOnlyDisk = false
-    /// A file can be created in it, but not written: the disk or this user's quota is full.
+    /// A file can be created in the folder, but not written: the disk or this user's quota is full.
     public var isFullDisk = false
-    /// It, or the folder for it, is not a folder.
+    /// The path, or the path of its parent, is not a folder.
     public var isNoFolder = false
     /// A node is using it now.
     public var isInUse = false

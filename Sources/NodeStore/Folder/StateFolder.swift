@@ -117,7 +117,7 @@ public final class StateFolder: Sendable {
     /// Stores a secret so that a power cut leaves it complete, or not at all.
     private static func store(_ bytes: [UInt8], in file: String, of path: String) throws(StateFolderError) {
         let draft = file + ".new"
-        // A file that a power cut or another program left there is not written to: writing to a pipe could block.
+        // Do not write to a file that a power cut or another program has left there: it may be a pipe, and block.
         if unlink(draft) != 0, errno != ENOENT { throw unusable(path, errno) }
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw unusable(path, errno) }
@@ -139,7 +139,7 @@ public final class StateFolder: Sendable {
 
 /// A small file that only its owner may read.
 enum SecretFile {
-    /// What is at its path.
+    /// The kind of object at its path.
     enum Found {
         /// Its bytes, and whether other users have rights to it.
         case bytes([UInt8], isWide: Bool)

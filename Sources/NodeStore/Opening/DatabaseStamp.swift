@@ -42,8 +42,8 @@ struct DatabaseStamp: Sendable {
     /// The change by another program since; nil without one.
     var harm: String? { difference(to: DatabaseStamp(path), ignoresContent: false) }
 
-    /// Records a write of this process: the files' current state becomes the expected one. Only their replacement can
-    /// be detected here. If they were replaced, nothing is recorded.
+    /// Records a write of this process: the files' current state becomes the expected one. Here only a replacement of
+    /// the files can be detected. If they were replaced, nothing is recorded.
     mutating func noteWrite() -> String? {
         let now = DatabaseStamp(path)
         if let harm = difference(to: now, ignoresContent: true) { return harm }

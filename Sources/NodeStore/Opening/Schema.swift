@@ -132,7 +132,7 @@ enum Schema {
         UPDATE wish SET meantFor = (SELECT host FROM guestState);
         """
 
-    /// `UnansweredProof`, the last used one at the end.
+    /// The rows of `UnansweredProof`. The secret that was used last is the last row.
     private static let unansweredProofs = """
         CREATE TABLE unansweredProof (
             place INTEGER PRIMARY KEY, secret BLOB NOT NULL UNIQUE, count INTEGER NOT NULL

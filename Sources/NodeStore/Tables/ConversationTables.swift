@@ -48,8 +48,8 @@ enum ConversationTables {
         }
     }
 
-    /// Creates or updates a conversation's row. A row with another epoch of ours belongs to a forgotten conversation,
-    /// and is replaced. Acknowledged messages are removed from the outbox; new ones come as `Outgoing`.
+    /// Creates or updates a conversation's row. A row with another epoch of this node belongs to a forgotten
+    /// conversation, and is replaced. Acknowledged messages are removed from the outbox; new ones come as `Outgoing`.
     private static func keep(
         _ key: ConversationKey, _ remembered: MeshCore.Remembered, _ db: Database
     ) throws -> (id: Int64, lastNumber: UInt64) {
@@ -95,7 +95,7 @@ enum ConversationTables {
 
     private static func write(_ outgoing: StoreBatch.Outgoing, _ db: Database) throws {
         let row = try keep(outgoing.conversation, outgoing.remembered, db)
-        // It is stored already, or was acknowledged before it was written.
+        // The message is stored already, or was acknowledged before it was written.
         guard outgoing.number > row.lastNumber else { return }
         guard outgoing.number == row.lastNumber + 1 else {
             throw ForeignValue(description: "message \(outgoing.number) follows \(row.lastNumber) in an outbox")

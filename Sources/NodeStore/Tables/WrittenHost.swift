@@ -104,7 +104,7 @@ struct WrittenHost: Sendable {
             }
         }
         for song in left.keys {
-            // Its votes are deleted with it.
+            // The song's votes are deleted with its row.
             try db.run("DELETE FROM queuedSong WHERE songID = ?", [song])
             voters[song] = nil
         }
