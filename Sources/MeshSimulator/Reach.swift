@@ -16,7 +16,7 @@ public struct Reach: Hashable, Sendable {
 
     init(_ nodes: Int, _ random: inout SeededGenerator) {
         let count = random.pick(1...min(nodes - 2, 5))
-        // Two relays in one row are two routes.
+        // Two relays in one row make two routes.
         var deepest = 0
         var rows = [0]
         for _ in 0..<count {

@@ -84,7 +84,7 @@ public struct Scenario: Hashable, Sendable {
     public let faultPause: ClosedRange<Int>
     /// Number of actions of people.
     public let acts: Int
-    /// Greatest number of wishes of one person at a time.
+    /// Maximum number of wishes of one person at a time.
     public let burst: Int
     /// Songs that people make wishes for. With fewer songs, more wishes are for the same one.
     public let favourites: Int
@@ -104,7 +104,7 @@ public struct Scenario: Hashable, Sendable {
     public let latency: ClosedRange<Int>
     /// Milliseconds until a node can send.
     public let pullDelay: ClosedRange<Int>
-    /// Greatest number of SDUs in transit in one direction.
+    /// Maximum number of SDUs in transit in one direction.
     public let credits: Int
     /// Largest SDU of each node.
     public let sduLimits: [Int]

@@ -5,7 +5,7 @@ import Glibc
 
 /// Decides whether only root can change the target of a path: the file itself and every folder and link on the way.
 package enum TrustedPath {
-    /// Greatest number of symbolic links that the kernel follows in a path (path_resolution(7)).
+    /// Maximum number of symbolic links that the kernel follows in a path (path_resolution(7)).
     private static let mostLinks = 40
 
     /// Why a path is not trusted, as the rest of a sentence that begins with the path; nil if only root can change it.

@@ -48,7 +48,7 @@ public struct CoverClient: Sendable {
     /// Songs with a stored cover, newest last.
     private var kept: [Song.ID] = []
     private var part: Part?
-    /// The open request, and the time until which its answer is awaited.
+    /// The open request, and the time until which the client waits for its answer.
     private var open: (request: CoverRequest, until: MeshInstant)?
     /// Songs without a cover, or with a cover that does not arrive.
     private var pauses: [Song.ID: Pause] = [:]

@@ -4,7 +4,7 @@
 public struct SmallCover: Hashable, Sendable {
     /// The picture, at most `DJLimits.coverBytes`.
     public var bytes: [UInt8]
-    /// Distinguishes it from other pictures of the same song.
+    /// Distinguishes the picture from other pictures of the same song.
     public var version: UInt32
 
     /// Creates a cover. Nil if the picture is empty or too large.
@@ -31,7 +31,7 @@ public struct CoverRequest: Hashable, Sendable {
         self.from = from
     }
 
-    /// Whether a guest can ask for this.
+    /// Whether an honest guest can send this request.
     var isWithinLimits: Bool { DJLimits.isSongID(songID) && (0..<DJLimits.coverBytes).contains(from) }
 }
 
@@ -72,7 +72,7 @@ public struct CoverPiece: Hashable, Sendable {
             bytes: Array(cover.bytes[from...].prefix(DJLimits.coverPieceBytes)))
     }
 
-    /// Whether a host can send this.
+    /// Whether an honest host can send this piece.
     var isWithinLimits: Bool {
         guard DJLimits.isSongID(songID), (0...DJLimits.coverBytes).contains(total) else { return false }
         return total == 0

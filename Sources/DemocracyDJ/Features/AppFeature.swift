@@ -11,7 +11,7 @@ public struct AppFeature: Feature {
         case startHosting(HostFeature)
         /// The person starts to join.
         case startJoining(GuestFeature)
-        /// The person ends it: a host ends the session for all guests, a guest leaves.
+        /// The person ends hosting or joining: a host ends the session for all guests, and a guest leaves.
         case endSession
         /// An event of the network.
         case multipeerEvent(MultipeerEvent)
@@ -69,13 +69,13 @@ public struct AppFeature: Feature {
     /// The guest's feature; nil if the application does not join.
     public var guest: GuestFeature? { if case .joining(let guest) = mode { guest } else { nil } }
 
-    /// Whether it hosts. Stored, since this is read after each event and reading the feature would copy it.
+    /// Whether it hosts. This is stored, because it is read after each event, and reading the feature would copy it.
     public private(set) var isHosting = false
 
     /// Whether it is a guest.
     public private(set) var isJoining = false
 
-    // Read with each step, without a copy of the features' state.
+    // These are read with each step, without a copy of the features' state.
 
     /// Whether the guest shows a state that came over its present link.
     package var isCurrent: Bool { if case .joining(let guest) = mode { guest.state.isCurrent } else { false } }
@@ -95,14 +95,14 @@ public struct AppFeature: Feature {
 
     /// When the host's `tick` is due.
     public var deadline: MeshInstant? {
-        // Read after each event, so a guest returns without a copy of its feature.
+        // This is read after each event, so a guest returns without a copy of its feature.
         guard isHosting, case .hosting(let host) = mode else { return nil }
         return host.deadline
     }
 
     /// Handles an event. An event that does not fit the role changes nothing.
     public mutating func handle(_ event: Event, now: MeshInstant) -> [Effect] {
-        // Swapped out and back in, so that the features' state is not copied.
+        // The features' state is swapped out and back in, so that it is not copied.
         var doing = Mode.choosing
         swap(&doing, &mode)
         switch consume doing {

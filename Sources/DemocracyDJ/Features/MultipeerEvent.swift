@@ -49,7 +49,7 @@ extension MultipeerEvent: Hashable {
         }
     }
 
-    /// Hashes the values that `==` compares, of an error its type only.
+    /// Hashes the values that `==` compares. Of an error it hashes only the type.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .peerDiscovered(let peer), .peerLost(let peer), .peerConnected(let peer): hasher.combine(peer)

@@ -21,8 +21,8 @@ public enum DJLimits {
     public static let queuedSongs = 100
     /// Songs of a list that are queued when the host starts.
     public static let openingSongs = 100
-    /// Maximum number of votes for one song: a train's worth, and as many peers as a node remembers. It bounds what
-    /// strangers who keep changing their identifiers can make every node carry.
+    /// Maximum number of votes for one song: a train's worth, and as many peers as a node remembers. It bounds the data
+    /// that strangers who keep changing their identifiers can make every node carry.
     public static let votes = 256
     /// Maximum number of guests of a host, linked directly or behind relays.
     public static let connectedPeers = Limits.circuitGuests + Limits.guests + Limits.vouchedGuests
@@ -73,7 +73,7 @@ public enum DJLimits {
     public static let browsedSongs = 100_000
     /// Searches per second that a host answers for one guest. Each one reads the full library.
     public static let searchesPerSecond = 4
-    /// Searches that may arrive at once before that limit applies: a person looks for several songs of a list.
+    /// Searches that may arrive at once before `searchesPerSecond` applies: a person looks for several songs of a list.
     public static let searchBurst = 8
     /// Largest cover that is sent over the air, in bytes. A JPEG of 160 by 160 pixels has 4 to 9 KB.
     public static let coverBytes = 12 << 10
@@ -82,7 +82,7 @@ public enum DJLimits {
     public static let coverPieceBytes = 1_024
     /// Pieces per second that a host sends to all guests together: 20 KB, a tenth of what a radio can do.
     public static let coverPiecesPerSecond = 20
-    /// Pieces that may leave at once before that limit applies: one for each link of a dongle.
+    /// Pieces that may leave at once before `coverPiecesPerSecond` applies: one for each link of a dongle.
     public static let coverPieceBurst = 7
     /// How long a host sends no covers after a change of its state. A vote is often followed by others.
     public static let coverRest: MeshInstant = .milliseconds(500)
@@ -106,8 +106,8 @@ public enum DJLimits {
     /// Wishes per second that a host accepts from one guest. Quick thumbs make about five. Each one changes the state
     /// of every guest.
     public static let wishesPerSecond = 10
-    /// Wishes that may arrive at once before that limit applies: what a person taps in a few seconds, plus all votes
-    /// that a guest may have pending. The pending votes arrive together when a link is back.
+    /// Wishes that may arrive at once before `wishesPerSecond` applies: what a person taps in a few seconds, plus all
+    /// votes that a guest may have pending. The pending votes arrive together when a link is back.
     public static let wishBurst = 50 + pendingVotes
     /// Number of guests for which wishes are counted: as many as can be linked at a time. Beyond that the host forgets
     /// guests that have left.
@@ -148,8 +148,8 @@ public enum DJLimits {
     /// A song's position is shown again if it is off by more than this many seconds: the round trip of a slow link, and
     /// less than people notice on a progress bar.
     public static let noticedSeconds = 0.5
-    /// Songs that the player has failed on and that a session does not try again. That covers a folder of them, and no
-    /// song is excluded for good.
+    /// Songs that the player has failed on and that a session does not try again. The limit covers a folder of broken
+    /// songs, and no song is excluded permanently.
     public static let unplayableSongs = 256
     /// How long a passing notice is shown: long enough to read two short sentences, and the queue is visible again
     /// soon.

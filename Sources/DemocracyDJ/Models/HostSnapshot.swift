@@ -37,7 +37,7 @@ public struct HostSnapshot: Hashable, Sendable, Codable {
     public var epoch: UInt32
     /// Counts the changes in an epoch. A snapshot never overwrites one with a higher revision.
     public var revision: UInt64
-    /// What plays, with the peer that asked for it and its voters; nil if nothing plays.
+    /// The song that plays, with the peer that asked for it and its voters; nil if nothing plays.
     public var nowPlaying: QueueItem?
     /// Whether it plays. False while it is paused, and while the host waits for an output or for its library.
     public var isPlaying: Bool

@@ -2,8 +2,8 @@
 
 import MeshProtocol
 
-// Checks of everything that a peer sends, before it is used. A message may take no more memory than an honest peer's,
-// and must keep the invariants that the code above relies on.
+// Checks of everything that a peer sends, before it is used. A message may need no more memory than an honest peer's,
+// and must keep the invariants on which the code above relies.
 
 extension DJLimits {
     /// Whether a text can be a song's identifier.
@@ -14,7 +14,7 @@ extension DJLimits {
 }
 
 extension GuestIntent {
-    /// Whether a guest can want this.
+    /// Whether an honest guest can send this intent.
     var isWithinLimits: Bool {
         if case .steer(let wish) = self {
             guard wish.peer.map(DJLimits.isPeerID) != false, (0..<DJLimits.queuedSongs).contains(wish.place ?? 0) else {
@@ -26,7 +26,7 @@ extension GuestIntent {
 }
 
 extension SearchRequest {
-    /// Whether a guest can ask this.
+    /// Whether an honest guest can send this search.
     var isWithinLimits: Bool {
         query.words.utf8.count <= DJLimits.searchBytes && (0...DJLimits.browsedSongs).contains(query.from)
     }
@@ -88,8 +88,8 @@ extension HostSnapshot {
             && areWithinLimits(skipVoters) && areWithinLimits(drivers)
     }
 
-    /// The same check for a state that a change has made of a valid one. It skips what has not changed: a vote changes
-    /// one song, and the state may hold a thousand guests.
+    /// Checks a state that a change has made of a valid one. It skips what has not changed: a vote changes one song,
+    /// and the state may hold a thousand guests.
     func isWithinLimits(after before: HostSnapshot, by change: HostChange) -> Bool {
         (change.nowPlaying == nil && change.playingVoters == nil || nowPlaying?.isWithinLimits != false)
             && isQueueWithinLimits(by: change)
@@ -129,8 +129,9 @@ extension HostSnapshot {
 
 private func areDistinct(_ texts: [String]) -> Bool { Set(texts).count == texts.count }
 
-/// The same check for a list that follows a list of distinct elements. The common ends of both are distinct. A few
-/// elements between them are compared with all others, since one guest who arrives is not worth a set of a thousand.
+/// Checks that a list has distinct elements, given that the list before it has. The common ends of both are distinct. A
+/// few elements between them are compared with all others, since one guest who arrives is not worth a set of a
+/// thousand.
 private func areDistinct<Element>(_ new: [Element], after old: [Element], by id: (Element) -> String) -> Bool {
     let (start, end) = old.commonEnds(with: new) { id($0) == id($1) }
     let between = start..<new.count - end

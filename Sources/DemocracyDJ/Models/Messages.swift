@@ -2,7 +2,7 @@
 
 import MeshProtocol
 
-/// What hosts and guests say to one another.
+/// The messages between hosts and guests.
 public enum MeshMessage: Hashable, Sendable {
     /// A guest's wish.
     case intent(GuestIntent)

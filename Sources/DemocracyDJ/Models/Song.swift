@@ -4,7 +4,7 @@ import MeshProtocol
 
 /// A piece of music that the host can play.
 public struct Song: Hashable, Sendable, Codable, Identifiable {
-    /// The library's name for it: stable, at most `DJLimits.songIDBytes` bytes.
+    /// The library's identifier of the song: stable, at most `DJLimits.songIDBytes` bytes.
     public var id: String
     /// Title, as people know it.
     public var title: String

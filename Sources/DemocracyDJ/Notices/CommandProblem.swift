@@ -5,9 +5,9 @@ import MeshProtocol
 /// Why something that a person has typed or tapped has no effect. Each case is one row of the table below, as in
 /// `NetworkError`. `docs/reference.md`, "Notices", has the same rows.
 public enum CommandProblem: Hashable, Sendable {
-    /// The line is not a valid command; and the commands that are.
+    /// The line is not a valid command. `expected` names the valid ones.
     case badCommand(String, expected: LocalizedText)
-    /// The command lacks its argument; what it needs, and what to type after it.
+    /// The command lacks its argument. `needs` names the argument, and `type` is the text to type.
     case incomplete(String, needs: LocalizedText, type: LocalizedText)
     /// The text is the beginning of several names.
     case severalMeant(String, [String])

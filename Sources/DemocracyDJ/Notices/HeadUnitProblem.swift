@@ -2,8 +2,8 @@
 
 import MeshProtocol
 
-/// Problems of the head unit around a node, with playback, recordings and the queue; and repairs that the radio has
-/// made automatically. Each case is one row of the table below.
+/// Problems of the head unit around a node, with playback, recordings and the queue. Repairs that the radio has made
+/// automatically are also here. Each case is one row of the table below.
 public enum HeadUnitProblem: Hashable, Sendable {
     /// The player cannot be started, for this cause.
     case cannotStart(String)

@@ -43,7 +43,7 @@ public struct LocalizedText: Sendable {
         return filled + rest
     }
 
-    /// The same text with changed strings. It makes strings from other devices fit to be shown.
+    /// Returns the text with changed strings. Use it to make strings from other devices safe to show.
     public func mapTexts(_ change: (String) -> String) -> LocalizedText {
         var text = self
         text.values = values.map { value in

@@ -37,10 +37,10 @@ public struct NetworkMonitor: Sendable {
 
     /// The cause of an outage, and its source.
     private enum Outage: Hashable, Sendable {
-        /// The radio has reported it. It ends when the radio reports its end.
+        /// The radio has reported the outage, and will report its end.
         case reported(NetworkError)
-        /// It is inferred, since all peers were lost at once. The radio is queried and may report a cause. The outage
-        /// also ends when a peer is linked, and when the radio has not answered for long enough.
+        /// The outage is inferred, since all peers were lost at once. The radio is queried and may report a cause. The
+        /// outage also ends when a peer is linked, and when the radio has not answered for long enough.
         case inferred(since: MeshInstant)
     }
 

@@ -2,7 +2,7 @@
 
 import MeshProtocol
 
-/// Something to tell a person: what happened, what it means for them, and what to do.
+/// A notice to a person: what happened, what it means for them, and what to do.
 public struct Notice: Hashable, Sendable, Codable {
     /// The later text of a notice, if nothing has cleared it by then.
     public struct FollowUp: Hashable, Sendable {

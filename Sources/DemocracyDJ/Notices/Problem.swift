@@ -2,8 +2,8 @@
 
 import MeshProtocol
 
-/// A problem that people are told of: one row of the table in `NetworkError.problem`. A new one is a case and its row
-/// there, and a line where it is raised.
+/// A problem that is shown to people: one row of the table in `NetworkError.problem`. For a new problem, add a case and
+/// its row there, and raise it.
 public struct Problem: Sendable {
     /// How long a problem is shown.
     public enum Severity: Hashable, Sendable {
@@ -11,7 +11,7 @@ public struct Problem: Sendable {
         case passes
         /// Until it is cleared. It keeps people from the music or from voting.
         case stays
-        /// Like `stays`, and this node's own radio is what has failed.
+        /// Like `stays`, for a failure of this node's own radio.
         case outage
     }
 

@@ -5,13 +5,14 @@ import MeshProtocol
 /// The recent states of a guest or a host.
 ///
 /// A guest that moves to another relay names the state that it has, and uses the old route until the new one is up. The
-/// first changes from the new relay build on that state and not on what has arrived since. Relays gather changes in
+/// first changes from the new relay build on that state, not on later states of the guest. Relays gather changes in
 /// different ways, so the new relay may never have the state in between. A full state that the host sends on request
 /// may also lie between two states of a relay, and the relay continues from the earlier one.
 ///
 /// A host keeps its own recent states. A guest that returns with one of them gets only the changes since.
 struct RecentStates: Hashable, Sendable {
-    /// A class, since a step keeps the state before it. Otherwise each change would copy a list of sixteen states.
+    /// This is a class, because a step keeps the state before it, and a copy of a struct would copy a list of sixteen
+    /// states with each change.
     private final class Entry: Hashable, Sendable {
         let state: HostSnapshot
         /// The time at which its `elapsed` was right.

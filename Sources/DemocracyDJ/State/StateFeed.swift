@@ -142,7 +142,7 @@ public struct StateFeed: Sendable {
             guests[index].cover = piece
             return catchUp(index)
         case .wholeRequested(let id):
-            // A full state that is under way is the answer.
+            // If a full state is under way, it answers the request.
             guard let index = places[id], guests[index].underWay != .whole else {
                 return []
             }
@@ -259,7 +259,7 @@ public struct StateFeed: Sendable {
         return guests.indices.filter { guests[$0].service != .byRelay || due.contains($0) }
     }
 
-    /// Sends a heartbeat, unless an update is under way, which tells the guest more.
+    /// Sends a heartbeat, unless an update is under way, which contains the revision too.
     private mutating func sendHeartbeat(_ index: Int) -> [Action] {
         let guest = guests[index]
         guard guest.underWay == .nothing, guest.service == .byRelay || isCurrent(guest.sent) else { return [] }

@@ -14,7 +14,7 @@ extension StateName {
 }
 
 extension MeshMessage {
-    /// How relays forward this update to others; nil for a message to a single guest.
+    /// The kind of this update for relays, which forward it. Nil for a message to a single guest.
     public var sharing: SharedState? {
         switch self {
         case .stateUpdate(let state): SharedState(.whole, to: StateName(of: state))

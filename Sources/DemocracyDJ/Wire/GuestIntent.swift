@@ -48,7 +48,7 @@ public enum GuestIntent: Hashable, Sendable {
         }
     }
 
-    /// Whether it only makes sense now. Such an intent is not kept until a snapshot shows it.
+    /// Whether the intent is useless later. Such an intent is not kept until a snapshot shows it.
     public var isOfTheMoment: Bool { makesVote == nil }
 }
 

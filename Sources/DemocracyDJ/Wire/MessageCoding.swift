@@ -58,7 +58,7 @@ extension MeshMessage {
                 elapsed: wire.hasElapsed ? DJLimits.seconds(wire.elapsed) : nil)
         case .snapshotRequest: self = .stateRequest
         case .search(let wire):
-            // This version has nothing on a shelf that it does not know.
+            // A shelf that this version does not know is empty.
             guard let shelf = SongQuery.Shelf(wire.shelf) else { return nil }
             let query = SongQuery(wire.words, on: shelf, from: Int(wire.from))
             let request = SearchRequest(number: wire.number, query: query, asksForState: wire.snapshot)

@@ -13,7 +13,7 @@ import MeshProtocol
 struct PeerTable {
     /// In the order of their numbers: first identifiers of 16 bytes, then identifiers that are other text.
     private(set) var all: [Peer.ID]
-    /// The first ones, 16 bytes each.
+    /// The identifiers of 16 bytes, one after the other.
     private(set) var bytes: Data
     private let numbers: [Peer.ID: UInt32]
 

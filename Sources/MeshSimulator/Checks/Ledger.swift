@@ -97,7 +97,8 @@ struct Ledger {
             let known = batch.forgotten.contains(key) ? nil : before.remembered[key]?.conversation
             let last = heard[stream] ?? (known?.theirEpoch == receipt.epoch ? known?.accepted : nil)
             heard[stream] = receipt.number
-            // A sender may repeat what the receiver has forgotten, and the other way round.
+            // A sender may repeat messages that the receiver has forgotten, and a receiver may have messages that the
+            // sender has forgotten.
             let isForgotten = gone.contains(stream) || lost[stream] != nil
             let isExcused = isForgotten || losers.contains(peer) || losers.contains(node)
             if let last, receipt.number <= last {

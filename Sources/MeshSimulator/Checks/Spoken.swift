@@ -12,9 +12,9 @@ struct Spoken {
     }
 
     private var open: [Peer.ID: [GuestIntent]] = [:]
-    /// How many messages a guest has sent about a song.
+    /// The number of messages that a guest has sent about a song.
     private var counts: [Subject: Int] = [:]
-    /// Messages of people who have left since. A person who comes back knows nothing of them.
+    /// Messages of people who have left since. A person who comes back does not know these messages.
     private var leftBehind: Set<Subject> = []
 
     /// All of them, in a fixed order.

@@ -56,14 +56,15 @@ struct Story {
     private var skipIsWanted = false
 
     private(set) var lastShown: StateVersion?
-    /// The states that the host has shown, when, and whether its disk had them. A version has several if a run has the
-    /// epoch of an earlier one that was lost with its disk.
+    /// The states that the host has shown, each with its time and whether the host's disk had it. A version has several
+    /// if a run has the epoch of an earlier one that was lost with its disk.
     private var shown: [StateVersion: [(state: HostSnapshot, at: Duration, isKept: Bool)]] = [:]
-    /// Since when each song is queued or plays without interruption.
+    /// The time since which each song is queued or plays without interruption.
     private var queuedSince: [Song.ID: Duration] = [:]
-    /// Wishes of guests without an answer, and since when.
+    /// Wishes of guests without an answer, and the time since which they wait.
     private var wishedSince: [Wisher: Duration] = [:]
-    /// Wishes that were shown as ended, and since when. A power cut may undo the end, and the wish then waits as before.
+    /// Wishes that were shown as ended, and the time of that. A power cut may undo the end, and the wish then waits as
+    /// before.
     private var answeredSince: [Wisher: Duration] = [:]
     /// When a guest's last message about a song was stored by the host.
     private var heardAt: [Wisher: Duration] = [:]
@@ -144,7 +145,7 @@ struct Story {
         if node == 0 { queuedSince = [:] }
     }
 
-    /// A run of a guest begins. Its disk has wishes for these songs.
+    /// A run of a guest begins. The guest's disk has wishes for these songs.
     mutating func guestStarts(_ guest: Peer.ID, wishing songs: [Song.ID]) {
         for wisher in songs.map({ Wisher(guest: guest, song: $0) }) {
             wishedSince[wisher] = answeredSince[wisher] ?? wishedSince[wisher]
@@ -205,13 +206,14 @@ struct Story {
 
     /// A browser has sent a message. Returns the number of its messages about the song.
     mutating func said(_ intent: GuestIntent, by guest: Peer.ID) -> Int {
-        // Other votes may complete the majority after this one is on no disk any more.
+        // Other votes may complete the majority after this vote was removed from all disks.
         if case .skip = intent { skipIsWanted = true }
         return spoken.add(intent, by: guest)
     }
 
-    /// A browser's message is acknowledged as stored. Unless something came in between, the host's disk shows it. A
-    /// song that was voted for, skipped and started again in one step leaves nothing to write; `turns` shows that.
+    /// A browser's message is acknowledged as stored. The host's disk shows it, unless another command has changed the
+    /// song since. A song that was voted for, skipped and started again in one step leaves nothing to write; `turns`
+    /// shows that.
     mutating func acknowledged(
         _ intent: GuestIntent, of guest: Peer.ID, at said: Duration, count: Int, isRejected: Bool, _ disk: HostRecord?,
         turns: Int?, now: Duration
@@ -245,7 +247,7 @@ struct Story {
         case (.confirmed, .vote), (.confirmed, .takeBack):
             if hasVote != (kind == .vote) { return (.falseAnswer, "\(kind) of \(song) is confirmed, and not shown") }
             // With two bearers, neither knows the last wish on the other. A guest also cannot know more than the host,
-            // which may restart without what no disk has.
+            // which may restart without results that are on no disk.
             if !shared.contains(guest), let snapshot, let shown = shown[StateVersion(snapshot)]?.first, shown.isKept {
                 told[wisher] = (kind, shown.at)
             }

@@ -79,7 +79,7 @@ extension World {
         }
     }
 
-    /// What a browser still lacks, in words. Nil if it lacks nothing.
+    /// Describes the data that a browser still lacks. Nil if it lacks nothing.
     func whatIsMissing(_ browser: SimulatedBrowser) -> String? {
         let isLinked = browser.guest?.link.flatMap { browserLinks[$0] }?.isOver == false
         if nodes[0].disk.host?.banned.contains(browser.peer.id) == true {

@@ -75,7 +75,7 @@ extension World {
     mutating func checkGivenUp(_ node: Int, _ place: SimulatedLink) {
         guard silent == node else { return }
         silent = nil
-        // It may have been a link in a circuit.
+        // In a world with relays, it may have been a link in a circuit.
         guard scenario.reach == nil else { return }
         let channel = channels[place.channel]
         guard channel.isHonest, !channel.isDisturbed, !channel.isBroken, nodes[0].core != nil, !nodes[0].isEnding
@@ -112,8 +112,8 @@ extension World {
         for (guest, intent) in ledger.forgottenIntents(in: batch, of: nodes[0].peer) {
             if let songID = intent.songID { story.heardForgotten(songID, of: guest, at: now) }
         }
-        // During a write nothing else is decided. If the write ends a session, the number of songs that have begun in
-        // it is unknown.
+        // During a write the host decides nothing else. If the write ends a session, the number of songs that have
+        // begun in it is unknown.
         let turns = nodes[0].core?({ $0.app.host?.state.turns }) ?? .max
         for (invariant, what) in story.committed(before, after, intents, turns: turns, at: now) {
             broken(invariant, "Car", what)
@@ -151,7 +151,7 @@ extension World {
         isSettled = true
     }
 
-    /// What is still missing, in words. Empty if nothing is.
+    /// Describes what is still missing. Empty if nothing is.
     func whatIsMissing() -> String {
         guard let host = nodes[0].core, !nodes[0].isEnding else { return "the host is down" }
         if nodes[0].writing != nil { return "the host is writing" }

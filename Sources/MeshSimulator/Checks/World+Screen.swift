@@ -77,7 +77,7 @@ extension World {
         }
         if !story.hasShown(snapshot) { broken(.wrongState, nodes[node].name, "state \(snapshot.revision)") }
         // The first state on a link is not older than the link. With relays, a link begins with the last full state,
-        // which may be older. The changes come with it, so no guest sees the old one (docs/protocol.md).
+        // which may be older. The later changes come with it, so no guest sees the old state (`docs/protocol.md`).
         if !nodes[node].screen.isCurrent {
             let least = hostState(atOpeningOfLinkOf: node)
             if scenario.reach == nil {

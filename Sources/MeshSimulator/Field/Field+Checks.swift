@@ -6,8 +6,8 @@ import MeshProtocol
 // The results of a field: the parent of each node, and whether every vote counts once.
 
 extension Field {
-    /// The node that this one has dialled and is linked to. Nil without one, or if one of the two cannot hear the
-    /// other.
+    /// The node that this one has dialled and is linked to. Nil without such a node, or if one of the two cannot hear
+    /// the other.
     func parent(of node: Int) -> Int? {
         for link in nodes[node].links {
             let ends = links[link].ends

@@ -242,7 +242,7 @@ extension Field {
         pull()
     }
 
-    /// A node closes its end. The other end learns it after the last data.
+    /// A node closes its end. The other end learns of the end after the last data.
     mutating func shuts(_ link: Int, _ end: Int) {
         guard !links[link].ends[end].isClosed else { return }
         if !links[link].ends[end].queue.isEmpty, !links[link].isFading {

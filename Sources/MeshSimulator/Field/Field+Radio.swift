@@ -50,7 +50,7 @@ extension Field {
         pull()
     }
 
-    /// What a node that scans hears of another one. Nil if it hears nothing.
+    /// The scan result that a scanning node gets of another node. Nil if it hears nothing.
     func heard(_ other: Int, by node: Int, _ scan: Int) -> NodeCore.Event? {
         guard nodes[node].scan == scan, advertises(other), let signal = signal(node, other) else { return nil }
         return nodes[other].advertisement.heard(rssi: signal)

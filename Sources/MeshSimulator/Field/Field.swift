@@ -15,7 +15,7 @@ struct Field {
 
     var random: SeededGenerator
     private(set) var now = 0
-    /// The same time, in the form that nodes get.
+    /// The virtual time in the form that nodes get.
     private(set) var instant: MeshInstant = .zero
     var agenda = FieldAgenda()
     var nodes: [FieldNode] = []
@@ -39,9 +39,9 @@ struct Field {
     var windows = 0
     var opened = 0
     var tally = FieldTally()
-    /// The checked signatures of the host. Otherwise each node would check them.
+    /// The checked signatures of the host. Without this cache, each node would check them.
     let checked = CheckedSignatures()
-    /// The decoded messages. Otherwise each node would decode them.
+    /// The decoded messages. Without this cache, each node would decode them.
     let reading = SharedReading()
 
     init(_ scenario: FieldScenario, threads: Int = 1, log: ((String) -> Void)? = nil) {

@@ -35,7 +35,7 @@ struct FieldLink {
 
     /// The dial that has opened the link.
     let dial: Int
-    /// The nodes of both ends. Most code that reads a link needs these.
+    /// The nodes of both ends. Most code that reads a link needs these properties.
     let central: Int
     let peripheral: Int
     var ends: [End]
@@ -93,7 +93,7 @@ enum FieldAir {
     static let unit = 1_250
     /// From a dial's last packet to the first connection event.
     static let firstEvent = 3_750
-    /// Connection events from there until both ends have a channel.
+    /// Connection events from the first one until both ends have a channel.
     static let eventsToChannel = 4
     /// Connection events between the announcement and the change of an interval.
     static let eventsToChange = 6

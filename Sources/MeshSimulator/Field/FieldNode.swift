@@ -15,7 +15,7 @@ struct FieldNode {
         var link: Int?
     }
 
-    /// A host's state, and how many of its guests have seen it or a later one.
+    /// A host's state, and the number of its guests that have seen this state or a later one.
     struct Shown {
         let at: Int
         var seenBy = 0
@@ -36,7 +36,7 @@ struct FieldNode {
     var writing: StoreBatch?
     /// The time of its next tick on the agenda.
     var timer = Int.max
-    /// Its turn that was asked in advance, and the last entry of the agenda that it has decided this way.
+    /// Its turn, which decides in advance, and the last entry of the agenda that was decided this way.
     var turn: NodeTurn?
     var settled = 0
     /// The last window with an event of this node.
@@ -60,7 +60,7 @@ struct FieldNode {
     /// When a link last opened or closed. It advertises fast for some time after that.
     var changedAt = 0
     var dials: [Dial] = []
-    /// The nodes that it has heard, and when last.
+    /// The nodes that it has heard, and when it heard each of them last.
     var heard: [Int: Int] = [:]
 
     /// When it first reached each stage.

@@ -64,7 +64,7 @@ public struct FieldTimeline: Hashable, Sendable {
         public var hops: Int
         /// Number of guests.
         public var guests: Int
-        /// Without the stages that none of them has reached.
+        /// Stages that none of them has reached are missing.
         public var stages: [FieldStage: Duration]
     }
 

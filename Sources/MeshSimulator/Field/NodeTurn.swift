@@ -10,7 +10,7 @@ import Synchronization
 final class NodeTurn: @unchecked Sendable {
     enum Question {
         case event(NodeCore.Event)
-        /// Time has passed. Without anything due, the node is not asked.
+        /// Time has passed. A node without a due event is not asked.
         case tick
     }
 
@@ -37,7 +37,7 @@ final class NodeTurn: @unchecked Sendable {
         state.store(State.open, ordering: .releasing)
     }
 
-    /// Decides, unless another thread does or has. Returns whether this call decided.
+    /// Decides, unless another thread is deciding or has decided. Returns whether this call decided.
     func decide() -> Bool {
         let claim = state.compareExchange(
             expected: State.open, desired: State.taken, ordering: .acquiringAndReleasing)

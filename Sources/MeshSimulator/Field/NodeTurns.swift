@@ -105,7 +105,8 @@ private final class Board: Sendable {
         helper.isAsleep.store(true, ordering: .sequentiallyConsistent)
         let isNeeded =
             hasEnded.load(ordering: .sequentiallyConsistent) || left.load(ordering: .sequentiallyConsistent) > 1
-        // If another thread has found it asleep in between, it signals the alarm, which must be waited for.
+        // If another thread has found the helper asleep since, that thread signals the alarm, and the helper must wait
+        // for it.
         if isNeeded, helper.isAsleep.exchange(false, ordering: .sequentiallyConsistent) { return }
         helper.alarm.wait()
     }

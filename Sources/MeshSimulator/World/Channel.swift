@@ -20,14 +20,14 @@ struct Channel {
         var isClosed = false
         /// The node's number of the link.
         var link: MeshCore.LinkID = 0
-        /// It is about to look for data to send.
+        /// The node is about to look for data to send.
         var willPull = false
         /// The guest's dial that opened the channel.
         var dial = 0
 
         // SDUs that this end has sent.
         var underway: [[UInt8]] = []
-        /// Arrival time of the last of them.
+        /// Arrival time of the last SDU in transit.
         var lastArrival: Duration = .zero
         /// Nothing that it sends arrives.
         var isDead = false

@@ -20,7 +20,7 @@ enum Event {
     /// One end of a channel learns that it is open, or that it is closed.
     case opens(channel: Int, end: Int)
     case closes(channel: Int, end: Int)
-    /// An SDU of this end arrives at the other.
+    /// An SDU of this end arrives at the other end.
     case arrives(channel: Int, from: Int)
     /// A node can send.
     case pulls(channel: Int, end: Int)

@@ -6,7 +6,7 @@ import NodeCore
 
 /// A passenger's browser: its page, which keeps taps until the host has them, and its guest in the host's process.
 struct SimulatedBrowser {
-    /// A guest by radio may have the same key.
+    /// The peer of the guest. A guest by radio may have the same key.
     let peer: Peer
     /// Its name in the log.
     let name: String

@@ -25,7 +25,7 @@ struct SimulatedNode {
     var hasAdapter = true
     /// The latest link of its former lives.
     var lastLink: MeshCore.LinkID = 0
-    /// How far its clock is ahead of the world's. It begins at zero with each life, and jumps.
+    /// The time by which its clock is ahead of the world's clock. It begins at zero with each life, and jumps.
     var clockLead: Duration = .zero
 
     // State that ends with its life.
@@ -92,7 +92,7 @@ struct SimulatedLink {
 
 /// What the people at a node saw in its present life.
 struct Screen {
-    /// Notices by code, and since when each is shown.
+    /// Notices by code, and the time since which each is shown.
     var notices: [String: (notice: Notice, since: Duration)] = [:]
     var snapshot: HostSnapshot?
     /// The snapshot came over the present link.

@@ -48,7 +48,7 @@ extension World {
             return
         }
         if !isQuiet, random.chance(scenario.failingDials) {
-            // Half of them fail at once, and half of them hang.
+            // Half of the failing dials fail at once, and the other half hang.
             let time = random.chance(50) ? 0...100 : 500...4_000
             schedule(.dialFails(node: node, life: life, dial: dial), after: random.time(time))
             return
@@ -131,7 +131,7 @@ extension World {
             return
         }
         if let node = receiver.node, mayRead(node, receiver.link) == false {
-            // The other end notices the silence, but only this end knows that it caused it.
+            // The other end notices the silence, but only this end knows that it has caused the silence.
             channels[channel].isDisturbed = true
             nodes[node].unread.append((channel, from))
             return

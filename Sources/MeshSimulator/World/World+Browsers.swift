@@ -7,7 +7,7 @@ import NodeCore
 /// Passengers with browsers: their pages, and the work of the host's process for them, as in `Dashboard`. Their guests
 /// are the product's own `WebGuest`, and the node treats their links as in the product.
 extension World {
-    /// How long a tap waits until the node has it on its disk, and the most waiting taps of a guest, as in
+    /// How long a tap waits until the node has it on its disk, and the maximum number of waiting taps of a guest, as in
     /// `DashboardLimits`.
     private static let tapTime: Duration = .seconds(5)
     private static let waitingTaps = 64

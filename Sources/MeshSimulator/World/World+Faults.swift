@@ -79,7 +79,7 @@ extension World {
         trace("channel \(channel) carries nothing from end \(from)")
         channels[channel].ends[from].isDead = true
         channels[channel].isDisturbed = true
-        // Sometimes for less time than it takes to be noticed, sometimes permanently.
+        // The fault lasts for less time than it takes to be noticed, or longer, or permanently.
         guard random.chance(60) else { return }
         schedule(.directionReturns(channel: channel, from: from), after: random.time(100...4_000))
     }

@@ -28,7 +28,7 @@ extension World {
         if !nodes[node].hasAdapter { loseRadio(node) }
     }
 
-    /// Kills a node. Its current write may or may not be on its disk.
+    /// Kills a node. The node's current write may or may not be on its disk.
     mutating func kill(_ node: Int, losingStore: Bool = false) {
         guard nodes[node].core != nil else { return }
         trace(node, losingStore ? "is killed, and its store is lost" : "is killed")
@@ -263,7 +263,7 @@ extension World {
     /// A write is on disk, whether its node still runs or not.
     mutating func commit(_ batch: StoreBatch, _ node: Int) {
         let before = nodes[node].disk.host
-        // First, since a disk that has another reference is copied on a write.
+        // Remove the reference first, since a disk with another reference is copied on a write.
         let findings = ledger.commit(batch, of: nodes[node].peer, before: nodes[node].disk) {
             [nodes, peers = story.peers] peer in
             peers.firstIndex(of: peer).map { nodes[$0].disk }

@@ -25,7 +25,7 @@ extension World {
         let song = anySong()
         for _ in 0..<count {
             let input = anyWish(random.chance(70) ? song : anySong())
-            // At once, or one after another.
+            // The inputs come at once, or one after another.
             schedule(.says(node: guest, input), after: random.chance(50) ? .zero : random.time(0...2_000))
         }
     }

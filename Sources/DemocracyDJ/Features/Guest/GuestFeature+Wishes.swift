@@ -97,7 +97,7 @@ extension GuestFeature {
         if overtaken.count == 1 { state.overtaken[songID] = nil }
     }
 
-    /// Counts a failed message about such a song, for which no acknowledgement will come.
+    /// Counts a failed message about such a song. No acknowledgement of this message will arrive.
     private mutating func mayHaveCome(_ intent: GuestIntent) {
         guard let songID = intent.songID, var overtaken = state.overtaken[songID] else { return }
         overtaken.count = max(0, overtaken.count - 1)
@@ -198,8 +198,8 @@ extension GuestFeature {
         return effects.reversed()
     }
 
-    /// A restarted host may have lost what it had. Delivered votes that it does not show are sent once more, and the
-    /// outbox still has the undelivered ones. A suggestion is not repeated: it was most likely accepted, and would
+    /// A restarted host may have lost wishes. Delivered votes that the host does not show are sent once more, and the
+    /// outbox still has the undelivered votes. A suggestion is not repeated: it was most likely accepted, and would
     /// count twice.
     mutating func repeatWishes(by snapshot: HostSnapshot) -> [Effect] {
         let confirmed = clearShown(by: snapshot)

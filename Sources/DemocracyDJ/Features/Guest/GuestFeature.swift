@@ -26,10 +26,10 @@ public struct GuestFeature: Feature {
         /// The guest has stopped waiting for the host that it lost.
         case gaveUp
         /// A relay brings the state over the link that has just come up. The state may be old. With `continues` the
-        /// relay sends what follows the states that came over earlier links.
+        /// relay sends the changes after the states that came over earlier links.
         case isServedByRelay(continues: Bool = false)
-        /// The guest has named its state to the host on the link that has just come up, and the host may send what
-        /// follows it.
+        /// The guest has named its state to the host on the link that has just come up, and the host may send the
+        /// changes after this state.
         case mayGoOn
         /// The node has forgotten the key of a host; the argument is the head of its identifier. The same host may
         /// return with another key.
@@ -81,7 +81,7 @@ public struct GuestFeature: Feature {
         }
     }
 
-    /// What a guest behind a relay knows of the host's present state.
+    /// The knowledge of a guest behind a relay about the host's present state.
     public enum Present: Hashable, Sendable {
         /// The host reports it with its first heartbeat on the link.
         case awaited
@@ -94,8 +94,8 @@ public struct GuestFeature: Feature {
             return update.epoch == epoch && update.revision >= revision
         }
 
-        /// Whether a state belongs to another run than the host's present one. A relay can still have what an earlier
-        /// run has signed.
+        /// Whether a state belongs to another run than the host's present one. A relay can still have a state that an
+        /// earlier run has signed.
         func isOtherRun(_ update: HostSnapshot) -> Bool {
             if case .told(let epoch, _) = self { update.epoch != epoch } else { false }
         }
@@ -103,8 +103,8 @@ public struct GuestFeature: Feature {
 
     /// Everything that a guest knows.
     public struct State: Hashable, Sendable {
-        /// Messages still under way about songs for which the guest wants nothing any more. The next wish for such a
-        /// song follows them.
+        /// Messages still under way about songs for which the guest wants nothing any more. The messages of the next
+        /// wish for such a song come after these.
         public var overtaken: [Song.ID: Overtaken] = [:]
         /// The connection to its host.
         public var connectionStatus = ConnectionStatus.choosing
@@ -369,7 +369,7 @@ public struct GuestFeature: Feature {
             if let reason = results.refused { return [.notice(Notice(.searchRefused(search.query.words, reason)))] }
             state.search?.found = results.found.songs
             return [.showResults(results.found, for: search.query)]
-        // Messages that only guests send mean nothing here.
+        // Ignore messages that only guests send.
         case .intent, .stateRequest, .search, .coverRequest, .coverPiece: return []
         }
     }
@@ -396,7 +396,7 @@ public struct GuestFeature: Feature {
             return []
         }
         if let snapshot {
-            // A late change that is older than the state tells nothing new.
+            // A late change that is older than the state is useless.
             if (change.epoch, change.revision) <= (snapshot.epoch, snapshot.revision) { return [] }
         }
         return [askForWhole(host)]
@@ -425,8 +425,8 @@ public struct GuestFeature: Feature {
         // This heartbeat was under way for longer than a state that a relay has brought.
         if state.isCurrent, snapshot.epoch == epoch, revision < snapshot.revision { return [] }
         guard state.isWaitingForWhole else { return [askForWhole(host)] }
-        // A host sends no heartbeat to a guest while an update for it is under way. The first one may have crossed the
-        // request. After a second one the requested state is not under way.
+        // A host sends no heartbeat to a guest while an update for it is under way. The first heartbeat may have
+        // crossed the request. A second heartbeat shows that the requested state is not under way.
         guard state.isToldInVain else {
             state.isToldInVain = true
             return []
@@ -457,7 +457,7 @@ public struct GuestFeature: Feature {
         if state.present?.isOtherRun(update) == true { return [] }
         recent.append(update, at: state.sampledAt)
         // A relay continues from a state behind the one that the host itself has sent. Later changes of the relay may
-        // pass it.
+        // result in a newer state.
         if state.isCurrent, let snapshot = state.hostSnapshot, update.epoch == snapshot.epoch,
             !update.supersedes(snapshot)
         {

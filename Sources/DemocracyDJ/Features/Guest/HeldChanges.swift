@@ -10,7 +10,7 @@ public struct HeldChanges: Hashable, Sendable {
     public init() {}
 
     /// Adds a change. At the limits `DJLimits.heldChanges` and `heldChangeBytes` all earlier changes are dropped: the
-    /// guest would have to ask again for what follows them in any case.
+    /// guest would have to ask again for the later changes in any case.
     mutating func hold(_ change: HostChange) {
         let size = MeshMessage.stateChange(change).encoded.count
         if changes.count == DJLimits.heldChanges || byteCount + size > DJLimits.heldChangeBytes { self = Self() }

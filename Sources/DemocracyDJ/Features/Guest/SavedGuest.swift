@@ -2,7 +2,7 @@
 
 import MeshProtocol
 
-/// What a guest keeps across restarts.
+/// The state that a guest keeps across restarts.
 public struct SavedGuest: Hashable, Sendable {
     /// A wish that no snapshot has shown yet.
     public struct Item: Hashable, Sendable {
@@ -73,7 +73,7 @@ extension GuestFeature {
             var wish = Wish(item.kind, item.songID)
             wish.host = item.meantFor
             wish.undelivered = undelivered.count { wish.isAbout($0) }
-            // The outbox may have had no room for it.
+            // The outbox may have had no room for the wish.
             guard item.handedTo != nil, item.handedTo == saved.known?.id else {
                 wish.needsDelivery = wish.undelivered > 0
                 return wish

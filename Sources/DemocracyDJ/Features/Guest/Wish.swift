@@ -90,9 +90,9 @@ public struct Overtaken: Hashable, Sendable {
     /// Number of acknowledgements to expect. With 0, no acknowledgement will come. The messages have then arrived at
     /// the latest when the next message is acknowledged.
     public var count = 0
-    /// At least one of them is a vote or a suggestion.
+    /// At least one of the messages is a vote or a suggestion.
     public var asks = false
-    /// At least one of them takes a vote back.
+    /// At least one of the messages takes a vote back.
     public var takesBack = false
 
     init(count: Int = 0, asks: Bool = false, takesBack: Bool = false) {

@@ -14,7 +14,7 @@ extension HostFeature {
         case .messageReceived(.intent(let intent), from: let peer): return handle(intent, from: peer, now: now)
         case .messageReceived(.stateRequest, from: let peer): return [.send(snapshot, to: peer.id)]
         case .messageReceived(.search(let request), from: let peer): return answer(request, from: peer, now: now)
-        // Messages that only hosts send mean nothing here.
+        // Ignore messages that only hosts send.
         case .messageReceived: return []
         // The next state update replaces one that was not sent.
         case .sendFailed, .messageDelivered, .peerDiscovered, .peerLost, .networkUnavailable, .sessionInvalidated:
@@ -35,7 +35,8 @@ extension HostFeature {
     private mutating func handle(_ intent: GuestIntent, from peer: Peer, now: MeshInstant) -> [Effect] {
         // Messages of a removed guest may still have been under way.
         guard !state.banned.contains(peer.id) else { return [] }
-        // Only the guest learns this. A report to the person would let a flood fill the screen.
+        // Only the guest learns this. Rejected wishes are not reported to the person, since a flood of them would fill
+        // the screen.
         guard mayWish(peer.id, now: now) else { return [.reject(intent, .tooFast, to: peer.id)] }
         let rejection: RejectionReason?
         switch intent {
@@ -48,7 +49,7 @@ extension HostFeature {
         switch rejection {
         case nil:
             return [.report(intent, from: peer, rejected: nil)] + (skipIfWanted(now: now) ?? changed(now: now))
-        // The state already is what the guest wants. The guest asked because it has not seen that state.
+        // The state already has the guest's wish. The guest has sent it because it has not seen that state.
         case .alreadyVoted, .notVoted:
             return [.report(intent, from: peer, rejected: rejection), .send(snapshot, to: peer.id)]
         case .some(let reason):

@@ -192,8 +192,8 @@ extension HostFeature {
 
     // MARK: The library
 
-    /// Replaces the library. Songs that it lacks leave the queue. A host that was silent for lack of songs starts to
-    /// play.
+    /// Replaces the library. Songs that the library lacks leave the queue. A host that was silent for lack of songs
+    /// starts to play.
     mutating func take(_ library: SongLibrary, now: MeshInstant) -> [Effect] {
         let before = state
         self.library = library

@@ -193,11 +193,11 @@ public struct HostFeature: Feature {
     public let fairness: Fairness
     /// Whether a player reports the end of a song. Otherwise the song's length decides.
     public let hasPlayer: Bool
-    /// Whether songs for an empty queue come in an order of their own, different in each run, instead of the library's.
+    /// Whether songs for an empty queue come in a random order, different in each run, instead of the library's order.
     public internal(set) var shuffles: Bool
     /// Everything that the host knows.
     public internal(set) var state: State
-    /// The wish rate of each guest. It outlives the link, so reconnecting does not reset the limit.
+    /// The wish rate of each guest. The rate outlives the guest's link, so reconnecting does not reset the limit.
     var wishes: [Peer.ID: RateLimit] = [:]
     /// Number of the library's songs that a session starts with in its queue.
     private var opens = DJLimits.openingSongs

@@ -28,7 +28,7 @@ public struct QueuedSong: Hashable, Sendable {
 struct PlayOrder {
     /// The peer that asked for the last songs, and how many of its songs have played in a row.
     private var run: (asker: Peer.ID, songs: Int)?
-    /// The host. Its songs never count as taking a turn from a guest.
+    /// The host. The driver's songs never count as taking a turn from a guest.
     private let host: Peer.ID
     private let songsInARow: Int?
 

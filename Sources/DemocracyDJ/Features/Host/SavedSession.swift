@@ -2,7 +2,7 @@
 
 import MeshProtocol
 
-/// What a host keeps across restarts within the same session.
+/// The state that a host keeps across restarts within the same session.
 public struct SavedSession: Hashable, Sendable {
     /// A queued or playing song, by its identifier. The library has the rest.
     public struct Item: Hashable, Sendable {

@@ -40,9 +40,9 @@ public struct Steering: Hashable, Sendable {
         case ban(name: String)
     }
 
-    /// What can be undone; nil for nothing.
+    /// The step that can be undone; nil if there is none.
     public var undo: Undo?
-    /// Counts the driver's steps. It distinguishes a new step from an earlier one that is on offer again.
+    /// Counts the driver's steps. This number distinguishes a new step from an earlier one that can be undone again.
     public var steps: Int
     /// Whether there is a song before the present one.
     public var canGoBack: Bool
