@@ -12,8 +12,8 @@ public enum RadioLimits {
     public static let advertisingRenewal: Duration = .seconds(10)
     /// Attempts at a registration that bluetoothd fails without a reason. `registerPause` is the time between them.
     public static let registerTries = 3
-    /// Time to wait for a registration after its adapter has gone off. Not less: bluetoothd 5.66 crashes if an
-    /// advertisement is removed just before its registration is answered (once in 150 times in the lab).
+    /// Time to wait for a registration after its adapter has gone off. A shorter time is dangerous: bluetoothd 5.66
+    /// crashes if an advertisement is removed just before its registration is answered (once in 150 times in the lab).
     public static let registerGrace: Duration = .milliseconds(500)
     /// Pause between two attempts to register an advertisement.
     public static let registerPause: Duration = .milliseconds(200)
@@ -29,7 +29,7 @@ public enum RadioLimits {
     /// A scan without a result restarts after this time. A host nearby is heard within about 30 ms. The pause doubles
     /// each time, since most likely no host is there.
     public static let firstRescan: Duration = .milliseconds(400)
-    /// The longest pause between two such scans: half of the pause that bluetoothd makes.
+    /// The longest pause between two scans without a result: half of the pause that bluetoothd makes.
     public static let slowestRescan: Duration = .seconds(5)
     /// A scan with results restarts if it hears nothing for this time: twice the time after which bluetoothd restarts
     /// it and reports all hosts again.
@@ -65,8 +65,9 @@ public enum RadioLimits {
     /// Maximum number of links without any channel so far. If there are more, the oldest end. The smallest controllers
     /// take eight links.
     public static let emptyLinks = 3
-    /// Time that such a link is kept even if there are too many. Guests that link at once open their channels one after
-    /// another, which takes seconds on a busy device, and bluetoothd takes two more seconds to end a link.
+    /// Time that a link without a channel is kept even if there are too many. Guests that link at once open their
+    /// channels one after another, which takes seconds on a busy device, and bluetoothd takes two more seconds to end a
+    /// link.
     public static let firstChannel: Duration = .seconds(5)
 
     // MARK: Queues
@@ -208,7 +209,8 @@ public enum RadioLimits {
     /// A larger SDU to the host, in bytes, counts as a person's data: a vote has 26 bytes, an acknowledgement 22, a
     /// ping 19.
     public static let idleBytesToHost = 24
-    /// The same for SDUs from the host: the change that a vote causes has 45 bytes, a heartbeat 33.
+    /// A larger SDU from the host, in bytes, counts as data that a person caused: the change that a vote causes has 45
+    /// bytes, a heartbeat 33.
     public static let idleBytesFromHost = 40
     /// Supervision timeout of a tuned link, in units of 10 ms: 720 ms. With the kernel's 420 ms, about 3 % of the
     /// connections on real air were dropped in one report, with 720 ms none.

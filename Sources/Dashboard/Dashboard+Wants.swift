@@ -126,7 +126,7 @@ extension Dashboard {
     /// nil if the node has stored it or has ended.
     private func isDone() async -> Refusal? {
         await settled(nil, 0) { number in
-            // Outside the feed, because the feed must not wait for the disk.
+            // This waits outside the feed, because the feed must not wait for the disk.
             feed.put { node in
                 Task {
                     _ = await node.answers()
@@ -220,7 +220,7 @@ extension Dashboard {
         return secret
     }
 
-    /// What a browser stores for its guest.
+    /// The data that a browser stores for its guest.
     struct Joined: Sendable {
         var session: String
         /// An access for this guest alone, if it joined with the PIN or an invitation.

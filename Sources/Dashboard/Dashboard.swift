@@ -100,9 +100,9 @@ public actor Dashboard: Service {
 
     // MARK: Listening
 
-    /// Starts to listen. Returns the URL to open, with its token if it needs one. Returns nil if there is no dashboard,
-    /// or if the address is not available yet: then `run` tries again. Throws a `SetupProblem` if the address can never
-    /// work.
+    /// Starts to listen. Returns the URL to open, with a token if the page requires one. Returns nil if there is no
+    /// dashboard, or if the address is not available yet: then `run` tries again. Throws a `SetupProblem` if the
+    /// address can never work.
     public func bind() async throws -> String? {
         if let server { return server.url }
         guard case .listen(let host, let port) = address else { return nil }
@@ -245,7 +245,7 @@ public actor Dashboard: Service {
         let watch = NetworkWatch { change.yield() }
         if watch == nil { logger.warning("changes of this device's addresses cannot be followed") }
         networkChange = change
-        // Covers changes since it started to listen.
+        // This also covers changes since the page began to listen.
         change.yield()
         var told = true
         for await _ in changes {

@@ -57,8 +57,8 @@ public enum DashboardLimits {
     static let driverStreamsPerAddress = 16
     /// The pause between two views of a stream. Twenty a second look immediate; more drain a phone's battery.
     static let viewPause: Duration = .milliseconds(50)
-    /// Viewers with views of their own for which that pause is right. Each further group of this size lengthens it by
-    /// as much.
+    /// Viewers with views of their own for which `viewPause` is right. Each further group of this size adds the same
+    /// pause again.
     static let viewersPerPause = 4
     /// Silence on a stream after which a ping is sent. Phones' routers forget idle connections after a minute or more,
     /// and a client that has gone is noticed within `writeTime` after the ping.
@@ -100,8 +100,8 @@ public enum DashboardLimits {
 
     /// Web guests of a host: as many as its node admits.
     static let webGuests = Limits.vouchedGuests
-    /// The most web guests of one address, as a multiple of the free slots: one address gets 24 of 32, the rest is for
-    /// other phones. Phones behind one router share an address.
+    /// Maximum number of web guests of one address, as a multiple of the free slots: one address gets 24 of 32, the
+    /// rest is for other phones. Phones behind one router share an address.
     static let webGuestShare = 3
     /// How long a web guest without a stream counts as present: a phone that sleeps between two songs.
     static let absence: Duration = .seconds(30)
@@ -120,7 +120,7 @@ public enum DashboardLimits {
     static let driverPicturesAtOnce = 2
     /// Requests for covers that wait for a slot: several phones that show a queue for the first time.
     static let waitingPictures = 64
-    /// How long such a request waits. A phone shows the song without its cover until then.
+    /// How long a request for a cover waits for a slot. A phone shows the song without its cover until then.
     static let pictureWait: Duration = .seconds(3)
     /// Bytes that are written to a connection at a time: a small wait, and few pieces per cover.
     static let pictureChunkBytes = 32 << 10

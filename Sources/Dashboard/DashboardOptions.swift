@@ -10,7 +10,7 @@ public struct DashboardOptions: Sendable {
         case shown(url: String, door: String?, passengers: String?, port: Int)
         /// Whether phones can open the page, if it listens on all networks of the device.
         case reachable(Bool)
-        /// The page cannot listen at this address yet, and why.
+        /// The page cannot listen at this address yet, for this cause.
         case notShown(at: String, cause: String)
     }
 
@@ -24,7 +24,7 @@ public struct DashboardOptions: Sendable {
     public var formerPort: Int?
     /// Whether passengers may join with a browser. For hosts.
     public var webGuests = false
-    /// The most connections at the same time.
+    /// Maximum number of connections at the same time.
     public var connections = DashboardLimits.connections
     /// How long the open pages have to receive the last view when the node has ended.
     public var lastView = DashboardLimits.lastView

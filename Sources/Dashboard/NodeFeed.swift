@@ -33,8 +33,8 @@ final class NodeFeed: Sendable {
         (works, sink) = AsyncStream.makeStream()
     }
 
-    /// Whether commands of people still fit. What the server sends itself, such as a guest that left or has a new name,
-    /// is always accepted: the number of web guests is limited.
+    /// Whether the feed accepts commands of people. It always accepts the server's own events, such as a guest that
+    /// left or has a new name, since the number of web guests is limited.
     var hasRoom: Bool { waiting.withLockedValue { $0 } < DashboardLimits.waitingInputs }
 
     func put(_ input: NodeInput) { put { await $0.send(input) } }

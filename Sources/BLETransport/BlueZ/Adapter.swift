@@ -19,7 +19,7 @@ public struct Adapter: Hashable, Sendable {
     /// Its object path in bluetoothd.
     var path: String { "/org/bluez/\(name)" }
 
-    /// The most adapters of a machine. The kernel lists no more at once.
+    /// Maximum number of adapters. The kernel lists no more at once.
     private static let capacity = 16
 
     /// The machine's adapters. Throws `noAdapter` if the kernel has no Bluetooth.

@@ -38,7 +38,7 @@ extension BlueZBearer {
     private func unregister() async {
         guard let (path, adapter) = registered else { return }
         registered = nil
-        // The registration may be gone already, which is the wanted state.
+        // The registration may be gone already, which is the goal.
         try? await bus?.unregister(path, on: adapter)
     }
 
@@ -73,8 +73,8 @@ extension BlueZBearer {
             if (try? Adapter.find(adapter.name))?.isUp != true { error = explained(error) }
             switch advertisingRoute.failed(error, mayAskKernel: permissions.mayAdminister) {
             case .retry:
-                // If a controller has lost its advertising, the first registration fails on what is left of the old
-                // one.
+                // If a controller has lost its advertising, the first registration fails because of the remains of the
+                // old one.
                 if wasRegistered { wasAdvertisementLost = true }
                 try? await Task.sleep(for: RadioLimits.registerPause)
                 needsRenewal = wantedAdvertisement != nil && !isClosed

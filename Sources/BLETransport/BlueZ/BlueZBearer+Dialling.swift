@@ -58,7 +58,7 @@ extension BlueZBearer {
             outcome = .failure(error)
         }
         dialQueue.done()
-        // Resume a wanted scan. It does no harm when no dial is pending.
+        // Resume a wanted scan, which does no harm while no dial is pending.
         if scanned != nil { try? await discover() }
         return try outcome.get()
     }
@@ -137,8 +137,8 @@ extension BlueZBearer {
     /// Makes a dial again that has waited for `RadioLimits.dialRenewal`.
     private static let renewal: Int32 = EAGAIN
 
-    /// Makes one dial. The kernel would end it after 40 s, and a controller may have lost it, so it is made again
-    /// before that. Cancelling the task closes the socket, which ends the dial at once.
+    /// Makes one dial. The kernel would end the dial after 40 s, and a controller may have lost it, so the dial is made
+    /// again before that. Cancelling the task closes the socket, which ends the dial at once.
     ///
     /// Over a link that is up, the answer may have gone to another channel. The other side then has a channel for this
     /// number and would refuse another dial with it. So this socket stays open, unanswered, while the next dial runs.
@@ -158,7 +158,7 @@ extension BlueZBearer {
         let isLinked = device?.isConnected == true && unansweredDials.count < RadioLimits.linkedDials
         let renewal = Task {
             try await Task.sleep(for: isLinked ? RadioLimits.linkedDialRenewal : RadioLimits.dialRenewal)
-            // Not earlier: a socket that was closed before has another reason.
+            // Only now: a socket that was closed earlier was closed for another reason.
             if dialling === socket { dialling = nil }
             if isLinked, let descriptor = socket.surrender() {
                 unansweredDials.append(PacketSocket(descriptor, poller: poller))

@@ -68,10 +68,10 @@ extension BlueZBearer {
         }
     }
 
-    /// bluetoothd or the adapter is back, and has lost its state.
+    /// bluetoothd or the adapter is back, without its former state.
     private func restore() async throws(BearerError) {
         let there = try Adapter.all().first { $0.name == adapter.name }
-        // Another adapter has replaced it.
+        // Another adapter has replaced the old one.
         if let there, there.address != adapter.address { use(there) }
         // The socket of an adapter that was unplugged ends, and gets no events of the next adapter.
         if linkWatch.socket == nil { watchLinks() }

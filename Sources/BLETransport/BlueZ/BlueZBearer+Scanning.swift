@@ -3,7 +3,7 @@
 import Bearers
 import MeshProtocol
 
-/// All that bluetoothd has reported of a device. It reports only changes.
+/// The data that bluetoothd has reported of a device. It reports only changes.
 struct KnownDevice {
     var address: BearerEndpoint?
     var rssi: Int?
@@ -67,7 +67,7 @@ struct KnownDevice {
     /// Whether a UUID is derived from a name (version 5 of RFC 4122), as those of our services are.
     private static func isNamed(_ uuid: String) -> Bool { uuid.dropFirst(14).first == "5" }
 
-    /// Whether nothing is lost if it is forgotten: it is not linked or bonded, and sends no manufacturer data of ours.
+    /// Whether the device can be forgotten without loss: it is not linked or bonded, and is not a RoadMesh node.
     var isStranger: Bool { payload.isEmpty && !isConnected && !hasBond && reported == nil }
 
     /// Its scan result, if it is heard and advertises the service.
@@ -84,7 +84,7 @@ struct KnownDevice {
 }
 
 extension [String: KnownDevice] {
-    /// Makes room for one more device: at the limit, forgets a stranger. False if every device counts.
+    /// Makes room for one more device: at the limit, forgets a stranger. False if no device can be forgotten.
     mutating func makeRoom(limit: Int = BearerLimits.scanResults) -> Bool {
         guard count >= limit else { return true }
         guard let stranger = first(where: \.value.isStranger)?.key else { return false }
@@ -94,7 +94,7 @@ extension [String: KnownDevice] {
 }
 
 /// Whether bluetoothd's discovery is on for us. Attempts to start it may overlap: an attempt from a time when the
-/// adapter was off fails after the next one has begun, and says nothing about that one.
+/// adapter was off fails after the next one has begun, and does not show whether that one succeeds.
 struct Discovery: Sendable {
     private(set) var isOn = false
     private var attempts = 0
@@ -105,7 +105,7 @@ struct Discovery: Sendable {
         return attempts
     }
 
-    /// Reports a failed attempt. Returns whether discovery is off because of it.
+    /// Reports a failed attempt. Returns whether discovery is off because of this failure.
     mutating func fail(_ attempt: Int) -> Bool {
         guard isOn, attempt == attempts else { return false }
         isOn = false

@@ -4,7 +4,7 @@ import Bearers
 import CBlueZ
 import MeshProtocol
 
-/// How a radio treats the kernel's settings of its adapter.
+/// A radio's policy for the kernel's settings of its adapter.
 public struct AdapterSettingsPolicy: Sendable {
     /// Whether the radio changes the settings.
     public var choice: AdapterSettingsChoice
@@ -76,7 +76,7 @@ extension BlueZBearer {
     }
 
     /// Applies the settings before a dial. The kernel stores the intervals of each device that was dialled once or has
-    /// since requested others, and would use those.
+    /// since requested others, and would use these stored intervals.
     func applySettings(toDialOf peer: BearerEndpoint) {
         applySettings()
         guard settingsPolicy.choice == .set, held.hasShare else { return }
@@ -86,7 +86,7 @@ extension BlueZBearer {
         if held.dialled.count > RadioLimits.dialledPeers { held.dialled.removeFirst() }
     }
 
-    /// A guest reports how soon it found this adapter.
+    /// A guest reports the time that it needed to find this adapter.
     func found(within time: DialTime) {
         guard found.told(time) else { return }
         if foundRecord == nil, !settingsPolicy.folder.isEmpty {
@@ -132,8 +132,8 @@ extension BlueZBearer {
         return held.record
     }
 
-    /// Performs the actions that `decide` returns for what was found, while no other node starts or ends on the
-    /// adapter. `current` becomes the new settings. Returns false if another node is starting or ending.
+    /// Performs the actions that `decide` returns for the current and the recorded settings, while no other node starts
+    /// or ends on the adapter. `current` becomes the new settings. Returns false if another node is starting or ending.
     private func settle(
         _ current: inout AdapterSettings, _ record: SettingsRecord,
         by decide: (SettingsKeeper.Found) -> [SettingsKeeper.Action]

@@ -43,7 +43,7 @@ public actor BlueZBearer: Bearer {
     var lookingAtService: Task<Void, Never>?
     let settingsPolicy: AdapterSettingsPolicy
     var held = HeldSettings()
-    /// How soon guests found this adapter, by their reports, and the record that `doctor` reads.
+    /// The times that guests needed to find this adapter, as they report them, and the record that `doctor` reads.
     var found = DialTimes()
     var foundRecord: FoundRecord?
 
@@ -51,7 +51,7 @@ public actor BlueZBearer: Bearer {
     let permissions = RadioPermissions.ofThisProcess()
     var linkWatch = LinkWatch()
 
-    // Advertising: what is wanted, what is registered, and the task that registers it.
+    // Advertising: the wanted and the registered advertisement, and the task that registers it.
     var wantedAdvertisement: (Advertisement, AdvertisingPace)?
     /// The registered object and its adapter. It is removed before the next registration.
     var registered: (path: String, adapter: String)?
@@ -204,7 +204,7 @@ public actor BlueZBearer: Bearer {
         // The radio registers no agent.
         case .objectsListed, .agentQuestion, .agentCancelled, .agentReleased: break
         case .advertisementReleased:
-            // bluetoothd has dropped the advertisement. Without an adapter, another one is useless.
+            // bluetoothd has dropped the advertisement. Without an adapter, another registration is useless.
             guard supervisor.failure == nil else { return }
             wasAdvertisementLost = true
             renewAdvertisement()

@@ -84,7 +84,7 @@ actor BlueZBus {
         do {
             try await call { cbluez_bus_start_discovery($0, adapter, $1) }
         } catch {
-            // Discovery is already on for us, which is the requested state.
+            // Discovery is already on for this connection, as requested.
             guard error.name != "org.bluez.Error.InProgress" else { return }
             throw error
         }
@@ -261,7 +261,7 @@ extension BlueZBus {
         _ = now { cbluez_bus_answer_agent($0, request, isYes) }
     }
 
-    /// Bonds with a device. Returns when this is done, which takes as long as the people need.
+    /// Bonds with a device. Returns when the pairing is done, which takes as long as people need to answer.
     func pair(with device: String) async throws(BusFailure) {
         try await call(within: RadioLimits.pairingCall) { cbluez_bus_pair_device($0, device, $1) }
     }

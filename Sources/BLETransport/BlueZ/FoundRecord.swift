@@ -3,8 +3,8 @@
 import Glibc
 import MeshProtocol
 
-/// A file that records how soon guests found the host on an adapter. The node holds a lock on it while it runs. An
-/// unlocked file belongs to a node that has ended, and says nothing about the adapter now.
+/// A file with the times that guests needed to find the host on an adapter. The node holds a lock on it while it runs.
+/// An unlocked file belongs to a node that has ended, and says nothing about the adapter now.
 final class FoundRecord {
     private let descriptor: Int32
 
@@ -19,7 +19,7 @@ final class FoundRecord {
 
     deinit { close(descriptor) }
 
-    /// Writes what guests have reported, or with nil an empty record.
+    /// Writes the times that guests have reported. Nil writes an empty record.
     func write(_ time: DialTime?) { write(time.map { "\($0.milliseconds)\n" } ?? "") }
 
     private func write(_ text: String) {
@@ -27,7 +27,8 @@ final class FoundRecord {
         _ = pwrite(descriptor, text, text.utf8.count, 0)
     }
 
-    /// What guests report of the node that now runs on an adapter. Nil if no node runs, or no guest has reported.
+    /// The times that guests report for the node that now runs on an adapter. Nil if no node runs, or no guest has
+    /// reported.
     static func read(folder: String, address: String) -> DialTime? {
         let descriptor = open(folder + "/" + name(address), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }

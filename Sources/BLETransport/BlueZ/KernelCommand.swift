@@ -46,8 +46,8 @@ final class AdvertisingNumber: Sendable {
     /// A locked file; -1 without a folder.
     private let descriptor: Int32
 
-    /// A free number. Without a folder the free numbers are unknown, so it is the second highest: a single node has the
-    /// highest.
+    /// A free number. Without a folder the free numbers are unknown, so this is the second highest number. A single
+    /// node with a folder has the highest.
     init(on adapter: Adapter, folder: String) throws(BearerError) {
         let control = cbluez_hci_open_control()
         guard control >= 0 else { throw BlueZBearer.socketError(-control) }

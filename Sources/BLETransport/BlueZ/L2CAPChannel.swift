@@ -17,7 +17,7 @@ final class L2CAPChannel: BearerChannel {
     let handle: UInt16
     private let link: ChannelLink
     private let toldUse = UseTeller()
-    /// Whether anything has arrived. Until then a read must wait (see `receive`).
+    /// Whether anything has arrived. A read must wait until this time (see `receive`).
     private let hasArrived = NIOLockedValueBox(false)
     private let whenClosed: NIOLockedValueBox<(@Sendable () -> Void)?>
 
@@ -87,7 +87,7 @@ final class L2CAPChannel: BearerChannel {
         if received > 0 { return sdu }
         guard received < 0 else { return nil }
         // The end of a link overtakes data that arrived before it. The socket first returns its error once, and then
-        // the rest of its queue. The last message there is often a goodbye.
+        // the rest of its queue. The last message in the queue is often a goodbye.
         if received != -Int(EMSGSIZE), try socket.attempt(receive) > 0 { return sdu }
         throw SystemError.channelError(Int32(-received))
     }

@@ -92,7 +92,7 @@ extension AdapterSettings {
 
     /// Whether a call on the management channel, which returns 0 or a negative errno, has succeeded.
     static func withControl(_ call: (Int32) -> Int32) -> Bool {
-        // Not kept open: the socket receives all events of the kernel's adapters, which something would have to read.
+        // The socket is not kept open: it receives all events of the kernel's adapters, and they would have to be read.
         let control = cbluez_hci_open_control()
         guard control >= 0 else { return false }
         defer { Glibc.close(control) }

@@ -41,7 +41,8 @@ struct AdapterSupervisor: Sendable {
     private var scanPause = RadioLimits.firstRescan
     private var isScanning = false
     private var silences = 0
-    /// The controller has not answered the last question. A further question cannot disturb anything that waits for it.
+    /// The controller has not answered the last question. Another question cannot disturb a command that waits for the
+    /// controller.
     var suspectsController: Bool { silences > 0 }
 
     /// A supervisor of an adapter that works.
@@ -67,11 +68,11 @@ struct AdapterSupervisor: Sendable {
             return fail(BearerError(.serviceNotRunning, "bluetoothd has stopped"))
         case .serviceAppeared:
             isServiceThere = true
-            // The adapter follows, unless it has gone in the time between.
+            // The event of the adapter follows, unless the adapter has gone since.
             if trouble != nil { nextStep = (.move, now + RadioLimits.adapterGrace) }
             return []
         case .adapterRemoved:
-            // All adapters go with bluetoothd.
+            // When bluetoothd is gone, so are all adapters.
             guard isServiceThere else { return [] }
             (isOn, isOffByUs, wasBlocked) = (false, false, false)
             (restores, resets, lookAt) = (0, 0, nil)
@@ -87,7 +88,7 @@ struct AdapterSupervisor: Sendable {
             defer { nextStep = (.restore, now + RadioLimits.repairPause(restores)) }
             return fail(error)
         case .otherAdapterOn:
-            // A person has plugged it in for this reason.
+            // The person has plugged in this adapter to replace the other.
             if nextStep?.step == .move, trouble?.code == .noAdapter { nextStep = (.move, now) }
             return []
         case .controllerAnswered:
@@ -333,6 +334,6 @@ extension BearerError {
     /// rfkill or a hardware switch keeps the adapter off.
     var isBlock: Bool { code == .blocked || code == .blockedBySwitch }
 
-    /// Switching the adapter off and on may help. It does not help against a refusal.
+    /// Switching the adapter off and on may help. It does not help if the kernel refuses advertisements.
     var isWorthReset: Bool { code == .failed || code == .serviceNotRunning }
 }

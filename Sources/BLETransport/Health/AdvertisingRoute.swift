@@ -14,7 +14,7 @@ struct AdvertisingRoute: Sendable {
         case kernel
     }
 
-    /// What to do after a failure.
+    /// The action after a failure.
     enum Step: Hashable, Sendable {
         /// Ask again after a pause.
         case retry
@@ -25,7 +25,7 @@ struct AdvertisingRoute: Sendable {
     }
 
     private enum State: Hashable {
-        /// bluetoothd is asked. It has failed this many times in a row.
+        /// bluetoothd is asked. bluetoothd has failed this many times in a row.
         case service(failures: Int)
         /// bluetoothd has failed, and the kernel is asked for the first time.
         case trial
@@ -37,7 +37,7 @@ struct AdvertisingRoute: Sendable {
 
     private var state = State.service(failures: 0)
 
-    /// Which of the two is asked next.
+    /// Whether bluetoothd or the kernel is asked next.
     var way: Way {
         switch state {
         case .service, .refused: .service
@@ -45,7 +45,7 @@ struct AdvertisingRoute: Sendable {
         }
     }
 
-    /// The kernel has accepted what it refused from bluetoothd.
+    /// The kernel has accepted an advertisement that it had refused from bluetoothd.
     var bypassesService: Bool { state == .kernel }
 
     /// The last request has succeeded.

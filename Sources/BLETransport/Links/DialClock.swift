@@ -10,7 +10,7 @@ struct DialClock: Sendable {
     private let began: MeshInstant
     private var linked: MeshInstant?
 
-    /// A dial that begins now. Nil if its time would mean nothing because the host may be out of range.
+    /// A dial that begins now. Nil if the host may be out of range, so that its time would be meaningless.
     init?(of address: String, lastHeard: MeshInstant?, now: MeshInstant) {
         guard let lastHeard, now - lastHeard <= RadioLimits.freshHearing else { return nil }
         (self.address, began) = (address, now)

@@ -7,9 +7,9 @@ import MeshProtocol
 /// The side that dialled makes the requests. It requests 2M when the handshake is done, and a supervision timeout that
 /// outlasts a short fade. It requests the connection intervals that the other side advises, which knows its other links
 /// (`IntervalPlan`): short ones while there is data to send. If no advice comes in time, it requests random ones. The
-/// other side makes requests only if those had no effect, since it may have a permission that the dialling side lacks.
-/// Two sides that request at once would undo each other's changes. A kernel may refuse, since it allows no longer
-/// intervals than those it has dialled with. A refused setting is not requested again on this link.
+/// other side makes requests only if these requests had no effect, since the other side may have a permission that the
+/// dialling side lacks. Two sides that request at once would undo each other's changes. A kernel may refuse, since it
+/// allows no longer intervals than those it has dialled with. A refused setting is not requested again on this link.
 public struct LinkTuning: Sendable {
     /// A setting that can be requested. The names are those of `LinkParameters`.
     public enum Setting: String, Hashable, Sendable, CaseIterable {

@@ -13,13 +13,13 @@ struct UnusedLinks: Sendable {
         var channels = 0
         /// When the link must end. Nil while it has a channel.
         var end: MeshInstant?
-        /// Since when the link is up, if no channel opened on it so far.
+        /// The time since which the link is up. Nil after a channel has opened on it.
         var emptySince: MeshInstant?
     }
 
     private var links: [String: Link] = [:]
 
-    /// When `due` next returns links.
+    /// The next time at which `due` returns links.
     var deadline: MeshInstant? { links.values.compactMap(\.end).min() }
 
     /// A link has come up, with no channel on it yet.
@@ -27,8 +27,8 @@ struct UnusedLinks: Sendable {
         guard links[address] == nil else { return }
         links[address] = Link(end: now + RadioLimits.emptyLink, emptySince: now)
         let empty = links.compactMap { address, link in link.emptySince.map { (since: $0, address: address) } }
-        // The oldest end first, and none before a guest would have opened its channel: all guests on a bus link at
-        // once.
+        // The oldest links end first. No link ends before a guest would have opened its channel, since all guests on a
+        // bus link at once.
         for (since, address) in empty.sorted(by: <).dropLast(RadioLimits.emptyLinks) {
             links[address]?.end = since + RadioLimits.firstChannel
         }

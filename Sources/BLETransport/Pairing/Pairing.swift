@@ -107,11 +107,11 @@ public struct Pairing: Sendable {
     /// The devices that were heard, and the end of the time to collect them.
     private var heard: [String: PairingDevice] = [:]
     private var gatherEnds: MeshInstant?
-    /// Devices that look for another device, or that this one does not look for.
+    /// Devices that look for another device, and devices that this one does not look for.
     private var ignored: Set<String> = []
     /// Number of meetings with a device that had no result.
     private var meetings = 0
-    /// Bluetooth was asked to pair, so parts of a bond may exist.
+    /// Bluetooth was asked to pair, so a part of a bond may exist.
     private var hasBegun = false
 
     /// A pairing that begins now, under this name. `wanted` is the name or address of the other device, or nil if only
@@ -191,7 +191,7 @@ public struct Pairing: Sendable {
         }
     }
 
-    /// Looks for a device again, unless that had no result too often.
+    /// Looks for a device again, unless too many meetings had no result.
     private mutating func lookAgain(_ device: PairingDevice, _ before: [Action] = [], now: MeshInstant) -> [Action] {
         meetings += 1
         guard meetings < RadioLimits.pairingMeetings else {
@@ -296,7 +296,7 @@ public struct Pairing: Sendable {
             ignored.insert(device.id)
             return part(device, .no(.notMeant), .lookAgain, now: now)
         }
-        // The scan may have heard the device that dialled, or not.
+        // The scan may or may not have heard the device that dialled.
         let others = wanted == nil ? heard.values.filter { $0.id != device.id && !ignored.contains($0.id) } : []
         guard others.isEmpty else {
             let all = (others + [device]).sorted { $0.id < $1.id }
@@ -325,8 +325,8 @@ public struct Pairing: Sendable {
         }
     }
 
-    /// A bond that the other side does not know breaks the link as soon as it is used. Once, any other cause may do the
-    /// same.
+    /// A bond that the other side does not know breaks the link as soon as it is used. A single break may have another
+    /// cause.
     private mutating func linkBroke(with device: PairingDevice, now: MeshInstant) -> [Action] {
         lookAgain(device, meetings > 0 ? forgettingBond(with: device) : [], now: now)
     }

@@ -45,7 +45,7 @@ public enum PairingUpdate: Hashable, Sendable {
     case digits(String, PairingDevice, within: Duration)
     /// The person has said yes. The other person must answer.
     case waiting(for: PairingDevice)
-    /// An old bond that only one of the two had is removed, so that a new one can be made.
+    /// An old bond that only one of the devices had is removed, so that a new bond can be made.
     case forgotten(PairingDevice)
     /// The person has answered, but there was no question.
     case nothingAsked

@@ -6,7 +6,7 @@ import MeshProtocol
 public enum PairingMessage: Hashable, Sendable {
     /// The first SDU of each side: its name, and whether it has a bond with the other one.
     case hello(name: String, hasBond: Bool)
-    /// The pairing was good on this side.
+    /// The pairing has succeeded on this side.
     case verified
     /// This side does not bond, for this reason.
     case no(Reason)

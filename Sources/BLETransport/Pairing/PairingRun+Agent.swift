@@ -104,7 +104,7 @@ extension PairingRun {
     func answerQuestion(_ isYes: Bool) async {
         guard let request = question else { return }
         question = nil
-        // Our reason first: Bluetooth's own no ends the same link, and carries no reason.
+        // Send the reason first: Bluetooth's own refusal ends the same link, and has no reason.
         await sayEverything()
         await bus?.answer(request, isYes: isYes)
     }

@@ -17,7 +17,7 @@ public enum DashboardAddress: Hashable, Sendable {
 
     /// Why an address is invalid, as a sentence.
     public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
-        /// What is wrong, and what to write instead.
+        /// The fault of the address, and a valid address to write instead.
         public let description: String
     }
 

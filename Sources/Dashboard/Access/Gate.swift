@@ -130,7 +130,7 @@ struct Gate: Sendable {
     }
 
     private func right(_ visit: Visit) -> Right {
-        // The driver's browser may also open a guest's link. It stays the driver's.
+        // The driver's browser may have opened a guest's link too. It stays the driver's.
         if let driver, DashboardTokens.areSame(visit.access ?? "", driver) { return .driver }
         // Cookies of earlier versions use one name for both. On this device a browser that has opened a guest's link is
         // a guest.

@@ -7,7 +7,7 @@ import NIOCore
 public struct PhoneAddress: Hashable, Sendable {
     /// The address of a page that listens on all networks; nil if this device is in no network.
     public var address: String?
-    /// The port that it tries first.
+    /// The port that the page tries first.
     public var port: Int
     /// Whether that port is free.
     public var isPortFree: Bool

@@ -93,7 +93,7 @@ struct ConnectionWatch: Sendable {
     }
 
     private mutating func requestEnded(now: MeshInstant) -> Action? {
-        // A request that was refused after its head has its answer already.
+        // A request that was refused after its head is answered already.
         guard open > 0 else {
             reading = .nothing(since: now, isFirst: false)
             return .idle

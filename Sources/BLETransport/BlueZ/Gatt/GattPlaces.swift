@@ -7,9 +7,9 @@ import MeshProtocol
 struct GattPlaces: Sendable {
     private enum Place: Sendable {
         case free
-        /// A device has requested it, and may have subscribed. It must take the next step before `until`.
+        /// A device has requested the slot, and may have subscribed. It must take the next step before `until`.
         case kept(device: String, until: MeshInstant, isSubscribed: Bool)
-        /// It carries the link with this number.
+        /// The slot carries the link with this number.
         case taken(device: String, link: Int)
     }
 
