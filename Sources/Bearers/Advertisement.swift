@@ -12,11 +12,11 @@ public struct Advertisement: Hashable, Sendable {
     public var service: ServiceUUID
     /// Protocol version, 0 to 15.
     public var version: UInt8
-    /// Its flags. They are hints; the sealed hello repeats them.
+    /// Its flags. The flags are hints; the sealed hello repeats them.
     public var flags = AdvertisedFlags()
     /// The first bytes of the identifier of the node that is dialled. A hint, not a proof.
     public var idPrefix: [UInt8]
-    /// The bytes of the identifier after these. Empty until the scan response is heard.
+    /// The next bytes of the identifier. Empty until the scan response is heard.
     public var idRest: [UInt8]
     /// The host to which a relay forwards circuits. Nil for a host, and until the scan response is heard.
     public var relayed: Relayed?

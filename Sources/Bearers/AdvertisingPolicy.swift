@@ -21,7 +21,8 @@ public struct AdvertisingPolicy: Sendable {
     /// When `tick` is due. Nil if no change is due.
     public var deadline: MeshInstant? { pace == .fast ? eagerUntil : nil }
 
-    /// A guest has come or gone. Others may follow, or this one may come back. Returns the pace to advertise at again.
+    /// A guest has joined or left. Other guests may join, or this guest may come back. Returns the pace to advertise at
+    /// again.
     public mutating func linksChanged(now: MeshInstant) -> AdvertisingPace {
         eagerUntil = now + BearerLimits.eagerAdvertising
         pace = .fast

@@ -13,8 +13,8 @@ public protocol Bearer: Sendable {
     /// The events on the air, for one listener. The stream ends with `close`.
     var events: AsyncStream<BearerEvent> { get }
 
-    /// Whether the radio can dial while other devices are linked to it. Nil if only a trial can show it. If it cannot,
-    /// a dial waits until the last of those links has ended.
+    /// Whether the radio can dial while other devices are linked to it. Nil if only a trial can show this. If the radio
+    /// cannot, a dial waits until the last of those links has ended.
     var dialsWhileDialled: Bool? { get async }
 
     /// The flags in every advertisement of this radio.
@@ -74,7 +74,7 @@ public protocol BearerChannel: AnyObject, Sendable {
     /// Signal strength in dBm. Nil if the radio does not report it.
     func signalStrength() async -> Int?
 
-    /// What was requested of the link layer, and what it does. Nil without a link layer.
+    /// The link parameters that were requested, and those in use. Nil without a link layer.
     func linkCondition() async -> LinkCondition?
 
     /// Passes on what the radio at the other end reports about the link.

@@ -37,7 +37,7 @@ public enum BearerLimits {
     /// more than a controller can cause. A program can dial 13,000 times a second, and each dial costs the node a
     /// fraction of a millisecond.
     public static let virtualCallersPerSecond = 80
-    /// Maximum number of these dials at once: all guests of a host, twice.
+    /// Maximum number of dials that the virtual radio accepts at once: all guests of a host, twice.
     public static let virtualCallerBurst = 2 * Limits.guests
     /// Time between two checks whether the next dial may be accepted.
     public static let callerPause: Duration = .milliseconds(10)
@@ -55,7 +55,8 @@ public enum BearerLimits {
     /// While a peer's only link is through a broker, the node scans with Bluetooth at this interval, since the peer may
     /// have come into range. A scan takes airtime from existing links.
     public static let nearPause: Duration = .seconds(60)
-    /// Length of each of these scans. A host that expects no guest advertises every 1.28 s at most.
+    /// Length of each Bluetooth scan for a peer that is linked through a broker. A host that expects no guest
+    /// advertises every 1.28 s at most.
     public static let nearScan: Duration = .seconds(3)
     /// Pause between two attempts to switch to the network, and after a link there was lost. A node that changes links
     /// more often would count as two nodes with one identity (`Limits.replacements`: five in ten seconds).

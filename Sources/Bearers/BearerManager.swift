@@ -59,7 +59,7 @@ public actor BearerManager {
     /// The radio works, but the last attempt to advertise has failed.
     private var isUnseen = false
 
-    /// What this node offers to others. Without an offer, it accepts no dials.
+    /// The service that this node offers to others. Without an offer, it accepts no dials.
     private enum Offer: Hashable {
         case host
         case relay(RelayNotice)
@@ -69,7 +69,7 @@ public actor BearerManager {
     /// Whether a host reserves its last slots for relays.
     private var placesForRelays = false
     private var policy = AdvertisingPolicy(now: .zero)
-    /// Renews the advertisement. Requests that wait count as one.
+    /// Renews the advertisement. Waiting requests count as one.
     private let renew: AsyncStream<Void>.Continuation
     private let renewals: AsyncStream<Void>
     private var advertiser: Task<Void, Never>?
@@ -77,7 +77,7 @@ public actor BearerManager {
     /// Callers that wait for the result of the next attempt to advertise.
     private var waiting: [CheckedContinuation<Void, any Error>] = []
 
-    /// A manager of one radio. `local` is what it advertises.
+    /// A manager of one radio. `local` is the node that it advertises.
     public init(
         radio: any Bearer, local: Peer, service: ServiceType = .democracyDJ,
         logger: Logger = Logger(label: "roadmesh.manager")
@@ -167,7 +167,7 @@ public actor BearerManager {
     public func stop() async {
         guard !isStopped else { return }
         isStopped = true
-        // First, so that nothing below waits for a listener that is gone.
+        // The stream ends first, so that nothing below waits for a listener that is gone.
         outlet.finish()
         renew.finish()
         pacer?.cancel()
@@ -268,7 +268,7 @@ public actor BearerManager {
         }
     }
 
-    /// The only caller of the radio's `advertise`, so the latest request is what is on the air.
+    /// This is the only caller of the radio's `advertise`, so the latest request is on the air.
     private func advertiseAnew() async {
         guard !isStopped else { return }
         guard let offer else {

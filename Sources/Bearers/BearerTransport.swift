@@ -13,8 +13,8 @@ public actor BearerTransport: MeshTransport {
     /// The flags that the peripheral advertises. For an accepted channel, the flags of this side.
     public nonisolated let advertisedFlags: AdvertisedFlags?
 
-    /// Why this channel has no session, if the radio knows: how a guest's dial ended, or why a guest that dialled is
-    /// refused.
+    /// Why this channel has no session, if the radio knows the reason: a guest's dial has ended, or a guest that
+    /// dialled is refused.
     public private(set) var refusal: RefusalReason?
 
     private let peripheral: Peripheral?
@@ -111,7 +111,7 @@ public actor BearerTransport: MeshTransport {
     /// Signal strength in dBm. Nil if the radio does not report it.
     public func signalStrength() async -> Int? { await channel?.signalStrength() }
 
-    /// What was requested of the link layer, and what it does. Nil for a bearer without a link layer.
+    /// The link parameters that were requested, and those in use. Nil for a bearer without a link layer.
     public func linkCondition() async -> LinkCondition? { await channel?.linkCondition() }
 
     /// Passes on what the radio at the other end reports about the link.

@@ -5,7 +5,7 @@ import MeshProtocol
 /// Combines two radios into one: the first dials, the second accepts. It is for a relay whose adapters cannot do both
 /// at once (`Bearer.dialsWhileDialled`).
 public actor PairedBearer: Bearer {
-    /// For example `bluez hci0 and bluez hci1`, with the dialling radio first.
+    /// The names of both radios, with the dialling radio first, for example `bluez hci0 and bluez hci1`.
     public nonisolated let name: String
     /// The events of both radios, for one listener.
     public nonisolated let events: AsyncStream<BearerEvent>

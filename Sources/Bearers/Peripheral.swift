@@ -57,7 +57,7 @@ public struct Peripheral: Hashable, Sendable {
     package let scanResult: ScanResult
     package let radio: any Bearer
 
-    /// Two are equal if their scan results are equal.
+    /// Two peripherals are equal if their scan results are equal.
     public static func == (one: Peripheral, other: Peripheral) -> Bool { one.scanResult == other.scanResult }
 
     /// Hashes what `==` compares.

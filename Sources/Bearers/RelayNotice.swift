@@ -2,7 +2,7 @@
 
 import MeshProtocol
 
-/// What a relay advertises about its route to a host.
+/// The route to a host that a relay advertises.
 public struct RelayNotice: Hashable, Sendable {
     /// The host that guests reach through it.
     public var host: Peer

@@ -32,7 +32,7 @@ public actor BrokerBearer: Bearer {
     private var telling: Task<Void, Never>?
     private var account: BrokerPolicy
     private let origin = ContinuousClock.now
-    /// Rings when the radio closes, and ends a pause.
+    /// Ends a pause when the radio closes.
     private let closing = Doorbell()
 
     private struct Open {

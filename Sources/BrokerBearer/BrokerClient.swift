@@ -29,7 +29,7 @@ public actor BrokerClient {
     private var running: Task<Void, Never>?
     private var account = BrokerPolicy(now: .zero)
     private let origin = ContinuousClock.now
-    /// Rings when the client closes, and ends a pause.
+    /// Ends a pause when the client closes.
     private let closing = Doorbell()
 
     /// Creates a client. Its name must be unique, since a broker disconnects the earlier of two clients with one name.
@@ -40,7 +40,7 @@ public actor BrokerClient {
     ) {
         options = MQTTConnection.Options(
             broker: broker, files: files, client: name, lastWill: lastWill, messageBytes: messageBytes)
-        // The connection already bounds what it holds; this stream forwards it.
+        // The connection already bounds its events, which this stream forwards.
         (events, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(BrokerLimits.events))
     }
 

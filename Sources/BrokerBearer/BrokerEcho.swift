@@ -8,7 +8,7 @@ import MeshProtocol
 struct BrokerEcho: Sendable {
     /// How long a message to this node may take.
     private var patience = BrokerLimits.echo
-    /// The time since which a message to this node is awaited; nil if one has arrived, or without a connection.
+    /// The time since which the node waits for a message to itself. Nil if one has arrived, or without a connection.
     private var awaitsInbox: MeshInstant?
     /// The broker has granted the subscription to the node's own advertisement.
     private var isWatched = false
@@ -33,7 +33,7 @@ struct BrokerEcho: Sendable {
     /// The node has withdrawn its advertisement.
     mutating func withdrawn() { (awaitsOwn, lacksOwn) = (nil, false) }
 
-    /// A message has arrived. Returns whether it completes what was awaited.
+    /// A message has arrived. Returns whether this was the last missing message.
     mutating func heard(_ subject: BrokerTopics.Subject?, own: BrokerID) -> Bool {
         switch subject {
         case .call(own), .value(own, _):

@@ -3,16 +3,16 @@
 import Bearers
 import MeshProtocol
 
-/// The limits of the broker bearer, each with its reason. `Limits` has the limits of the wire. `BearerLimits` has those
-/// of the air, which also apply here unless stated otherwise.
+/// The limits of the broker bearer, each with its reason. `Limits` has the limits of the wire. `BearerLimits` has the
+/// limits of all bearers, which also apply here unless stated otherwise.
 public enum BrokerLimits {
     // MARK: The connection
 
     /// Time for a connection to the broker: name lookup, TCP, TLS and MQTT, over a slow mobile network.
     static let connect: Duration = .seconds(10)
-    /// Minimum time for a connection to another server of a cluster. After a recent loss it may take four times as long
-    /// as the lost one took, and at least this long. A server of a cluster without a leader is silent for four seconds,
-    /// then closes the connection (NATS 2.9) and forgets what it was asked.
+    /// Minimum time for a connection to another server of a cluster. After a recent loss, a connection may take four
+    /// times as long as the lost one took to be made, and at least this long. A server of a cluster without a leader is
+    /// silent for four seconds, then closes the connection (NATS 2.9) and forgets the requests.
     static let leastPatience: Duration = .seconds(2)
     /// How long after a loss `leastPatience` applies. A cluster has new leaders after about ten seconds. Later the
     /// network may be another one, and slower.
@@ -25,7 +25,7 @@ public enum BrokerLimits {
     /// How long the thread of an idle connection sleeps: otherwise it would wake a sleeping machine. Received and sent
     /// messages wake it, and libmosquitto's pings are on time. Only errors that this side detects wait this long.
     static let sleep: Duration = .seconds(5)
-    /// The same while an answer of the broker is outstanding.
+    /// How long the thread sleeps while an answer of the broker is outstanding.
     static let look: Duration = .seconds(1)
     /// The longest pause before the first attempt after a connection that worked. It keeps a thousand cars from
     /// reconnecting at once.
@@ -95,7 +95,8 @@ public enum BrokerLimits {
     /// server, votes took 52 s, until the host published again.
     static let retained: Duration = .seconds(2)
     /// How often a node republishes its own advertisement even if it is present. Clusters lose retained messages, or do
-    /// not deliver them to a node that subscribes at the wrong moment. It costs each receiver 12 kilobytes an hour.
+    /// not deliver them to a node that subscribes at the wrong moment. The repetition costs each receiver 12 kilobytes
+    /// an hour.
     static let published: Duration = .seconds(60)
 
     // MARK: Counting bytes

@@ -3,8 +3,8 @@
 import Bearers
 import MeshProtocol
 
-/// Decides what a node sends to a broker and how it handles what arrives: nodes in range, calls and open channels
-/// (`docs/protocol.md`, "Broker").
+/// Decides the messages of a node to a broker, and handles the messages that arrive: nodes in range, calls and open
+/// channels (`docs/protocol.md`, "Broker").
 ///
 /// Any client of the broker, and the broker itself, can send anything here. The reader of a channel must validate its
 /// content.
@@ -54,9 +54,9 @@ struct BrokerMachine: Sendable {
 
     private struct Place: Sendable {
         var presence: BrokerPresence
-        /// When it was reported last; nil if it was not.
+        /// When the node was reported last; nil if it was not reported.
         var told: MeshInstant?
-        /// Grows with each advertisement. A full table drops the lowest.
+        /// Grows with each advertisement. A full table drops the entry with the lowest number.
         var order: Int
         /// It was present during an earlier connection, and the present connection has not reported it yet.
         var isRecalled = false
@@ -170,7 +170,7 @@ struct BrokerMachine: Sendable {
         return watched + publish(now) + callAll(random, now) + [probe(random)]
     }
 
-    /// Publishes a value in an unknown channel. It comes back if messages to this node arrive.
+    /// Publishes a value in an unknown channel. The value comes back if messages to this node arrive.
     private func probe(_ random: UInt64) -> Action {
         .publish(topics.value(own, BrokerID(channel: random)), BrokerValue.answer, isRetained: false)
     }

@@ -116,7 +116,7 @@ struct BrokerPolicy: Sendable {
 }
 
 extension Doorbell {
-    /// Waits until it rings, at most for `pause`: the pause before the next attempt.
+    /// Waits until the doorbell rings, but at most for `pause`: the pause before the next attempt.
     func wait(atMost pause: Duration) async {
         let alarm = Task {
             try? await Task.sleep(for: pause)

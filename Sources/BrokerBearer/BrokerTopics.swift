@@ -69,7 +69,7 @@ struct BrokerTopics: Hashable, Sendable {
     }
 }
 
-/// What a node publishes about itself while it accepts links.
+/// The presence that a node publishes while it accepts links.
 struct BrokerPresence: Hashable, Sendable {
     /// Identifies the node's connection to the broker.
     var run: [UInt8]
@@ -86,8 +86,8 @@ struct BrokerPresence: Hashable, Sendable {
         return run + [UInt8(fields.count)] + fields + Array(advertisement.localName.utf8)
     }
 
-    /// Parses the presence of a node at this address. Nil for an invalid payload, and for that of a node with another
-    /// address.
+    /// Parses the presence of a node at this address. Nil for an invalid payload, and for the presence of a node with
+    /// another address.
     init?(_ payload: [UInt8], service: ServiceUUID, address: BrokerID) {
         guard payload.count <= BrokerLimits.advertisementBytes, payload.count > Self.runBytes else { return nil }
         let length = Int(payload[Self.runBytes])

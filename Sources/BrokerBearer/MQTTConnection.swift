@@ -17,7 +17,8 @@ enum MQTTEvent: Sendable {
 
 /// One connection to a broker from start to end. libmosquitto runs it on its own thread.
 ///
-/// No state is carried over to the next connection. Pending data of libmosquitto and the broker is lost with this one.
+/// No state is carried over to the next connection. Pending data of libmosquitto and the broker is lost with this
+/// connection.
 final class MQTTConnection: Sendable {
     /// The settings of a connection.
     struct Options: Sendable {

@@ -114,7 +114,7 @@ struct AvahiMachine: Sendable {
         switch event {
         case .server(true): isRunning = true
         case .server(false):
-            // The daemon is choosing another host name. The registration still has the old one.
+            // The daemon is choosing another host name. The registration still has the old host name.
             isRunning = false
             if let path = group.path, registered != nil { call(.reset(group: path)) }
             registered = nil
@@ -191,7 +191,7 @@ struct AvahiMachine: Sendable {
         if let path = group.path { call(.reset(group: path)) }
         registered = nil
         taken += 1
-        // If another program takes one name after another, it is not a node.
+        // A program that takes one name after another is not a node.
         if taken >= LANLimits.names { wanted = nil }
     }
 

@@ -85,8 +85,8 @@ struct KnownServices: Sendable {
     // MARK: Dialling
 
     /// The addresses to dial for a service, link-local IPv6 last. For an unknown service, its former addresses. A host
-    /// that restarts within a second finds its own name still taken and gets another one. It is dialled under that name
-    /// as soon as the old one is gone.
+    /// that restarts within a second finds its own name still taken and gets another one. It is dialled under the new
+    /// name as soon as the old name is gone.
     func addresses(of name: String) -> [(place: ServicePlace, address: SocketAddress)] {
         let places = services[name]?.places ?? successor(of: name)?.value.places ?? former[name]?.places ?? [:]
         return places.map { ($0.key, $0.value) }.sorted {
@@ -141,7 +141,7 @@ struct KnownServices: Sendable {
 
     private mutating func remember(_ place: ServicePlace, _ address: SocketAddress?, of head: [UInt8]) {
         guard let address else { return }
-        // Any entry may go, since few services are dialled again after a gap.
+        // Any entry may be dropped, since few services are dialled again after a gap.
         if former.count >= LANLimits.services, former[place.name] == nil, let any = former.keys.first {
             former[any] = nil
         }

@@ -95,7 +95,7 @@ extension LANBearer {
         do {
             let channel = try await opening.get()
             let stream = TCPStream(channel, inlet, endpoint: endpoint, framesPerSecond: framesPerSecond)
-            // If another one was first, this one is closed with it.
+            // If another connection was first, this one is closed.
             return stream
         } catch {
             logger.debug("\(address): \(error)")

@@ -123,7 +123,7 @@ public actor LANBearer: Bearer {
         await directory.browse()
     }
 
-    /// Stops reporting other nodes. The radio still watches those that were found.
+    /// Stops reporting other nodes. The radio still watches the nodes that were found.
     public func stopScanning() async { tell(services.scan(for: nil, now: now)) }
 
     private func received(_ event: DirectoryEvent) {
@@ -222,7 +222,7 @@ public actor LANBearer: Bearer {
         return networks.0.contains(address)
     }
 
-    /// A channel for SDUs over a connection. `interface` is the interface of a dialled one.
+    /// A channel for SDUs over a connection. `interface` is the interface of a dialled connection.
     func track(_ stream: TCPStream, interface: Int? = nil) -> any BearerChannel {
         streams = streams.filter { $0.value.stream != nil }
         streams[ObjectIdentifier(stream)] = Open(stream: stream, interface: interface)

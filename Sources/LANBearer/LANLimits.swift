@@ -3,15 +3,15 @@
 import Bearers
 import MeshProtocol
 
-/// All limits of the LAN, each with its reason. Those of the wire are in `Limits`. Those in `BearerLimits` also apply
-/// here unless this file states others.
+/// All limits of the LAN, each with its reason. The limits of the wire are in `Limits`. The limits in `BearerLimits`
+/// also apply here, unless this file has another value.
 public enum LANLimits {
     // MARK: Links
 
     /// A connection ends when repeated data stay unacknowledged for this time (TCP_USER_TIMEOUT, tcp(7)). A lost
     /// network reports nothing, and a guest with another bearer must be linked there within a second. Linux repeats
-    /// after 200 ms and after about 400 more, later in a slow network, and counts from then. So a connection that has
-    /// carried nothing for about 600 ms ends, and one or two lost packets in a row do not end it.
+    /// after 200 ms and after about 400 ms more, later in a slow network, and counts from the first repetition. So a
+    /// connection that has carried nothing for about 600 ms ends, and one or two lost packets in a row do not end it.
     public static let silence: Duration = .milliseconds(200)
     /// Time for a connection to open, to one address. The next address is tried in parallel.
     public static let connect: Duration = .seconds(2)
@@ -41,7 +41,7 @@ public enum LANLimits {
     public static let acceptedOfAddress = 16
     /// Connections accepted per second, as on the virtual radio. Others are closed at once.
     static let callersPerSecond = BearerLimits.virtualCallersPerSecond
-    /// Connections at once before that counts, as on the virtual radio.
+    /// Connections at once before the rate applies, as on the virtual radio.
     static let callerBurst = BearerLimits.virtualCallerBurst
     /// Connections that the kernel accepts before the node does.
     static let backlog = Limits.halfOpenLinks
@@ -57,7 +57,7 @@ public enum LANLimits {
     /// A service that did not answer is reported again after this long: Avahi keeps a switched-off host for up to two
     /// minutes.
     static let doubt: Duration = .seconds(10)
-    /// Bytes of one string of a service's TXT record: ours have at most about 70.
+    /// Bytes of one string of a service's TXT record: the strings of RoadMesh have at most about 70.
     static let stringBytes = 255
     /// Names that a node tries if its own is taken. At most one other node has the same identifier.
     static let names = 4

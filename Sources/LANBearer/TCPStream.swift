@@ -69,7 +69,7 @@ final class TCPStream: BearerChannel {
     func close() {
         guard inlet.finish(with: BearerError(.closed)) else { return }
         let channel = channel
-        // Data are sent before this: a final frame contains the reason.
+        // Data are sent before the close: a final frame contains the reason.
         channel.eventLoop.execute {
             let alarm = channel.eventLoop.scheduleTask(in: TimeAmount(LANLimits.farewell)) {
                 channel.close(promise: nil)
@@ -81,7 +81,7 @@ final class TCPStream: BearerChannel {
         }
     }
 
-    /// Ends a connection that leads nowhere, without waiting for its data.
+    /// Ends a connection that is useless, without waiting for its data.
     func lose(_ cause: String) {
         _ = inlet.finish(with: BearerError(.channelLost, cause))
         channel.close(promise: nil)

@@ -16,7 +16,7 @@ public struct LinkReport: Hashable, Sendable {
     public var duplicates: Int
     /// Messages that are unsent or unacknowledged.
     public var outbox: Int
-    /// What was requested of the link layer, and what it does. Nil on a bearer without a link layer.
+    /// The link parameters that were requested, and those in use. Nil on a bearer without a link layer.
     public var condition: LinkCondition?
     /// The bearer of the link. Nil if its owner does not report it.
     public var bearer: BearerKind?
@@ -92,7 +92,7 @@ public struct AdapterTiming: Hashable, Sendable {
     }
 }
 
-/// What was requested of a link layer, and what it does.
+/// The link parameters that were requested, and those in use.
 public struct LinkCondition: Hashable, Sendable {
     /// The current parameters.
     public var got: LinkParameters

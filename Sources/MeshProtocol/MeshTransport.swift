@@ -35,7 +35,7 @@ public protocol MeshTransport: Sendable {
     /// Signal strength in dBm. Nil if the radio does not report it.
     func signalStrength() async -> Int?
 
-    /// What was requested of the link layer, and what it does. Nil without a link layer.
+    /// The link parameters that were requested, and those in use. Nil without a link layer.
     func linkCondition() async -> LinkCondition?
 
     /// Passes on what the radio at the other end reports about the link. A transport without a radio ignores it.

@@ -6,7 +6,7 @@ import MeshProtocol
 struct HeldLosses {
     private var held: [(peer: Peer, until: MeshInstant)] = []
 
-    /// When `due` has something to report.
+    /// The time at which `due` has losses to report.
     var deadline: MeshInstant? { held.first?.until }
 
     /// A link to a peer is lost.
@@ -15,7 +15,7 @@ struct HeldLosses {
         held.append((peer, now + TerminalLimits.quietLoss))
     }
 
-    /// A peer is linked. Whether its loss was never reported.
+    /// A peer is linked. Whether the peer's loss was never reported.
     mutating func returns(_ peer: Peer) -> Bool {
         guard let place = held.firstIndex(where: { $0.peer.id == peer.id }) else { return false }
         return held.remove(at: place).peer == peer

@@ -5,8 +5,8 @@ import MeshProtocol
 
 /// A link in a few characters: bars, signal strength and round trip, as far as they are known.
 enum LinkView {
-    /// Weakest signals, in dBm, for one to four bars. At -90 a link of ours is about to break. At -60 the other device
-    /// is in the same car.
+    /// Weakest signals, in dBm, for one to four bars. At -90 a link is about to break. At -60 the other device is in
+    /// the same car.
     private static let thresholds = [-90, -80, -70, -60]
     private static let bars: [Character] = ["▂", "▄", "▆", "█"]
 
@@ -35,7 +35,7 @@ enum LinkView {
         }
     }
 
-    /// The same with the radio's parameters, like `▂▄▆· -68 dBm 12 ms, 2M every 15 ms`.
+    /// The text with the radio's parameters, like `▂▄▆· -68 dBm 12 ms, 2M every 15 ms`.
     static func longWords(
         _ report: LinkReport, through relay: String? = nil, _ language: Language = .english
     ) -> String {

@@ -40,7 +40,7 @@ package struct NodeSession: Sendable {
         _ node: Node, with surroundings: [any Service], library: [Song] = [], endOfInput: NodeInput?,
         pageState: @escaping @Sendable () async -> NodeWatch.PageState
     ) async throws {
-        // Before the node runs, so that it misses no event.
+        // This starts before the node runs, so that it misses no event.
         let session = isJSON ? nil : people(node, library, endOfInput)
         let showing = Task {
             if let session {

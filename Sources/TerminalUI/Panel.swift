@@ -16,7 +16,7 @@ struct Panel: Hashable {
         var style = Style.plain
     }
 
-    /// At least one line. At most as many as leave room for the prompt and the last messages.
+    /// At least one line. The number of lines leaves room for the prompt and the last messages.
     private(set) var lines: [Line]
 
     /// The panel for a screen on a terminal of this size.
@@ -105,7 +105,7 @@ extension Screen {
         case .reconnecting: return Panel.Line(text: say("Reconnecting to \(name)") + stale(now), style: .warning)
         case .connecting: return Panel.Line(text: say("Looking for a host") + stale(now), style: .warning)
         case .disconnected, .failed:
-            // Short enough for half a window.
+            // The text is short enough for half a window.
             let text: LocalizedText =
                 watch.isStale
                 ? "Not connected; type retry. The queue is stale" : "Not connected; type retry to look for a host"

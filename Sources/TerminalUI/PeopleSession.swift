@@ -218,7 +218,7 @@ package actor PeopleSession {
 
     private func say(_ lines: [String]) {
         guard display != nil else {
-            // Written in one go: a queue has a dozen lines, and a crowd changes it often.
+            // The lines are written together: a queue has a dozen lines, and a crowd changes it often.
             if !lines.isEmpty { StandardOutput.write(lines.joined(separator: "\n")) }
             return
         }
@@ -227,8 +227,8 @@ package actor PeopleSession {
 
     private func draw(_ drawing: (inout LiveDisplay, Panel) -> String) {
         guard var display else { return }
-        // In the background the terminal belongs to another program. Everything is drawn when it is ours again, which a
-        // tick detects if no signal comes.
+        // In the background the terminal belongs to another program. Everything is drawn when the terminal belongs to
+        // this program again. A tick detects this if no signal comes.
         guard Terminal.isOurs() else {
             isAway = true
             return

@@ -4,7 +4,7 @@ import DemocracyDJ
 import MeshProtocol
 import NodeCore
 
-/// Where a person finds the secrets of a node: the links with their tokens, the PIN and the invitations.
+/// The place of a node's secrets for its person: the links with their tokens, the PIN and the invitations.
 package enum SecretsPlace: Hashable, Sendable {
     /// On standard output.
     case output

@@ -65,7 +65,7 @@ struct Screen {
         return sentences.lines(event, now: now)
     }
 
-    /// When lines become due without an event (`overdue`).
+    /// The time at which lines become due without an event (`overdue`).
     var deadline: MeshInstant? { sentences.deadline }
 
     /// Returns the lines that are due now.

@@ -7,7 +7,7 @@ import NodeCore
 
 /// Converts a node's events into sentences for a person.
 struct Sentences {
-    /// Where the sentences are read.
+    /// The place where a person reads the sentences.
     enum Place {
         /// In a stream of lines: the queue is repeated when it changes, as often as people can read it.
         case lines
@@ -81,7 +81,7 @@ struct Sentences {
         case .snapshot(let snapshot, _): lines(snapshot, now)
         // If linked, the wish is sent at once.
         case .wish(_, _, .queued) where watch.own.connection == .connected: []
-        // The panel marks it in the queue.
+        // The panel marks the wish in the queue.
         case .wish(_, _, .sent) where place == .abovePanel: []
         // A notice gives the reason, and what to do.
         case .wish(_, .suggest, .rejected): []
@@ -305,7 +305,7 @@ struct Sentences {
         ]
     }
 
-    /// In this device's clock and time zone, in a form that is understood everywhere.
+    /// A time of this device's clock and time zone, in a form that is understood everywhere.
     static func date(_ seconds: UInt32) -> String {
         var (time, parts) = (time_t(seconds), tm())
         localtime_r(&time, &parts)
@@ -316,7 +316,7 @@ struct Sentences {
 
     // MARK: The host's state
 
-    /// When delayed output is due (`overdue`): during many votes the queue is shown less often.
+    /// The time at which delayed output is due (`overdue`): during many votes the queue is shown less often.
     var deadline: MeshInstant? {
         [owesQueue ? queues.opens(now: .zero) : nil, losses.deadline].compactMap(\.self).min()
     }

@@ -76,7 +76,7 @@ struct ViewText {
             ? nil : say("\(skip.votes) of \(skip.needed) votes to skip") + mine(skip.mine, of: skip.votes)
     }
 
-    /// The answer to a guest's vote to skip; nil if the node itself explains why it is not counted.
+    /// The answer to a guest's vote to skip. Nil if the node itself explains why the vote does not count.
     var votingToSkip: String? {
         let skip = view.skip
         guard view.connection == .connected, skip.allowed, view.nowPlaying != nil else { return nil }

@@ -43,7 +43,7 @@ struct BearerPolicy: Sendable {
         /// The best side with a link.
         var linked: Side? { links.keys.min() }
 
-        /// How long an attempt waits for a result of the better ones.
+        /// How long an attempt waits for a result of the attempts on better sides.
         func delay(of side: Side, beside sides: [Side]) -> Duration {
             switch side {
             case .network: .zero
@@ -60,7 +60,7 @@ struct BearerPolicy: Sendable {
     private var lastOrder = 0
     /// The number of known peers.
     var count: Int { peers.count }
-    /// Whether a scan is on. Without one, peers that are heard are not reported.
+    /// Whether a scan is on. Without a service, heard peers are not reported.
     var isScanning = false
     /// This node's own advertisement, which the node also hears.
     var advertised: Advertisement?

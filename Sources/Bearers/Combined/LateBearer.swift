@@ -8,7 +8,7 @@ import MeshProtocol
 public actor LateBearer: Bearer {
     /// Makes the radio. Throws if its adapter is missing.
     public typealias Make = @Sendable () throws(BearerError) -> any Bearer
-    /// Waits before the next search for the adapter.
+    /// Suspends before the next search for the adapter.
     typealias Pause = @Sendable () async throws -> Void
 
     /// The name of the bearers that work at the start.

@@ -3,7 +3,7 @@
 import MeshProtocol
 import NIOConcurrencyHelpers
 
-/// How to send SDUs over a channel that does not keep their boundaries: `StreamPieces`, `ChunkPieces`.
+/// Sends SDUs over a channel that does not keep their boundaries: `StreamPieces`, `ChunkPieces`.
 package protocol PieceFraming: Sendable {
     /// The pieces of an SDU, each of at most `room` bytes.
     mutating func pieces(of sdu: [UInt8], room: Int) -> [[UInt8]]
@@ -155,8 +155,8 @@ package final class FramedChannel<Framing: PieceFraming>: BearerChannel {
     package func heed(_ note: AirNote) async { await below.heed(note) }
 
     package func close() {
-        // Send the end only if no SDU is being sent, since the missing pieces of an SDU also show the end. A closed
-        // channel throws.
+        // Send the end only if no SDU is being sent: the other side also notices the end by the missing pieces of an
+        // SDU. A closed channel throws.
         let end = outgoing.withLockedValue { outgoing -> [UInt8]? in
             guard !outgoing.isClosed else { return nil }
             outgoing.isClosed = true

@@ -92,8 +92,8 @@ package final class WindowedChannel: BearerChannel {
         return hasRoom
     }
 
-    /// Sends an owed acknowledgement. If the channel is full, it tries again: the other side may be waiting for just
-    /// this.
+    /// Sends an owed acknowledgement. If the channel is full, try again: the other side may be waiting for this
+    /// acknowledgement.
     private func sendOwed() {
         guard !leaves() else { return }
         let isFirst = state.withLockedValue { state in
@@ -108,7 +108,7 @@ package final class WindowedChannel: BearerChannel {
         }
     }
 
-    /// Sends what is owed and returns whether nothing is owed any more. It holds the lock, so that an older
+    /// Sends the owed acknowledgement. Returns whether none is owed any more. It holds the lock, so that an older
     /// acknowledgement is never sent after a newer one.
     private func leaves() -> Bool {
         state.withLockedValue { state in

@@ -35,8 +35,8 @@ package final class PacketSocket: Sendable {
     package func wait(for interest: Poller.Interest) async throws(BearerError) {
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
-                // Registered under the lock: until then the descriptor cannot be closed, and its number cannot be
-                // reused.
+                // The wait is registered under the lock: until then the descriptor cannot be closed, and its number
+                // cannot be reused.
                 descriptor.withLockedValue { descriptor in
                     if let descriptor {
                         poller.add(waiter, for: interest, on: descriptor)
@@ -106,7 +106,7 @@ package final class PacketSocket: Sendable {
         descriptor.withLockedValue { descriptor in
             guard let open = descriptor else { return }
             descriptor = nil
-            // Forgotten under the lock, so that another socket cannot have the number yet.
+            // The poller forgets the descriptor under the lock, while no other socket can have its number.
             poller.forget(open)
             Glibc.close(open)
         }

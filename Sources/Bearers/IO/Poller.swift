@@ -137,11 +137,11 @@ package final class Poller: Sendable {
     /// Ends all waits, and the thread.
     package func close() {
         let waiters = state.withLockedValue { state -> [Waiters] in
-            // Only once: afterwards the descriptor's number may belong to another file.
+            // Close only once: afterwards the descriptor's number may belong to another file.
             guard !state.isClosed else { return [] }
             state.isClosed = true
             defer { state.entries = [:] }
-            // Under the lock: the thread closes the descriptor only after it has seen the end.
+            // This runs under the lock, and the thread closes the descriptor only after it has seen the end.
             var one: UInt64 = 1
             write(wake, &one, 8)
             return state.entries.values.map(\.waiters)
@@ -189,7 +189,8 @@ package final class Poller: Sendable {
             }
             let both = state.entries.values[place].waiters
             let ready = state.entries.values[place].waiters.take(happened)
-            // One shot has disarmed the descriptor for both waiters. This arms it again for the one that still waits.
+            // One shot has disarmed the descriptor for both waiters. This arms the descriptor again for the waiter that
+            // still waits.
             guard !state.entries.values[place].waiters.isEmpty,
                 let failure = arm(&state.entries.values[place], descriptor)
             else { return (ready, .success(())) }

@@ -28,7 +28,7 @@ extension VirtualBearer {
     func watchAir(on watch: PacketSocket) async {
         while !Task.isCancelled {
             let result = try? await watch.perform(.readable) { descriptor in
-                // The content of the notes does not matter: this checks the files themselves.
+                // The content of the kernel's events does not matter: this checks the files themselves.
                 var notes = [UInt8](repeating: 0, count: 4_096)
                 let count = read(descriptor, &notes, notes.count)
                 return count < 0 ? -Int(errno) : count

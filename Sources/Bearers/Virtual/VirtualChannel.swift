@@ -55,7 +55,7 @@ final class VirtualChannel: BearerChannel {
             // The gate comes after the socket: data that arrive in a dead zone are held back.
             try await gate.pass()
             guard result >= 0 else { throw SystemError.channelError(Int32(-result)) }
-            // A kernel ends an L2CAP channel for this.
+            // A kernel also ends an L2CAP channel for an SDU that is too large.
             guard result <= Limits.sduBytes else { throw SystemError.channelError(EPROTO) }
             return sdu.isEmpty ? nil : sdu
         } catch {

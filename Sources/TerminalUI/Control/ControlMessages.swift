@@ -18,7 +18,7 @@ package struct ControlRequest: Codable, Hashable, Sendable {
 
 /// The answer of the host: one line of JSON. `roadmesh control --json` prints it.
 package struct ControlAnswer: Codable, Hashable, Sendable {
-    /// When it came, in seconds since 1970.
+    /// The time of the answer, in seconds since 1970.
     package var at = 0.0
     /// The command that it answers.
     package var command: String
@@ -26,7 +26,7 @@ package struct ControlAnswer: Codable, Hashable, Sendable {
     package var exitCode: Int32
     /// The code of the notice that says why the command had no effect; nil if it was carried out.
     package var code: String?
-    /// What the command did, for a person: one or more lines.
+    /// The effect of the command, for a person: one or more lines.
     package var message: String
     /// The song that plays after the command; nil for none.
     package var songID: String?
@@ -34,9 +34,9 @@ package struct ControlAnswer: Codable, Hashable, Sendable {
     package var title: String?
     /// Its artist.
     package var artist: String?
-    /// Whether it plays, and is not paused.
+    /// Whether the song plays, and is not paused.
     package var isPlaying = false
-    /// The position in it, in seconds.
+    /// The position in the song, in seconds.
     package var elapsed = 0.0
     /// The volume in percent; nil without a player.
     package var volume: Int?

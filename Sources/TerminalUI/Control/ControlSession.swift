@@ -22,7 +22,8 @@ package actor ControlSession {
         }
     }
 
-    /// Answers of the library. It looks for songs and playlists on the disk, and the node does not wait for it.
+    /// Answers of the library. The library looks for songs and playlists on the disk, and the node does not wait for
+    /// it.
     fileprivate enum Answer { case songs, playlist }
 
     private let node: Node
@@ -174,7 +175,7 @@ extension NodeEvent {
     /// The notice that a command had no effect.
     fileprivate var refusal: Notice? { if case .notice(let notice) = self, notice.isRefusal { notice } else { nil } }
 
-    /// Whether it belongs to the answer to a command. Other events come at the same time by chance.
+    /// Whether the event belongs to the answer to a command. Other events come at the same time by chance.
     fileprivate var isAnswer: Bool {
         switch self {
         case .notice(let notice): notice.isOfPerson

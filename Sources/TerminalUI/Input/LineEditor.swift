@@ -87,7 +87,7 @@ struct TypedLine: Hashable {
         return "(\(failed)\(kind))`\(search.dropFirst(4))': "
     }
 
-    /// As much of it as fits, including the cursor, and the cursor's column.
+    /// The part of the text that fits, including the cursor, and the cursor's column.
     func shown(columns: Int) -> (text: String, column: Int) {
         let before = UntrustedText.shown(prompt) + UntrustedText.shown(String(text[..<cursor]))
         let after = UntrustedText.shown(String(text[cursor...]))

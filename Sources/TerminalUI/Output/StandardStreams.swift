@@ -6,10 +6,10 @@ import Glibc
 package enum StandardOutput {
     package static func write(_ line: String) { writeAll(line + "\n", to: STDOUT_FILENO) }
 
-    /// Whether a person reads it as it is written.
+    /// Whether a person reads the output as it is written.
     static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
-    /// Whether it goes to the system's journal: `JOURNAL_STREAM` names its file then (systemd.exec(5)).
+    /// Whether the output goes to the system's journal: `JOURNAL_STREAM` names its file then (systemd.exec(5)).
     static var isJournal: Bool {
         var status = stat()
         guard let journal = getenv("JOURNAL_STREAM"), fstat(STDOUT_FILENO, &status) == 0 else { return false }

@@ -157,7 +157,7 @@ struct DoctorMusicOptions: ParsableArguments {
 
     func phones(state folder: String) async -> PhoneFacts {
         let now = PhoneAddress.now()
-        // The page of this state folder may use the port now.
+        // The page of this state folder may have the port at present.
         let ports = FileManager.default.contents(atPath: folder + "/page-port")
         let isOwn = ports.map { String(decoding: $0, as: UTF8.self) } == String(now.port)
         return PhoneFacts(

@@ -22,7 +22,7 @@ struct GuestCommand: AsyncParsableCommand {
 
     func run() async throws { try await run(recorded: nil) }
 
-    /// The guest's part for `NodeCore`.
+    /// The guest's configuration for `NodeCore`.
     private func part(_ invitation: Invitation?) throws(SetupProblem) -> NodeCore.Part {
         let pin = try wanted.proof.pin.map(checkedPIN)
         let secret = invitation?.joiningSecret ?? pin

@@ -105,7 +105,7 @@ struct JoiningOptions: ParsableArguments {
             valueName: "digits|auto"))
     var pin: String?
 
-    /// What a dialling node must know in advance.
+    /// The flags that a dialling node must know in advance.
     var demands: AdvertisedFlags.Critical {
         var demands: AdvertisedFlags.Critical = requireBond ? [.bond] : []
         if pin != nil { demands.insert(.proof) }
@@ -155,7 +155,7 @@ func checkedPIN(_ digits: String) throws(SetupProblem) -> JoiningSecret {
     return secret
 }
 
-/// How a host weights its guests' wishes.
+/// The options for the policies of guests' wishes.
 struct FairnessOptions: ParsableArguments {
     /// Bounds of an option that counts songs. 0 means any number.
     enum SongBounds: NumberBounds {

@@ -123,7 +123,7 @@ extension SetupProblem {
     }
 }
 
-/// The signals that end a tool. The first one ends it in order, and the second one at once.
+/// The signals that end a tool. The first signal ends the program in order, and the second one at once.
 enum LinkSignals {
     /// Calls a closure at the first signal.
     static func watch(_ stop: @escaping @Sendable () async -> Void) -> Task<Void, Never> {

@@ -8,7 +8,7 @@ import MeshSession
 enum LinkToolEvent: Hashable, Sendable {
     /// The tool runs.
     case ready(Peer)
-    /// The way to the host, when it is found or has changed.
+    /// The route to the host, when it is found or has changed.
     case path(MeshPath, host: Peer)
     /// A ping to the end of the first `hop` links, and its round trip. Nil if it was not answered.
     case echo(number: Int, hop: Int, Duration?)

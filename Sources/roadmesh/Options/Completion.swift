@@ -86,7 +86,7 @@ struct HeardHosts {
         return text.split(separator: "\n").map(String.init)
     }
 
-    /// As many as a person reads through.
+    /// Maximum number of completed names: as many as a person reads through.
     private static let limit = 32
     /// The maximum size of the names in bytes, including line ends.
     private static let mostBytes = limit * (Limits.nameBytes + 1)

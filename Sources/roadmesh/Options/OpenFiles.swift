@@ -20,7 +20,7 @@ struct OpenFiles {
     private static let node = 64
     /// Links: guests, half-open ones, and those that are being refused because the host is full.
     private static let air = Limits.guests + 2 * Limits.halfOpenLinks
-    /// The minimum that the program needs to start and to report a problem.
+    /// The minimum number of files that the program needs to start and to report a problem.
     private static let least = 24
 
     /// Ends the program with a message if it may open fewer files than the Swift runtime needs. The runtime would

@@ -82,7 +82,7 @@ struct Page {
 }
 
 extension NodeOptions.Node {
-    /// The tokens of the page. It reuses those of earlier starts, so that admitted browsers stay admitted.
+    /// The tokens of the page. It reuses the tokens of earlier starts, so that admitted browsers stay admitted.
     fileprivate func pageTokens(areNew: Bool) -> DashboardTokens {
         guard let kept else { return .make() }
         let file = "page-tokens"

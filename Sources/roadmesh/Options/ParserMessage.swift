@@ -12,7 +12,7 @@ struct ParserMessage {
     init(_ error: any Error) {
         text = RoadMesh.message(for: error).split(separator: "\n").first ?? "It did not work"
         let line = RoadMesh.fullMessage(for: error).split(separator: "\n").first { $0.hasPrefix("Help:  ") }
-        // Such as "Help:  --adapter <hci0>  Which adapter, for example hci0."
+        // For example "Help: --adapter <hci0> Which adapter, for example hci0."
         help = line.flatMap { $0.wholeMatch(of: #/Help:  .*?  (.+)/#)?.output.1 }
     }
 

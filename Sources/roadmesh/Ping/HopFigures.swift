@@ -2,7 +2,7 @@
 
 import FieldTest
 
-/// The figures of the pings to one node on the way.
+/// The figures of the pings to one node on the route.
 struct HopFigures: Hashable, Sendable {
     private(set) var sent = 0
     private(set) var answered = 0
@@ -52,12 +52,12 @@ struct HopFigures: Hashable, Sendable {
     }
 }
 
-/// The figures of all hops on the way, and the names of the nodes at their ends.
+/// The figures of all hops on the route, and the names of the nodes at their ends.
 struct PathFigures: Hashable, Sendable {
     private(set) var hops: [HopFigures] = []
     private(set) var names: [String] = []
 
-    /// The way has this number of links. A longer way gets figures for its further nodes.
+    /// The route has this number of links. A longer route gets figures for its additional nodes.
     mutating func follow(hops count: Int, relay: String?, host: String) {
         while hops.count < count { hops.append(HopFigures()) }
         hops.removeLast(hops.count - count)

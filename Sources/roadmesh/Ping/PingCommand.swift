@@ -91,7 +91,7 @@ enum Waits: SecondsBounds {
     static let range = 0.1...Double(PipeLimits.longestWait)
 }
 
-/// Pings a host, and the relays on the way to it.
+/// Pings a host, and the relays on the route to it.
 struct PingRun: Sendable {
     private let host: String
     private let wait: Duration
@@ -137,7 +137,7 @@ struct PingRun: Sendable {
         try result.get()
     }
 
-    /// A host sends its state to each guest. It is read, so that the link does not wait, and is not used.
+    /// A host sends its state to each guest. The state is read, so that the link does not wait, and is not used.
     private static func listen(
         _ messages: AsyncThrowingStream<ReceivedMessage, any Error>, _ stop: PingStop
     ) async throws {
@@ -207,7 +207,7 @@ struct PingRun: Sendable {
     }
 }
 
-/// What ends the waiting of a ping.
+/// The events that end the wait of a ping.
 actor PingStop {
     /// A signal, or the end of the session.
     private(set) var isStopped = false

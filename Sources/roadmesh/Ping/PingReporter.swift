@@ -24,12 +24,12 @@ struct PingReporter: Sendable {
 
     func begin(_ local: Peer) { emit(.ready(local)) }
 
-    /// The way is found, or has changed.
+    /// The route is found, or has changed.
     func show(_ path: MeshPath, _ host: Peer) {
         guard style != .json else { return emit(.path(path, host: host)) }
         let links = path.hops == 1 ? "linked directly" : "\(path.hops) links away"
         StandardOutput.write("\(host.displayName) \(host.id.prefix(8)), \(links)")
-        // The lines of the last way stay above.
+        // The lines of the last route stay above.
         if style == .live { StandardOutput.write(unfinished: String(repeating: "\n", count: path.hops)) }
     }
 

@@ -190,7 +190,7 @@ struct PipeAccess: ParsableArguments {
     @Flag(help: "Admit only devices that this one is bonded with; see roadmesh pair.")
     var requireBond = false
 
-    /// What a dialling node must know in advance.
+    /// The flags that a dialling node must know in advance.
     var demands: AdvertisedFlags.Critical {
         var demands: AdvertisedFlags.Critical = requireBond ? [.bond] : []
         if pin != nil { demands.insert(.proof) }

@@ -7,7 +7,7 @@ enum PipeLimits {
     /// Bytes of the only stream that the receiver buffers before the sender stops reading: what Wi-Fi at 20 MB/s
     /// carries in 50 ms.
     static let window = 1 << 20
-    /// The same for each connection of `--socket`, of which there may be many.
+    /// Bytes of each connection of `--socket` that the receiver buffers. There may be many connections.
     static let socketWindow = 128 << 10
     /// Connections of `--socket` at a time. With two full windows each, they use 32 MiB.
     static let connections = 128
@@ -21,8 +21,8 @@ enum PipeLimits {
     static let farewell: Duration = .seconds(5)
     /// Time to connect to the target of `--socket`. A service on this device answers at once.
     static let connect: Duration = .seconds(10)
-    /// Seconds to look for the other side and to bear a gap, unless `--wait` gives another number: long tunnels are
-    /// shorter.
+    /// Seconds to look for the other side and to wait during a gap, unless `--wait` gives another number: long tunnels
+    /// take less.
     static let wait = 300.0
     /// Maximum number of seconds that `--wait` accepts: a day.
     static let longestWait = 86_400

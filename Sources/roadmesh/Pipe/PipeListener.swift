@@ -54,7 +54,7 @@ actor PipeListener {
         return end
     }
 
-    /// What was transferred so far, in all sessions that still run.
+    /// The bytes that all running sessions have transferred so far.
     var progress: PipeProgress {
         get async {
             var sum = PipeProgress()

@@ -19,7 +19,7 @@ struct PipeProgress: Hashable, Sendable {
     }
 }
 
-/// What a person who waits for a pipe wants to know.
+/// The state of a transfer that a waiting person is shown.
 enum PipeEvent: Hashable, Sendable {
     /// The other side is linked.
     case connected(Peer)

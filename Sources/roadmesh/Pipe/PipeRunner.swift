@@ -19,7 +19,7 @@ actor PipeRunner {
     private var session: PipeSession
     private let standard: (any ByteEnds)?
     private let connect: Connect?
-    /// Whether the input ends with that of the other side: a person at a terminal has nothing to add then.
+    /// Whether the input ends when the other side's input ends: a person at a terminal has nothing to add then.
     private let endsWithOther: Bool
 
     private var streams: [UInt32: Stream] = [:]
@@ -47,7 +47,7 @@ actor PipeRunner {
         (self.session, self.connect, standard, endsWithOther) = (session, connect, nil, false)
     }
 
-    /// What was transferred so far.
+    /// The bytes that were transferred so far.
     var progress: PipeProgress {
         PipeProgress(sent: session.sent, written: session.written, connections: session.openStreams)
     }
@@ -58,7 +58,7 @@ actor PipeRunner {
         perform(session.start())
         let sending = Task { await self.sendAll(send) }
         let end = await untilEnded()
-        // A message to a side that has left would wait for it.
+        // A message to a side that has left would wait until it returns.
         let farewell = Task {
             if case .interrupted = end { try? await Task.sleep(for: PipeLimits.farewell) }
             switch end {
@@ -99,7 +99,7 @@ actor PipeRunner {
         await withCheckedContinuation { beginning = $0 }
     }
 
-    /// A connection was accepted here. Without room it waits for the end of another.
+    /// A connection was accepted here. Without room, the connection waits for the end of another.
     func accepted(_ ends: any ByteEnds) async {
         while end == nil {
             if let (stream, actions) = session.open() {

@@ -96,7 +96,7 @@ struct PipeSession {
 
     private mutating func end(_ end: PipeEnd) -> [Action] {
         state = .ended
-        // A connection that is still open has not got everything.
+        // A connection that is still open is incomplete.
         let broken: [Action] = kind == .socket ? streams.keys.sorted().map { .stream($0, .broken) } : []
         for number in streams.keys { forget(number) }
         return broken + [.end(end)]

@@ -3,7 +3,7 @@
 /// Decides about one stream of a pipe: both directions, each with its window and its end.
 ///
 /// A direction is complete when its receiver has written every byte to its destination and has said so. The stream is
-/// complete when both directions are. Any other end is a failure, so a part is never accepted as the whole.
+/// complete when both directions are. Any other end is a failure, so a part is never accepted as complete.
 struct PipeStream {
     /// An action for the owner.
     enum Action: Hashable, Sendable {
@@ -16,7 +16,7 @@ struct PipeStream {
         case read
         /// Both directions are complete.
         case complete
-        /// The stream is broken. The destination must not take what it has got for everything.
+        /// The stream is broken. The destination must not treat the received part as complete.
         case broken
     }
 
@@ -103,7 +103,7 @@ struct PipeStream {
         assert(written <= received, "only received bytes are written")
         owed += count
         if receiving == .ended { return settle(sending) }
-        // A frame for each write would cost as much airtime as short data.
+        // A frame for each write would cost as much airtime as a short piece of data.
         guard owed * 2 >= window else { return [] }
         defer { owed = 0 }
         granted += owed

@@ -8,7 +8,7 @@ import MeshNode
 
 /// The value of `--socket`: where a caller listens, or what a listener connects to.
 enum SocketPlace: Hashable, Sendable, ExpressibleByArgument {
-    /// A TCP port of a host. A caller listens on it, by default for this device only.
+    /// A TCP port of a host. A caller listens on this port, by default for this device only.
     case tcp(host: String, port: UInt16)
     /// The path of a Unix socket.
     case unix(String)
@@ -112,7 +112,7 @@ struct SocketAddress: Sendable {
         bytes = withUnsafeBytes(of: &address) { Array($0) }
     }
 
-    /// A non-blocking socket for it.
+    /// A non-blocking socket for this address.
     func open() -> Int32 {
         socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
     }
