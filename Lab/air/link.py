@@ -76,11 +76,11 @@ class End:
 
 
 class LinkAir(Protocol):
-    """The air as a link uses it."""
+    """The part of the air that a link uses."""
 
     chances: Random
     connection_events: bool
-    """False: data does not wait for the next connection event."""
+    """Whether data waits for the next connection event."""
     events_collide: bool
     """True: an event that overlaps another one is skipped."""
 
@@ -354,7 +354,7 @@ class Link:
         self.send(end, Pdu(CONTROL_PDU_BYTES, deliver))
 
     def vanish(self, end: End) -> None:
-        """One side disappears (a reset, a power cut). The other notices after its timeout."""
+        """One side disappears (a reset, a power cut). The other side notices this after its timeout."""
         self._give_up_reservations(end)
         end.gone = True
         end.connection = None

@@ -45,7 +45,7 @@ class Links:
 
     def add(self, end: End, role: hci.Role, own: Address, peer: Address) -> int:
         """Adds a new link's end. Returns its handle for the host."""
-        # Not the lowest free one: a late command for an ended link must not apply to the next link.
+        # Handles are not reused at once: a late command for an ended link must not apply to the next link.
         handle = next(handle for handle in self._handles if handle not in self._ends)
         end.connection = self._bumble.add_connection(end, handle, role, own, peer, self)
         self._ends[handle] = end

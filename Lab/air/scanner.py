@@ -77,7 +77,7 @@ class Initiator:
     """A pending LE Create Connection."""
 
     peer: Address | None
-    """None: any device of the filter accept list."""
+    """The device to connect to. None for any device of the filter accept list."""
     own_address_type: int
     parameters: LinkParameters
     window: Window

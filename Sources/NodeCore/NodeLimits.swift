@@ -157,7 +157,7 @@ public enum NodeLimits {
     static let rememberedPictures = 512
     /// Hosts in range that are shown: as many as a person can choose from.
     static let shownHosts = 16
-    /// Relays per host that are shown. Further relays are close to these.
+    /// Relays per host that are shown. Further relays are close to the shown ones.
     static let shownRelays = 8
     /// How long a settled wish stays marked: as long as a passing notice.
     static let settledWish: Duration = DJLimits.passingNotice

@@ -10,7 +10,7 @@ import Testing
 @testable import NodeStore
 
 extension StoreTests {
-    /// Disks that are full or read-only. They are real ones if the tests may mount a file system, which root may.
+    /// Disks that are full or read-only. The disks are real if the tests may mount a file system, as root may.
     @Suite("Disks")
     struct DiskTests {
         private let large = StoreBatch.with { $0.guest = GuestRecord(snapshot: [UInt8](repeating: 3, count: 60_000)) }

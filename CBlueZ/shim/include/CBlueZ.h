@@ -145,9 +145,9 @@ typedef struct {
     uint16_t manufacturer;
     /// The kernel's own advertising is on (`btmgmt advertising on`).
     bool advertises_itself;
-    /// The kernel reports roles at all (5.9 and later).
+    /// The kernel reports the roles (5.9 and later).
     bool tells_roles;
-    /// It can be central and peripheral at once, and the driver confirms that (HCI_QUIRK_VALID_LE_STATES).
+    /// The controller can be central and peripheral at once, and the driver confirms that (HCI_QUIRK_VALID_LE_STATES).
     bool has_both_roles;
 } cbluez_hci_facts;
 

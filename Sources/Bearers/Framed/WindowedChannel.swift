@@ -167,7 +167,7 @@ package final class Doorbell: Sendable {
 
     private let state = NIOLockedValueBox(State())
 
-    /// A bell that has not rung.
+    /// Creates a doorbell that has not rung.
     package init() {}
 
     package func ring() {

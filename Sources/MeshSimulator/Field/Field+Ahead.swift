@@ -45,8 +45,8 @@ extension Field {
         ask(node, .event(.received(sdu, on: id)), entry)
     }
 
-    /// An event concerns a node. The node is asked if this is its first event in the window, and the event is a
-    /// question.
+    /// An event concerns a node. If it is the node's first event in the window, and the node must decide about it, the
+    /// node is asked to decide ahead.
     private mutating func ask(_ node: Int, _ question: NodeTurn.Question?, _ entry: FieldAgenda.Entry) {
         defer { nodes[node].concerned = windows }
         guard nodes[node].concerned != windows, let question, let core = nodes[node].core else { return }

@@ -17,7 +17,7 @@ struct GuestTree: Sendable {
         var carries: Int?
     }
 
-    /// Each guest after its parent. The other guests keep their order.
+    /// The guests in an order in which each comes after its parent. Otherwise they keep their order.
     private(set) var order: [Peer] = []
     private var places: [Peer.ID: Place]
 
