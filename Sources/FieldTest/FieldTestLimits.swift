@@ -15,7 +15,7 @@ public enum FieldTestLimits {
     public static let originCharacters = 400
     /// Peers with their own line in a plot: people cannot distinguish more.
     public static let plotPeers = 12
-    /// Characters of a word that people do not read in a drive, such as an identifier or a code.
+    /// Longest word in a drive that is not meant for people, in characters: an identifier or a code.
     public static let wordCharacters = 256
     /// Shortest time between two recorded positions. It is less than a second, so that a receiver that is a little early
     /// is not skipped every other time.
