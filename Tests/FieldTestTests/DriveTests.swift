@@ -162,6 +162,18 @@ struct ReportTests {
         #expect(lines[1] == "\"Road\",\"Car\",20.0000,20.4200,30.0000,30.0000,30.2000,30.3000,30.4000,10.0000,0.4000,0")
     }
 
+    @Test("times of day are local, with their zone")
+    func localTime() {
+        let winter = LocalClock { $0 < 1_774_746_000 ? (3_600, "CET") : (7_200, "CEST") }
+        #expect(winter.minuteAndZone(1_774_745_999) == "2026-03-29 01:59 CET")
+        #expect(winter.minuteAndZone(1_774_746_000) == "2026-03-29 03:00 CEST")
+        #expect(winter.minute(.nan) == "?")
+        var drive = Drives.oneGap
+        drive.header.began = 1_774_746_000
+        let html = Report([drive], clock: winter).html
+        #expect(html.contains("Recorded on 2026-03-29 03:00 CEST, for 40 s.") && !html.contains("UTC"))
+    }
+
     @Test("drives are compared in words")
     func compared() {
         var weaker = Drives.oneGap
@@ -174,6 +186,7 @@ struct ReportTests {
             return row
         }
         let sentences = Report([Drives.oneGap, weaker]).sentences
-        #expect(sentences.last?.contains("\"Other\" was back as soon, had 10 dB less signal") == true)
+        #expect(
+            sentences.last?.contains("\"Other\" was back as soon, had 10 dB less signal and was out of range") == true)
     }
 }

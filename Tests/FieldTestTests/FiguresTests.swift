@@ -158,6 +158,33 @@ struct FiguresTests {
         #expect(verdict.findings[0].advice?.contains("report it") == true)
     }
 
+    @Test(
+        "a drive that was out of range most of the time is poor, and one with a few tunnels is good",
+        arguments: [(5.0, .good), (9, .good), (11, .fair), (49, .fair), (55, .poor)] as [(Double, Verdict.Grade)])
+    func away(percent: Double, grade: Verdict.Grade) throws {
+        let drive = Drives.drive([
+            (0, Drives.contact(.resumed)), (20.42, Drives.contact(.lost, silence: 0.42)),
+            (20 + percent, Drives.contact(.resumed)), (100, .end("quit")),
+        ])
+        let verdict = Verdict(drive, DriveMetrics(drive))
+        #expect(verdict.grade == grade)
+        let finding = try #require(verdict.findings.first { $0.sentence.hasPrefix("The link was lost once") })
+        #expect(finding.grade == grade && finding.sentence.contains("\(Int(percent))"))
+        #expect((finding.advice == nil) == (grade == .good))
+    }
+
+    @Test("the times of several guests out of range count once")
+    func overlapping() {
+        let other = Peer(id: "11112222333344445555666677778888", name: "Bob")
+        let drive = Drives.drive(
+            [
+                (0, Drives.contact(.resumed)), (0, .contact(ContactRow(.resumed, other))),
+                (10, Drives.contact(.lost, silence: 0)), (20, .contact(ContactRow(.lost, other, silence: 0))),
+                (40, Drives.contact(.resumed)), (50, .contact(ContactRow(.resumed, other))), (100, .end("quit")),
+            ], role: .host)
+        #expect(DriveMetrics(drive).away == 60 && DriveMetrics(drive).awayShare == 0.4)
+    }
+
     @Test("a drive without a link is neither good nor bad, and a missing link at its end is not the host's fault")
     func unlinked() {
         let alone = Drives.drive([(1, Drives.wish("s1", "queued")), (14, .end("quit"))])

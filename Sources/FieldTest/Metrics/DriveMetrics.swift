@@ -140,6 +140,20 @@ public struct DriveMetrics: Hashable, Sendable {
     /// The sum of all gaps, in seconds. An unfinished gap counts up to the end of the drive.
     public var away: Double { gaps.reduce(0) { $0 + (($1.end ?? seconds) - $1.start) } }
 
+    /// The share of the drive without a link to a peer that had one, 0 to 1. Times of several peers that overlap count
+    /// once.
+    public var awayShare: Double {
+        guard seconds > 0 else { return 0 }
+        var (total, end) = (0.0, 0.0)
+        // Gaps are in the order of their starts.
+        for gap in gaps {
+            let last = gap.end ?? seconds
+            total += max(0, last - max(gap.start, end))
+            end = max(end, last)
+        }
+        return min(total / seconds, 1)
+    }
+
     /// The longest gap, in seconds.
     public var longestGap: Double? { gaps.map { ($0.end ?? seconds) - $0.start }.max() }
 }

@@ -48,15 +48,18 @@ public struct Verdict: Hashable, Sendable {
     /// The verdict in one sentence.
     public var sentence: String {
         switch grade {
-        case .good: "A good drive: nothing was lost, and a gap cost no more than its own time."
-        case .fair: "A fair drive: it worked, but something could be better."
-        case .poor: "A poor drive: people in the car noticed it."
+        case .good: "A good drive. There is nothing to improve."
+        case .fair: "A fair drive. It worked, and something can be better."
+        case .poor: "A poor drive. People in the car noticed it."
         case .none: "There is no verdict on this drive."
         }
     }
 
     /// In seconds. A reconnect that is longer than the first value is fair, and poor if it is longer than the second.
     static let reconnectFair = 1.0, reconnectPoor = 5.0
+    /// Shares of the drive without a link. A few tunnels are less than the first. With more than the second, the music is
+    /// out of reach most of the time.
+    static let awayFair = 0.10, awayPoor = 0.50
     /// A weaker signal counts as weak, in dBm. Receivers fail some 10 dB below this.
     static let weakSignal = -85
     /// A share of weak signals above the first value is fair, and poor above the second.
@@ -94,26 +97,32 @@ public struct Verdict: Hashable, Sendable {
             } else if votes.received > 0 {
                 find(
                     .good,
-                    "The host accepted \(Format.count(votes.received, "wish", "wishes")), and counted each vote once."
+                    "The host accepted \(Self.wishes(votes.received)), and counted each vote once."
                 )
             }
             return
         }
         guard votes.cast > 0 else { return find(.none, "No votes were cast, so there is no verdict on votes.") }
         guard votes.waiting > 0 else {
-            let longest = votes.waits.last.map { "; the longest wait was \(Format.time($0))" } ?? ""
+            let longest = votes.waits.last.map { " The longest wait was \(Format.time($0))." } ?? ""
             return find(
-                .good,
-                "Nothing was lost: \(Format.count(votes.cast, "wish was", "wishes were")) cast, and \(votes.delivered) "
-                    + "\(votes.delivered == 1 ? "has its" : "have their") answer\(longest).")
+                .good, "Nothing was lost. The host answered \(Self.wishes(votes.cast, isAll: true)).\(longest)")
         }
         let endsAway = !metrics.endsLinked || drive.ending != .complete
         find(
             endsAway ? .fair : .poor,
-            "\(votes.waiting) of \(Format.count(votes.cast, "wish", "wishes")) had no answer at the end.",
+            "\(votes.waiting) of \(Self.wishes(votes.cast)) had no answer at the end.",
             endsAway
-                ? "The drive ended without a link or was cut off: they are saved, and sent at the next link."
-                : "The host was in range: if they are not answered soon, please report it with this drive.")
+                ? "The drive ended without a link or was cut off. They are saved, and are sent on the next link."
+                : "The host was in range. If they are not answered soon, please report it with this drive.")
+    }
+
+    private static func wishes(_ count: Int, isAll: Bool = false) -> String {
+        switch (count, isAll) {
+        case (1, true): "the only vote or suggestion"
+        case (_, true): "all \(count) votes and suggestions"
+        default: Format.count(count, "vote or suggestion", "votes and suggestions")
+        }
     }
 
     private mutating func gaps(_ metrics: DriveMetrics) {
@@ -123,16 +132,25 @@ public struct Verdict: Hashable, Sendable {
                 "A guest and a host must be in range of each other and use the same service; roadmesh doctor on both devices "
                     + "shows what is wrong.")
         }
-        guard !metrics.gaps.isEmpty else { return find(.good, "No link was lost.") }
+        guard !metrics.gaps.isEmpty else { return find(.good, "The link was never lost.") }
         let longest = metrics.longestGap.map { Format.time($0) } ?? "?"
         let short = metrics.gaps.count { ($0.length ?? .infinity) < Self.shortGap }
+        let isShort = short > 3 && short * 2 > metrics.gaps.count
+        let share = metrics.awayShare
+        let advice =
+            isShort
+            ? "Most gaps are shorter than \(Format.time(Self.shortGap)). A tunnel is longer, so the signal was at its limit. "
+                + "Move the dongle into the open, away from metal and other plugs."
+            : share > Self.awayFair
+                ? "If the signal had faded before, a dongle in a better place shortens the gaps." : nil
+        let times =
+            metrics.gaps.count == 1
+            ? "lost once, and was gone for \(Format.time(metrics.away)), \(Format.share(share, of: 1)) of the drive."
+            : "lost \(metrics.gaps.count) times. It was gone for \(Format.time(metrics.away)) in all, "
+                + "\(Format.share(share, of: 1)) of the drive, and for \(longest) at most."
         find(
-            short > 3 && short * 2 > metrics.gaps.count ? .fair : .good,
-            "The link was gone \(metrics.gaps.count == 1 ? "once" : "\(metrics.gaps.count) times"), for \(Format.time(metrics.away)) in all "
-                + "(\(Format.share(metrics.away, of: metrics.seconds)) of the drive); the longest time was \(longest).",
-            short > 3 && short * 2 > metrics.gaps.count
-                ? "Most gaps are shorter than \(Format.time(Self.shortGap)): that is not a tunnel but a signal at its limit. "
-                    + "Move the dongle into the open, away from metal and other plugs." : nil)
+            share > Self.awayPoor ? .poor : share > Self.awayFair || isShort ? .fair : .good, "The link was \(times)",
+            advice)
     }
 
     private mutating func reconnects(_ metrics: DriveMetrics) {
@@ -141,12 +159,14 @@ public struct Verdict: Hashable, Sendable {
         let grade: Grade = worst > Self.reconnectPoor ? .poor : worst > Self.reconnectFair ? .fair : .good
         find(
             median > Self.reconnectPoor ? .poor : grade == .good ? .good : .fair,
-            "After a gap, everything was back within \(Format.time(median)) (half of the times), "
-                + "\(Format.time(worst)) at worst.",
+            times.count == 1
+                ? "After the gap, the guest was back within \(Format.time(worst))."
+                : "After half of the gaps, the guest was back within \(Format.time(median)). The slowest reconnect took "
+                    + "\(Format.time(worst)).",
             grade == .good
                 ? nil
-                : "Shorter connection intervals and advertising with bluetoothd's -E bring a guest back sooner; "
-                    + "docs/using.md, \"Slow to be found, late to be back\".")
+                : "Shorter connection intervals and advertising with bluetoothd's -E bring a guest back sooner. See "
+                    + "\"Slow to be found, late to be back\" in docs/using.md.")
     }
 
     private mutating func signal(_ metrics: DriveMetrics) {
@@ -155,10 +175,10 @@ public struct Verdict: Hashable, Sendable {
         let weak = Double(signal.count { $0 < Self.weakSignal }) / Double(signal.count)
         find(
             weak > Self.weakPoor ? .poor : weak > Self.weakFair ? .fair : .good,
-            "The signal was \(median) dBm half of the time, and weaker than \(low) dBm one time in twenty.",
+            "The median of the signal was \(median) dBm. One measurement in twenty was weaker than \(low) dBm.",
             weak > Self.weakFair
-                ? "It was weak (below \(Self.weakSignal) dBm) for \(Format.share(weak, of: 1)) of the time: another place for the "
-                    + "dongle, or an extension cable, helps more than anything else." : nil)
+                ? "\(Format.share(weak, of: 1)) of the measurements were weak (below \(Self.weakSignal) dBm). Another place for "
+                    + "the dongle, or an extension cable, helps more than anything else." : nil)
     }
 
     private mutating func relays(_ drive: Drive, _ metrics: DriveMetrics) {
@@ -176,22 +196,22 @@ public struct Verdict: Hashable, Sendable {
         guard let median = trips.median, let slow = trips.quantile(0.95) else { return }
         find(
             slow > Self.roundTripPoor ? .poor : slow > Self.roundTripFair ? .fair : .good,
-            "A round trip took \(Format.time(median / 1_000)); one in twenty took \(Format.time(slow / 1_000)) or more.",
+            "The median round trip took \(Format.time(median / 1_000)). One in twenty took \(Format.time(slow / 1_000)) or more.",
             slow > Self.roundTripFair
-                ? "Many packets were sent again: the signal is weak, or the air is full." : nil)
+                ? "Many packets were sent again, because the signal is weak or the air is full." : nil)
     }
 
     private mutating func completeness(_ drive: Drive, _ metrics: DriveMetrics) {
         if drive.ending == .cutOff {
             find(
                 .none,
-                "The recording was cut off at \(Format.clock(metrics.seconds)): the power was lost, or the program ended."
+                "The recording was cut off at \(Format.clock(metrics.seconds)). The power was lost, or the program was killed."
             )
         }
         if metrics.missing > 0 {
             find(
                 .fair, "\(Format.count(metrics.missing, "row")) of the recording are missing.",
-                "The disk accepted no writes for some time; make room on it.")
+                "The disk accepted no writes for some time. Make room on it.")
         }
     }
 }

@@ -15,7 +15,7 @@ struct Comparison {
             away(entry.metrics, first.metrics),
         ].compactMap(\.self)
         let start = "Compared with \"\(first.name)\", \"\(entry.name)\""
-        return differences.isEmpty ? "\(start) was much the same." : "\(start) \(differences.joined(separator: ", "))."
+        return differences.isEmpty ? "\(start) was much the same." : "\(start) \(Format.list(differences))."
     }
 
     private func reconnects(_ metrics: DriveMetrics, _ first: DriveMetrics) -> String? {
@@ -33,7 +33,9 @@ struct Comparison {
 
     private func away(_ metrics: DriveMetrics, _ first: DriveMetrics) -> String? {
         guard metrics.seconds > 0, first.seconds > 0 else { return nil }
-        let share = Format.share(metrics.away, of: metrics.seconds)
-        return "was out of reach for \(share) of the time instead of \(Format.share(first.away, of: first.seconds))"
+        let share = Format.share(metrics.awayShare, of: 1)
+        let earlier = Format.share(first.awayShare, of: 1)
+        guard share != earlier else { return "was out of range for the same share of the time" }
+        return "was out of range for \(share) of the time instead of \(earlier)"
     }
 }

@@ -30,6 +30,7 @@ extension FleetReport {
         \(times("By version", "Version", byVersion))
         \(slowestTable)
         <h2>The drives</h2>
+        <p class="note">All times are in the time zone of the device that made this page.</p>
         \(drivesTable)
         <p class="about">Made by roadmesh \(RoadMeshVersion.text). What each figure means is in docs/fieldtest.md.</p>
         </main>
@@ -42,7 +43,7 @@ extension FleetReport {
     private var span: String {
         let began = entries.map(\.header.began)
         guard let first = began.min(), let last = began.max() else { return "" }
-        return " From \(Format.minute(first)) to \(Format.minute(last)) UTC."
+        return " From \(LocalClock.device.minuteAndZone(first)) to \(LocalClock.device.minuteAndZone(last))."
     }
 
     private var verdict: String {
@@ -79,13 +80,13 @@ extension FleetReport {
         let rows = slowest.map { entry, back in
             "<tr><th scope=\"row\">\(HTML.escaped(entry.car))</th>"
                 + Self.cells([
-                    Self.time(back.seconds), Self.time(back.gap), "\(Format.minute(back.at))", "\(entry.number)",
+                    Self.time(back.seconds), Self.time(back.gap), LocalClock.device.minute(back.at), "\(entry.number)",
                     HTML.escaped(entry.header.version),
                 ]) + "</tr>"
         }
         guard !rows.isEmpty else { return "" }
         return "<h3>The slowest</h3>"
-            + Self.table(["Car", "Back after", "Gap", "When (UTC)", "Drive", "Version"], rows)
+            + Self.table(["Car", "Back after", "Gap", "When", "Drive", "Version"], rows)
     }
 
     private var drivesTable: String {
@@ -93,14 +94,14 @@ extension FleetReport {
         let rows = newest.prefix(FieldTestLimits.fleetDrivesShown).map { entry in
             "<tr><th scope=\"row\">\(entry.number) \(HTML.escaped(entry.header.name))</th>"
                 + Self.cells([
-                    HTML.escaped(entry.car), entry.header.role.rawValue, Format.minute(entry.header.began),
+                    HTML.escaped(entry.car), entry.header.role.rawValue, LocalClock.device.minute(entry.header.began),
                     HTML.escaped(Self.length(entry)), "\(entry.gaps)",
                     Self.time(entry.backs.map(\.seconds).sorted().median), Self.votes(entry),
                     "<b class=\"\(entry.grade)\">\(entry.grade.word)</b>",
                 ]) + "</tr>"
         }
         return Self.table(
-            ["Drive", "Car", "Role", "Began (UTC)", "Length", "Gaps", "Back", "Votes", "Verdict"], Array(rows))
+            ["Drive", "Car", "Role", "Began", "Length", "Gaps", "Back", "Votes", "Verdict"], Array(rows))
             + Self.others(entries.count - rows.count)
     }
 

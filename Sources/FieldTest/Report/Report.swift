@@ -21,10 +21,14 @@ public struct Report: Sendable {
     }
 
     let entries: [Entry]
+    private let clock: LocalClock
 
     /// A report on these drives, in this order.
-    public init(_ drives: [Drive]) {
+    public init(_ drives: [Drive]) { self.init(drives, clock: .device) }
+
+    init(_ drives: [Drive], clock: LocalClock) {
         entries = drives.map { Entry($0) }
+        self.clock = clock
     }
 
     /// The verdicts, for a terminal.
@@ -57,9 +61,7 @@ public struct Report: Sendable {
             <body>
             <main>
             <h1>\(entries.count > 1 ? "\(entries.count) drives compared" : "A drive")</h1>
-            \(entries.count > 1 ? comparison : "")<div class="drives">
-            \(sections)
-            </div>
+            \(entries.count > 1 ? comparison : "")\(sections)
             <p class="about">Made by roadmesh \(RoadMeshVersion.text). What each figure means is in docs/fieldtest.md.</p>
             </main>
             </body>
@@ -78,9 +80,9 @@ public struct Report: Sendable {
             <h3>Signal, and gaps</h3>
             \(plots.signal)
             \(Tables.marks(entry.metrics))
-            <h3>How soon it was back</h3>
+            <h3>How long reconnects took</h3>
             \(plots.reconnects)
-            \(plots.hops(entry.drive.header.role))<h3>\(entry.drive.header.role == .host ? "What the host accepted" : "Answered against cast")</h3>
+            \(plots.hops(entry.drive.header.role))<h3>\(entry.drive.header.role == .host ? "Votes and suggestions that the host accepted" : "Votes and suggestions: cast and answered")</h3>
             \(plots.deliveries)
             \(entries.count > 1 ? "" : Tables.figures(entry))
             \(Tables.gaps(entry.metrics))
@@ -90,7 +92,7 @@ public struct Report: Sendable {
 
     private func about(_ entry: Entry) -> String {
         let header = entry.drive.header
-        let began = Format.minute(header.began)
+        let began = clock.minuteAndZone(header.began)
         let ending =
             switch entry.drive.ending {
             case .complete: ""
@@ -98,7 +100,7 @@ public struct Report: Sendable {
             case .underWay: " It is still being recorded."
             }
         let origin = header.origin.map { " \($0)" } ?? ""
-        return "\(header.peer.name), \(header.role.rawValue), on \(header.radio); \(began) UTC, "
+        return "\(header.peer.name), \(header.role.rawValue), on \(header.radio). Recorded on \(began), for "
             + "\(Format.time(entry.metrics.seconds)).\(ending)\(origin)"
     }
 
@@ -112,6 +114,7 @@ public struct Report: Sendable {
     }
 
     private var comparison: String {
-        "<p>\(HTML.sentence(Comparison(entries: entries).sentence))</p>\n" + Tables.comparison(entries) + "\n"
+        "<p>\(HTML.sentence(Comparison(entries: entries).sentence))</p>\n" + Tables.comparison(entries)
+            + "\n"
     }
 }

@@ -20,7 +20,7 @@ enum HTML {
 
     /// A sentence in which no line break separates a number from its unit.
     static func sentence(_ text: String) -> String {
-        escaped(text).replacing(/([0-9]) (ms|s|min|h|dBm|dB|%)/) { "\($0.1)\u{A0}\($0.2)" }
+        escaped(text).replacing(/([0-9]) (ms|s|min|h|dBm|dB|%|m|km)(?![a-z])/) { "\($0.1)\u{A0}\($0.2)" }
     }
 }
 

@@ -11,14 +11,14 @@ enum Style {
         --c1:#58a6ff;--c2:#f0883e;--c3:#3fb950;--c4:#bc8cff;--c5:#f778ba;--c6:#9aa4af}}
         *{box-sizing:border-box}
         body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif}
-        main{max-width:1400px;margin:0 auto;padding:16px;overflow-wrap:anywhere}
+        main{max-width:46rem;margin:0 auto;padding:16px;overflow-wrap:anywhere}
         h1{font-size:1.5rem;line-height:1.2;margin:.2em 0 .6em}
         h2{font-size:1.25rem;line-height:1.25;margin:0}
         h3{font-size:1rem;margin:1.6em 0 .4em}
         h4{font-size:.875rem;margin:1em 0 .2em;color:var(--soft)}
         p{margin:.4em 0}
-        .drives{display:grid;gap:24px;grid-template-columns:repeat(auto-fit,minmax(min(100%,420px),1fr))}
-        .drive{min-width:0;border-top:3px solid var(--rule);padding-top:12px}
+        .drive{margin-top:2.5em;border-top:3px solid var(--rule);padding-top:12px}
+        h1+.drive{margin-top:0;border-top:0;padding-top:0}
         .about,.note{color:var(--soft);font-size:.875rem}
         .verdict{background:var(--card);border-left:5px solid;border-radius:4px;padding:8px 12px;margin:12px 0}
         .verdict>p:first-child{font-weight:600}
@@ -51,6 +51,7 @@ enum Style {
         .compare{table-layout:fixed;max-width:60em}
         .compare thead th{font-weight:600;overflow-wrap:anywhere}
         .gaps td,.gaps th{white-space:nowrap}
+        .figures,.drive .gaps{max-width:30rem}.marks td:nth-child(2){width:5em}
         .marks th{color:var(--mark);width:2.2em;font-weight:700}
         @media print{.drive{break-inside:auto}}
         """

@@ -12,9 +12,9 @@ enum Tables {
         func strength(_ dBm: Int?) -> String { dBm.map { "\($0) dBm" } ?? "–" }
         return [
             ("Length", Format.time(metrics.seconds)), ("Gaps", "\(metrics.gaps.count)"),
-            ("Out of reach", "\(Format.time(metrics.away)), \(Format.share(metrics.away, of: metrics.seconds))"),
-            ("Longest gap", time(metrics.longestGap)), ("Back, half of the times", time(metrics.reconnects.median)),
-            ("Back, at worst", time(metrics.reconnects.last)), ("Signal, median", strength(metrics.signal.median)),
+            ("Out of range", "\(Format.time(metrics.away)), \(Format.share(metrics.awayShare, of: 1))"),
+            ("Longest gap", time(metrics.longestGap)), ("Reconnect, median", time(metrics.reconnects.median)),
+            ("Reconnect, slowest", time(metrics.reconnects.last)), ("Signal, median", strength(metrics.signal.median)),
             ("Signal, weakest 5 %", strength(metrics.signal.quantile(0.05))),
             ("Round trip, median", trip(metrics.roundTrips.median)),
             ("Round trip, slowest 5 %", trip(metrics.roundTrips.quantile(0.95))),
@@ -75,7 +75,10 @@ enum Tables {
         var names: [String] = []
         var values: [[String: String]] = []
         for entry in entries {
-            let rows = rows(entry)
+            // Drives of two dongles or two versions are compared by their names here.
+            let header = entry.drive.header
+            let rows =
+                [("Radio", header.radio), ("RoadMesh", header.version)].map { (name: $0.0, value: $0.1) } + rows(entry)
             for row in rows where !names.contains(row.name) { names.append(row.name) }
             values.append(Dictionary(uniqueKeysWithValues: rows))
         }

@@ -78,7 +78,7 @@ struct ListedDrive: Encodable {
             case .underWay: isArriving ? "; not all of it is here yet" : "; being recorded"
             }
         return
-            "\(name)  (\(isFleet ? "\(car), " : "")\(role), \(Format.minute(began)) UTC, \(Format.time(seconds))\(end))"
+            "\(name)  (\(isFleet ? "\(car), " : "")\(role), \(LocalClock.device.minuteAndZone(began)), \(Format.time(seconds))\(end))"
     }
 }
 

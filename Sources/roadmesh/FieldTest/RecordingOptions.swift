@@ -78,7 +78,7 @@ struct RecordingOptions: ParsableArguments {
             gpsd: recordsNoPosition ? nil : gpsd, broker: choice)
     }
 
-    private static var defaultName: String { Format.minute(Date().timeIntervalSince1970) }
+    private static var defaultName: String { LocalClock.device.minute(Date().timeIntervalSince1970) }
 
     private static func timedMark(_ text: String) throws(SetupProblem) -> DriveRecording.TimedMark {
         let parts = text.split(separator: "=", maxSplits: 1)
