@@ -43,6 +43,18 @@ public enum FieldTestLimits {
     /// Longest time between two positions in which the device is assumed to go straight on: the longest road tunnels take
     /// some twenty minutes.
     public static let trackHole: Duration = .seconds(1_800)
+    /// Distance of gaps that are one dead zone, in metres: some times the error of a good receiver.
+    public static let zoneMetres = 30.0
+    /// Points of a dead zone's line. A map cannot show more of them.
+    public static let zonePoints = 64
+    /// Gaps of a drive on a map, the first ones: more would hide each other.
+    public static let mappedGaps = 200
+    /// Dead zones in a report's table. The other forms have all of them.
+    public static let shownZones = 50
+    /// Age of a measurement of the signal at which it no longer colours a track. One comes each second.
+    public static let signalAge: Duration = .seconds(3)
+    /// Smallest width and height of a map, in metres. A device that stands still is a point on it.
+    public static let mapMetres = 100.0
     /// Wishes that a replay explains. More have the same few reasons.
     public static let explainedWishes = 20
     /// Marks on the command line: more than a plot can show.

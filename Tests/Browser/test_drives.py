@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 from collections.abc import Iterator
@@ -105,6 +106,34 @@ def test_two_drives_are_readable_one_below_the_other(tmp_path: Path, opened: Any
     assert_readable(tab)
     boxes = [tab.locator("section").nth(number).bounding_box() for number in range(2)]
     assert boxes[1]["y"] >= boxes[0]["y"] + boxes[0]["height"] and boxes[0]["width"] <= 800
+
+
+def on_a_road(drive: Path, folder: Path, lateral: float = 0) -> Path:
+    """The drive with positions on a winding road: 10 m in each second."""
+    header, *rows = drive.read_text().splitlines()
+    last = json.loads(rows[-1])["at"]
+    degree = 6_371_000 * math.pi / 180
+    for second in range(int(last)):
+        along = second * 10
+        north, east = along / 3 + 150 * math.sin(along / 300), along + lateral
+        place = {"latitude": 46.5 + north / degree, "longitude": 7.5 + east / degree / math.cos(math.radians(46.5))}
+        rows.append(json.dumps({"at": second, "kind": "position", **place}))
+    path = folder / f"{drive.stem}-{lateral}.jsonl"
+    path.write_text("\n".join([header, *rows]) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_map_of_two_drives_is_readable(tmp_path: Path, opened: Any, width: int, scheme: str) -> None:
+    drives = [on_a_road(CITY, tmp_path), on_a_road(GARAGE, tmp_path, 300)]
+    tab = opened(report(tmp_path, *drives), scheme)
+    assert_readable(tab)
+    box = tab.locator(".map > svg").bounding_box()
+    assert 300 < box["width"] <= width and 0.4 <= box["height"] / box["width"] <= 1.1
+    numbers = tab.locator(".map text.zone:visible").count()
+    assert numbers >= 5
+    # Times are on the map where they have room.
+    assert (tab.locator(".map text:visible", has_text="back after").count() >= 5) == (width == 1280)
 
 
 def test_three_drives_push_a_table_aside_and_not_the_page(tmp_path: Path, opened: Any) -> None:

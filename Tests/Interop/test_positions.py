@@ -119,7 +119,7 @@ def test_without_positions_gpsd_is_never_called(
 def test_what_is_shared_has_no_position_of_the_first_and_last_200_metres(
     record: Callable[..., Program], gpsd: Callable[..., GPSFake], rows: Callable[..., list[dict[str, Any]]]
 ) -> None:
-    road = Road(seconds=16, speed=60)
+    road = Road(seconds=22, speed=60)
     fake = gpsd(road)
     # No broker is needed: what would be sent is what is recorded.
     shared = ["--share", "--broker", f"mqtt://127.0.0.1:{free_port()}"]

@@ -8,8 +8,19 @@ import NodeCore
 extension Report {
     /// The metrics as one JSON object.
     public var json: String {
-        JSONLine.text(["drives": entries.map { DriveData($0) }], isWide: true) + "\n"
+        JSONLine.text(
+            ReportData(drives: entries.map { DriveData($0) }, deadZones: zones.map { ZoneData($0) }), isWide: true)
+            + "\n"
     }
+
+    /// The tracks, gaps, dead zones and marks as GeoJSON.
+    public var geoJSON: String { JSONLine.text(GeoJSON(entries, zones), isWide: true) + "\n" }
+
+    /// The tracks, dead zones and marks as GPX.
+    public var gpx: String { GPX(entries: entries, zones: zones).text }
+
+    /// Whether any drive has a track.
+    public var hasTrack: Bool { entries.contains { !$0.metrics.track.isEmpty } }
 
     /// The gaps of all drives, one per line.
     public var csv: String {
@@ -33,6 +44,38 @@ extension Report {
     static func field(_ text: String) -> String {
         let isFormula = text.first.map { "=+-@\t\r".contains($0) } ?? false
         return "\"" + ((isFormula ? "'" : "") + text).replacing("\"", with: "\"\"") + "\""
+    }
+}
+
+private struct ReportData: Encodable {
+    var drives: [DriveData]
+    var deadZones: [ZoneData]
+}
+
+/// A dead zone for programs.
+private struct ZoneData: Encodable {
+    struct Pass: Encodable {
+        /// The number of the drive in this file, from 0, and of its gap.
+        var drive: Int
+        var start: Double
+    }
+
+    var start: PositionRow?
+    var middle: PositionRow?
+    var end: PositionRow?
+    var metres: Double
+    var drives: Int
+    var passedBy: Int
+    var goneSeconds: [Double]
+    var reconnectSeconds: [Double]
+    var gaps: [Pass]
+
+    init(_ zone: DeadZone) {
+        (start, middle, end) = (zone.path.first, zone.middle, zone.path.last)
+        metres = (zone.metres * 10).rounded() / 10
+        (drives, passedBy) = (zone.drives, zone.passedBy)
+        (goneSeconds, reconnectSeconds) = (zone.gone, zone.reconnects)
+        gaps = zone.passes.map { Pass(drive: $0.drive, start: $0.gap.start) }
     }
 }
 
@@ -79,6 +122,8 @@ private struct DriveData: Encodable {
     var relaySeconds: [Relay]
     var marks: [DriveMetrics.Mark]
     var missingRows: Int
+    /// Number of recorded positions.
+    var positions: Int
 
     init(_ entry: Report.Entry) {
         let metrics = entry.metrics
@@ -102,5 +147,6 @@ private struct DriveData: Encodable {
         }
         marks = metrics.marks
         missingRows = metrics.missing
+        positions = metrics.track.points.count
     }
 }

@@ -21,6 +21,8 @@ public struct Report: Sendable {
     }
 
     let entries: [Entry]
+    /// Where links got lost, over all drives.
+    let zones: [DeadZone]
     private let clock: LocalClock
 
     /// A report on these drives, in this order.
@@ -28,6 +30,7 @@ public struct Report: Sendable {
 
     init(_ drives: [Drive], clock: LocalClock) {
         entries = drives.map { Entry($0) }
+        zones = DeadZoneFinder.zones(entries.map(\.metrics))
         self.clock = clock
     }
 
@@ -39,6 +42,12 @@ public struct Report: Sendable {
                     "  \(finding.grade.word). \(finding.sentence)\(finding.advice.map { " " + $0 } ?? "")"
                 }
         } + (entries.count > 1 ? [Comparison(entries: entries).sentence] : [])
+            + ZoneTable.sentences(zones, drives: entries.count)
+    }
+
+    /// A map of all drives with a track; nil without any.
+    private var map: String? {
+        TrackMap(entries.map { ($0.name, $0.metrics) }, zones)?.html
     }
 
     // MARK: The page
@@ -77,7 +86,7 @@ public struct Report: Sendable {
             <h2>\(HTML.escaped(entry.name))</h2>
             <p class="about">\(HTML.escaped(about(entry)))</p>
             \(verdict(entry.verdict))
-            <h3>Signal, and gaps</h3>
+            \(entries.count > 1 ? "" : mapSection)            <h3>Signal, and gaps</h3>
             \(plots.signal)
             \(Tables.marks(entry.metrics))
             <h3>How long reconnects took</h3>
@@ -114,7 +123,9 @@ public struct Report: Sendable {
     }
 
     private var comparison: String {
-        "<p>\(HTML.sentence(Comparison(entries: entries).sentence))</p>\n" + Tables.comparison(entries)
+        "<p>\(HTML.sentence(Comparison(entries: entries).sentence))</p>\n\(mapSection)" + Tables.comparison(entries)
             + "\n"
     }
+
+    private var mapSection: String { map.map { "<h3>Map</h3>\n\($0)\n" } ?? "" }
 }

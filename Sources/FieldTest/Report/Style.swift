@@ -5,10 +5,12 @@ enum Style {
     static let sheet = """
         :root{color-scheme:light dark;--paper:#fff;--ink:#1b1f24;--soft:#59636e;--rule:#d8dee4;--card:#f6f8fa;\
         --gap:#cf222e2e;--mark:#8250df;--good:#1a7f37;--fair:#9a6700;--poor:#cf222e;\
-        --c1:#0969da;--c2:#bf5700;--c3:#1a7f37;--c4:#8250df;--c5:#bf3989;--c6:#57606a}
+        --c1:#0969da;--c2:#bf5700;--c3:#1a7f37;--c4:#8250df;--c5:#bf3989;--c6:#57606a;\
+        --s0:#8c959f;--s1:#1f5fbf;--s2:#3fa0e0;--s3:#e3a800;--s4:#e36209;--s5:#b3132b}
         @media (prefers-color-scheme:dark){:root{--paper:#0d1117;--ink:#e6edf3;--soft:#9aa4af;--rule:#30363d;--card:#161b22;\
         --gap:#f8514940;--mark:#bc8cff;--good:#3fb950;--fair:#d29922;--poor:#ff7b72;\
-        --c1:#58a6ff;--c2:#f0883e;--c3:#3fb950;--c4:#bc8cff;--c5:#f778ba;--c6:#9aa4af}}
+        --c1:#58a6ff;--c2:#f0883e;--c3:#3fb950;--c4:#bc8cff;--c5:#f778ba;--c6:#9aa4af;\
+        --s0:#768390;--s1:#4184e4;--s2:#79c0ff;--s3:#eac54f;--s4:#f0883e;--s5:#ff5d6c}}
         *{box-sizing:border-box}
         body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif}
         main{max-width:46rem;margin:0 auto;padding:16px;overflow-wrap:anywhere}
@@ -53,6 +55,25 @@ enum Style {
         .gaps td,.gaps th{white-space:nowrap}
         .figures,.drive .gaps{max-width:30rem}.marks td:nth-child(2){width:5em}
         .marks th{color:var(--mark);width:2.2em;font-weight:700}
+        .map>svg{display:block;background:var(--card);border:1px solid var(--rule);border-radius:6px;overflow:hidden}
+        .map path{fill:none;stroke-linecap:round;stroke-linejoin:round;vector-effect:non-scaling-stroke}
+        .map .way{stroke-width:4}.map .casing{stroke-width:8;opacity:.35}
+        .map .gone-edge{stroke:var(--card);stroke-width:7}
+        .map .gone{stroke:var(--ink);stroke-width:4;stroke-linecap:butt;stroke-dasharray:5 4}
+        .map .label{fill:var(--ink);stroke:var(--card)}
+        .map circle.zone{fill:var(--card);stroke:var(--ink);stroke-width:2}
+        .map text.zone{font-weight:700;stroke:none}
+        .map .scale{stroke:var(--ink);stroke-width:2}
+        .start{fill:var(--card);stroke:var(--ink);stroke-width:2}.end{fill:var(--ink)}
+        .way.signal0{stroke:var(--s0)}.way.signal1{stroke:var(--s1)}.way.signal2{stroke:var(--s2)}
+        .way.signal3{stroke:var(--s3)}.way.signal4{stroke:var(--s4)}.way.signal5{stroke:var(--s5)}
+        .key.signal0{background:var(--s0)}.key.signal1{background:var(--s1)}.key.signal2{background:var(--s2)}
+        .key.signal3{background:var(--s3)}.key.signal4{background:var(--s4)}.key.signal5{background:var(--s5)}
+        .key.gone{background:repeating-linear-gradient(90deg,var(--ink) 0 5px,transparent 5px 8px)}
+        .dot{display:inline-block;width:10px;height:10px;border-radius:5px;margin-right:6px}
+        .dot.start{border:2px solid var(--ink)}.dot.end{background:var(--ink)}
+        .zones td{white-space:nowrap}.zones th{font-weight:700;width:2.2em}.zones thead th{font-weight:400;white-space:nowrap}
+        @media (max-width:735px){.map .wide{display:none}.map .way{stroke-width:3}.map .casing{stroke-width:5}}
         @media print{.drive{break-inside:auto}}
         """
 }

@@ -82,25 +82,6 @@ struct ListedDrive: Encodable {
     }
 }
 
-/// `roadmesh fieldtest export`
-struct ExportCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "export", abstract: "Write a recorded drive to a file.")
-
-    @Argument(help: "A number or a name of the list, or last.", completion: .drives)
-    var drive: String
-
-    @Option(
-        name: .shortAndLong, help: ArgumentHelp("The file; - is standard output.", valueName: "file"),
-        completion: .file())
-    var output: String
-
-    @OptionGroup var sharing: SharingOption
-    @OptionGroup var options: DriveOptions
-
-    func run() async throws { try writeFile(sharing.shown(try options.drive(drive)).file, output) }
-}
-
 /// `roadmesh fieldtest forget`
 struct ForgetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -25,6 +25,7 @@ struct ReportCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The figures, for a program.", valueName: "file"), completion: .file())
     var json: String?
 
+    @OptionGroup var sharing: SharingOption
     @OptionGroup var options: DriveOptions
 
     func run() async throws {
@@ -34,7 +35,7 @@ struct ReportCommand: AsyncParsableCommand {
         guard [output, csv, json].count(where: { $0 == "-" }) < 2 else {
             throw SetupProblem(.usage, "Only one of --output, --csv and --json can be -, standard output.")
         }
-        let report = Report(try options.drives(drives))
+        let report = Report(try options.drives(drives).map(sharing.shown))
         if let output { try writeFile(report.html, output) }
         if let csv { try writeFile(report.csv, csv) }
         if let json { try writeFile(report.json, json) }
