@@ -46,11 +46,12 @@ private struct Box {
         _ record: SettingsRecord, _ decide: (SettingsKeeper.Found) -> [SettingsKeeper.Action]
     ) throws {
         let (before, former) = (adapter, record.former)
-        var actions: [SettingsKeeper.Action] = []
-        #expect(
-            record.holding { isAlone in
-                actions = decide(SettingsKeeper.Found(current: before, recorded: former, isAlone: isAlone))
-            })
+        guard let isAlone = record.lock() else {
+            Issue.record("another node is starting or ending")
+            return
+        }
+        let actions = decide(SettingsKeeper.Found(current: before, recorded: former, isAlone: isAlone))
+        #expect(record.share())
         for action in actions {
             switch action {
             case .record(let settings): #expect(record.record(settings))

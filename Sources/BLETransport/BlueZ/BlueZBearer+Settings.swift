@@ -138,11 +138,11 @@ extension BlueZBearer {
         _ current: inout AdapterSettings, _ record: SettingsRecord,
         by decide: (SettingsKeeper.Found) -> [SettingsKeeper.Action]
     ) -> Bool {
-        record.holding { isAlone in
-            let found = SettingsKeeper.Found(current: current, recorded: record.former, isAlone: isAlone)
-            perform(decide(found), &current, record)
-            if current != found.current { logger.info("\(adapter.name) is set to \(current)") }
-        }
+        guard let isAlone = record.lock() else { return false }
+        let found = SettingsKeeper.Found(current: current, recorded: record.former, isAlone: isAlone)
+        perform(decide(found), &current, record)
+        if current != found.current { logger.info("\(adapter.name) is set to \(current)") }
+        return record.share()
     }
 
     private func perform(
