@@ -77,10 +77,11 @@ def pictures_of(page: Page, stand_in: StandIn, path: Path, state: str) -> list[P
             page.locator("#panel-search .song").first.wait_for()
         taken.append(picture(page, path.with_name(f"{path.name}-{tab}.png")))
         if tab == "search" and state != "host-empty":
+            # Small screens show no lists while words are searched.
+            page.locator("#words").fill("")
             page.locator("#panel-search [data-control=artists]").click()
             page.locator("#panel-search .group").first.wait_for()
             taken.append(picture(page, path.with_name(f"{path.name}-artists.png")))
-            page.locator("#words").fill("")
     if state in DRIVEN:
         page.locator("#header-buttons [data-control=drive]").click()
         page.locator(".drive.like:enabled").wait_for()
