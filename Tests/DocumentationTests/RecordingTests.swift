@@ -104,6 +104,41 @@ struct RecordingTests {
         #expect(wrong.isEmpty, "\(Self.path):\(row.line) is wrong about the fields \(wrong.sorted())")
     }
 
+    /// A drive with a feature of each kind.
+    private static func mapped() throws -> Drive {
+        let node = NodeDescription(
+            role: .guest, peer: NodeSamples.ana, radio: "virtual a", service: .democracyDJ)
+        let car = NodeSamples.ana
+        let rows: [(Double, FieldTest.Happening)] = [
+            (0, .position(position)), (0, .contact(ContactRow(.resumed, car))), (1, .link(car.id, LinkSample(report))),
+            (2, .position(position)), (2, .mark("tunnel in")), (5, .contact(ContactRow(.lost, car, silence: 0.4))),
+            (8, .contact(ContactRow(.dialled, car))), (9, .contact(ContactRow(.resumed, car))),
+            (20, .position(position)),
+        ]
+        let lines = rows.map { JSONLine.text(DriveRow(at: .seconds($0.0), $0.1)) }
+        return try Drive(lines: [JSONLine.text(DriveHeader(name: "Alps", node: node, began: 1))] + lines)
+    }
+
+    @Test("Each kind of feature in GeoJSON is in the document with its properties, and the document has no other")
+    func features() throws {
+        guard case .list(let features)? = try JSON(parsing: Report([try Self.mapped()]).geoJSON).fields["features"]
+        else {
+            return #expect(Bool(false), "GeoJSON has no features")
+        }
+        var kinds: [String: Set<String>] = [:]
+        for case .object(let properties)? in features.map({ $0.fields["properties"] }) {
+            guard case .string(let kind)? = properties["kind"] else { continue }
+            kinds[kind, default: []].formUnion(properties.filter { $0.value.kind != "null" }.keys)
+        }
+        let page = try Page(Self.path)
+        let documented = Page.rows(page.section("### Tracks for other programs")).filter { $0.head.first == "`kind`" }
+        #expect(Set(documented.compactMap { $0["`kind`"].spans.first }) == Set(kinds.keys))
+        for row in documented {
+            let kind = row["`kind`"].spans.first ?? ""
+            #expect(Set(row["other properties"].spans) == kinds[kind]?.subtracting(["kind"]), "\(kind)")
+        }
+    }
+
     @Test("The header in the document has the fields of a header")
     func header() throws {
         let page = try Page(Self.path)
