@@ -190,7 +190,7 @@ public enum RadioLimits {
     /// connection events, so a guest has the state again 30 ms after its link.
     public static let dialledInterval: ClosedRange<Int> = 6...6
 
-    /// Maximum number of dialled devices whose former dial parameters are restored together with the adapter's
+    /// Maximum number of dialled devices that get their former dial parameters back together with the adapter's
     /// settings. A guest dials one or two hosts.
     public static let dialledPeers = 16
 

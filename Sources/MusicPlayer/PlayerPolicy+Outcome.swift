@@ -86,7 +86,7 @@ extension PlayerReport {
         }
     }
 
-    /// The song whose file may have caused this report.
+    /// The song with the file that may have caused this report.
     fileprivate func suspiciousSong(isEarly: Bool) -> Song.ID? {
         switch self {
         case .failed(let song): song

@@ -28,8 +28,7 @@ struct Dials: Sendable {
         var overdue: MeshInstant? { if case .pending(let overdue, _) = state { overdue } else { nil } }
 
         /// Whether to scan instead of waiting for the dial. A host that was heard and does not answer is full or gone,
-        /// and is not heard any more. For a host that was lost in a tunnel, the dial stays pending, unless relays are
-        /// known.
+        /// and is not heard any more. A dial to a host that was lost in a tunnel stays pending, unless relays are known.
         func mayHaveOtherPath(after looks: Int, hasHeardRelays: Bool) -> Bool {
             // A relay's dial is overdue early, in case another relay is heard.
             if relay != nil { return looks > 0 }

@@ -13,7 +13,7 @@ struct HeardNodes: Sendable {
     /// A host that is heard only through relays, and is not offered yet.
     private struct Settling: Sendable {
         var until: MeshInstant
-        /// It was reported to people, but only relays in a pause lead to it at present.
+        /// Whether people have seen the host. Every relay on a route to the host is in a pause at present.
         var isReported = false
     }
 
@@ -131,7 +131,7 @@ struct HeardNodes: Sendable {
         pauseEnd(of: Identity.head(of: id)).map { now < $0 } == true
     }
 
-    /// Only relays in a pause lead to a host at present. It is offered again when the first pause ends.
+    /// Every relay on a route to a host is in a pause. The host is offered again when the first pause ends.
     mutating func offerAgain(_ host: Peer.ID, now: MeshInstant) {
         let ends = heardRelays.values.filter { leads($0.node, to: host) }.compactMap { pauseEnd(of: $0.node.id) }
         guard let end = ends.filter({ $0 > now }).min() else { return }

@@ -48,7 +48,7 @@ struct RelayLinks: Sendable {
 
     mutating func lost(_ id: MeshCore.LinkID) { relays[id] = nil }
 
-    /// The link to a relay that leads to a host, except relays in a pause.
+    /// A link to a relay with a route to a host. Relays in a pause do not count.
     func leading(
         to host: Peer.ID, except isLeftAlone: (Peer.ID) -> Bool
     ) -> (link: MeshCore.LinkID, route: MeshProtocol.Route)? {

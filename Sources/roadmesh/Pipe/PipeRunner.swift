@@ -23,7 +23,7 @@ actor PipeRunner {
     private let endsWithOther: Bool
 
     private var streams: [UInt32: Stream] = [:]
-    /// Output of streams whose targets are not connected yet. The window of a stream limits it.
+    /// Output of streams without a connection to their targets so far. The window of a stream limits it.
     private var early: [UInt32: [Piece]] = [:]
     private var tasks: [Task<Void, Never>] = []
     private var outgoing: [PipeFrame] = []
