@@ -10,7 +10,7 @@ import Testing
 struct FleetReportTests {
     /// A report of these drives. Its hours are those of UTC.
     private func report(_ drives: [Drive]) -> FleetReport {
-        var report = FleetReport(hour: { Int($0 / 3_600) % 24 }, zone: "UTC")
+        var report = FleetReport(clock: LocalClock { _ in (0, "UTC") })
         for (index, drive) in drives.enumerated() { report.add(drive, number: Int64(index + 1)) }
         return report
     }

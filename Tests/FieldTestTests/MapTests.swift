@@ -7,7 +7,7 @@ import Testing
 @testable import FieldTest
 
 /// A drive of 100 s on a straight road of 2 km to the north, at 20 m/s, with a gap from 20 to 30 s and one from 60 to
-/// 64 s. In both there is no position. `lateral` moves it to the east.
+/// 64 s. The device has no position in the gaps. `lateral` moves it to the east.
 private func road(
     lateral: Double = 0, isReversed: Bool = false, gaps: [(Double, Double)] = [(20, 30), (60, 64)],
     name: String = "Road"
@@ -27,7 +27,7 @@ private func road(
     }
     rows += [(50, .mark("bridge")), (100, .end("quit"))]
     var drive = Drives.drive(rows, name: name)
-    drive.rows = Drive.inOrder(drive.rows)
+    drive.rows = drive.rows.inOrder(by: \.at)
     return drive
 }
 

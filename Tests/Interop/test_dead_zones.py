@@ -23,7 +23,7 @@ DRIVES = ("Dongle on the dashboard", "Dongle in the glovebox")
 
 
 class Trip:
-    """A drive along the road. In the tunnels the guest is out of range of its host."""
+    """A drive along the road. The guest is out of range of its host in the tunnels."""
 
     def __init__(self, binary: Path, place: Radio, folder: Path, air: Path) -> None:
         self.binary, self.place, self.folder, self.air = binary, place, folder, air

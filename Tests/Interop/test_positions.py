@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from roadmesh_program.brokers import free_ports
 from roadmesh_program.fixtures import Place as Radio
-from roadmesh_program.gps import GPSFake, Place, Road, free_port
+from roadmesh_program.gps import GPSFake, Place, Road
 from roadmesh_program.program import START, Program
 
 USAGE = 64
@@ -70,7 +71,7 @@ def where(row: dict[str, Any]) -> Place:
 def test_positions_are_recorded_once_a_second_and_gpsd_may_come_and_go(
     record: Callable[..., Program], gpsd: Callable[..., GPSFake], rows: Callable[..., list[dict[str, Any]]], tmp_path: Path
 ) -> None:
-    port = free_port()
+    port = free_ports(1)[0]
     # gpsd starts after the recording, ends, and starts again. The recording looks for it every five seconds.
     guest = record("--gpsd", f"127.0.0.1:{port}")
     first = Road(seconds=12)
@@ -121,8 +122,8 @@ def test_what_is_shared_has_no_position_of_the_first_and_last_200_metres(
 ) -> None:
     road = Road(seconds=22, speed=60)
     fake = gpsd(road)
-    # No broker is needed: what would be sent is what is recorded.
-    shared = ["--share", "--broker", f"mqtt://127.0.0.1:{free_port()}"]
+    # No broker is needed: the program sends the rows that it records.
+    shared = ["--share", "--broker", f"mqtt://127.0.0.1:{free_ports(1)[0]}"]
     guest = record("--gpsd", f"127.0.0.1:{fake.port}", *shared)
     fake.drive()
     guest.end()

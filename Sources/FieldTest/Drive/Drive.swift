@@ -67,14 +67,9 @@ extension Drive {
             guard rows.count < StoreLimits.driveLines else { throw .tooLarge }
             rows.append(row.clean)
         }
-        rows = Self.inOrder(rows)
+        rows = rows.inOrder(by: \.at)
         let isEnded = if case .end? = rows.last?.what { true } else { false }
         ending = isEnded ? .complete : isUnderWay ? .underWay : .cutOff
-    }
-
-    /// The rows by their times. Rows of the same time keep their order.
-    static func inOrder(_ rows: [DriveRow]) -> [DriveRow] {
-        rows.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
     }
 
     /// Reads a drive's file.

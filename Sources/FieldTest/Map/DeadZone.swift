@@ -80,11 +80,12 @@ struct DeadZoneFinder {
                 spots.append(Spot(DeadZone.Pass(drive: number, gap: gap, path: thinned(path)), plane))
             }
         }
+        let roads = drives.map { $0.track.points.map { plane.point($0.position) } }
         return joined(spots).map { spots in
             var zone = DeadZone(passes: spots.map(\.pass))
             let ends = [zone.path.first, zone.path.last].compactMap { $0.map(plane.point) }
             zone.passedBy = drives.indices.count { index in
-                zone.passes.contains { $0.drive == index } || passes(drives[index].track, ends, plane)
+                zone.passes.contains { $0.drive == index } || passes(roads[index], ends)
             }
             return zone
         }
@@ -108,10 +109,9 @@ struct DeadZoneFinder {
         }
     }
 
-    /// Whether a track comes near one of these places.
-    private static func passes(_ track: Track, _ places: [Plane.Point], _ plane: Plane) -> Bool {
-        let points = track.points.map { plane.point($0.position) }
-        return zip(points, points.dropFirst()).contains { segment in
+    /// Whether a road comes near one of these places.
+    private static func passes(_ road: [Plane.Point], _ places: [Plane.Point]) -> Bool {
+        zip(road, road.dropFirst()).contains { segment in
             places.contains { Plane.distance($0, segment) <= FieldTestLimits.zoneMetres }
         }
     }

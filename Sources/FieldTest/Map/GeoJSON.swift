@@ -69,17 +69,15 @@ struct GeoJSON: Encodable {
 
     /// A drive's track in pieces, each with its signal.
     private static func tracks(_ entry: Report.Entry) -> [Feature] {
-        let samples = (entry.metrics.samples + entry.metrics.carriers).filter { $0.rssi != nil }
-        return SignalTrack(entry.metrics).pieces.compactMap { piece in
-            guard let geometry = Geometry(piece.points.map(\.position)), let first = piece.points.first,
-                let last = piece.points.last
-            else { return nil }
-            let inside = samples.filter { $0.at >= first.at && $0.at <= last.at }.compactMap(\.rssi).sorted()
-            return Feature(
-                geometry: geometry,
-                properties: Properties(
-                    kind: "track", drive: entry.name, began: entry.drive.header.began, times: piece.points.map(\.at),
-                    rssi: piece.signal == .unknown ? nil : inside.median))
+        let track = SignalTrack(entry.metrics)
+        return track.pieces.compactMap { piece in
+            Geometry(piece.points.map(\.position)).map { geometry in
+                Feature(
+                    geometry: geometry,
+                    properties: Properties(
+                        kind: "track", drive: entry.name, began: entry.drive.header.began,
+                        times: piece.points.map(\.at), rssi: track.median(of: piece)))
+            }
         }
     }
 

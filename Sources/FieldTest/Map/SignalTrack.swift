@@ -43,28 +43,35 @@ struct SignalTrack {
     }
 
     private(set) var pieces: [Piece] = []
+    /// Measurements with a signal strength, by their times.
+    private let samples: [DriveMetrics.Sample]
 
     init(_ metrics: DriveMetrics) {
-        let samples = (metrics.samples + metrics.carriers).filter { $0.rssi != nil }.sorted { $0.at < $1.at }
-        let gaps = Self.joined(metrics.gaps.map { ($0.start, $0.end ?? metrics.seconds) })
-        for (start, end) in Self.between(gaps, metrics.seconds) {
+        samples = (metrics.samples + metrics.carriers).filter { $0.rssi != nil }.sorted { $0.at < $1.at }
+        for (start, end) in Self.between(metrics.gaps.spans(metrics.seconds), metrics.seconds) {
             let inside = metrics.track.points.filter { $0.at > start && $0.at < end }
             // A drive may have positions without any at its start or its end.
             let edges = [start, end].map { at in
                 metrics.track.position(at: at).map { Track.Point(at: at, position: $0) }
             }
             let points = [edges[0]].compactMap(\.self) + inside + [edges[1]].compactMap(\.self)
-            add(points, samples)
+            add(points)
         }
     }
 
-    private mutating func add(_ points: [Track.Point], _ samples: [DriveMetrics.Sample]) {
+    /// The median signal strength on a piece in dBm. Nil if its signal is unknown.
+    func median(of piece: Piece) -> Int? {
+        guard piece.signal != .unknown, let first = piece.points.first, let last = piece.points.last else { return nil }
+        return samples.filter { $0.at >= first.at && $0.at <= last.at }.compactMap(\.rssi).sorted().median
+    }
+
+    private mutating func add(_ points: [Track.Point]) {
         var last: SignalClass?
         var next = 0
         for (one, other) in zip(points, points.dropFirst()) {
             let time = (one.at + other.at) / 2
             while next < samples.count, samples[next].at <= time { next += 1 }
-            let signal = SignalClass(Self.strength(samples, before: next, at: time))
+            let signal = SignalClass(strength(before: next, at: time))
             if signal != last { pieces.append(Piece(signal: signal, points: [one])) }
             pieces[pieces.count - 1].points.append(other)
             last = signal
@@ -72,23 +79,10 @@ struct SignalTrack {
     }
 
     /// The signal at a time: the latest measurement, or the next one, unless both are old.
-    private static func strength(_ samples: [DriveMetrics.Sample], before index: Int, at time: Double) -> Int? {
+    private func strength(before index: Int, at time: Double) -> Int? {
         let age = FieldTestLimits.signalAge / .seconds(1)
         let near = [index - 1, index].filter { samples.indices.contains($0) }.map { samples[$0] }
         return near.min { abs($0.at - time) < abs($1.at - time) }.flatMap { abs($0.at - time) <= age ? $0.rssi : nil }
-    }
-
-    /// Gaps of several peers may overlap.
-    private static func joined(_ gaps: [(Double, Double)]) -> [(start: Double, end: Double)] {
-        var joined: [(start: Double, end: Double)] = []
-        for (start, end) in gaps.sorted(by: { $0.0 < $1.0 }) {
-            if let last = joined.last, start <= last.end {
-                joined[joined.count - 1].end = max(last.end, end)
-            } else {
-                joined.append((start, end))
-            }
-        }
-        return joined
     }
 
     private static func between(_ gaps: [(start: Double, end: Double)], _ seconds: Double) -> [(Double, Double)] {

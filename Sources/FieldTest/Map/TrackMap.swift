@@ -11,11 +11,14 @@ struct TrackMap {
     let entries: [(name: String, metrics: DriveMetrics)]
     let zones: [DeadZone]
     private let frame: MapFrame
+    /// The pieces of each drive's track.
+    private let pieces: [[SignalTrack.Piece]]
 
     /// Nil if no drive has a track.
     init?(_ entries: [(name: String, metrics: DriveMetrics)], _ zones: [DeadZone]) {
         guard let frame = MapFrame(entries.flatMap { $0.metrics.track.points.map(\.position) }) else { return nil }
         (self.entries, self.zones, self.frame) = (entries, zones, frame)
+        pieces = entries.map { SignalTrack($0.metrics).pieces }
     }
 
     /// The map with its legend and its table of dead zones.
@@ -44,14 +47,13 @@ struct TrackMap {
 
     private var lines: String {
         entries.indices.map { drive in
-            let metrics = entries[drive].metrics
-            let pieces = SignalTrack(metrics).pieces.map { piece in
+            let pieces = pieces[drive].map { piece in
                 (piece.signal, path(piece.points.map(\.position), drive))
             }
             // The colour of the drive is behind that of the signal.
             let casing =
                 entries.count > 1
-                ? pieces.map { "<path class=\"casing line\(drive % 6 + 1)\" d=\"\($0.1)\"/>" }.joined() : ""
+                ? pieces.map { "<path class=\"casing \(Style.line(drive))\" d=\"\($0.1)\"/>" }.joined() : ""
             let signal = pieces.map { "<path class=\"way signal\($0.0.rawValue)\" d=\"\($0.1)\"/>" }.joined()
             return casing + signal + gaps(drive)
         }.joined()
@@ -77,10 +79,10 @@ struct TrackMap {
 
     private var ends: String {
         entries.indices.map { drive in
-            let points = entries[drive].metrics.track.points.map { frame.point($0.position) }
+            let (name, points) = (entries[drive].name, entries[drive].metrics.track.points)
             guard let first = points.first, let last = points.last else { return "" }
-            return sign("start", first, "\(entries[drive].name): start")
-                + sign("end", last, "\(entries[drive].name): end")
+            return sign("start", frame.point(first.position), "\(name): start")
+                + sign("end", frame.point(last.position), "\(name): end")
         }.joined()
     }
 
@@ -134,7 +136,7 @@ struct TrackMap {
     // MARK: Legend
 
     private var legend: String {
-        let seen = Set(entries.flatMap { SignalTrack($0.metrics).pieces.map(\.signal) })
+        let seen = Set(pieces.joined().map(\.signal))
         let classes = SignalClass.allCases.filter(seen.contains).map { signal in
             "<li><span class=\"key signal\(signal.rawValue)\"></span>\(HTML.sentence(signal.words))</li>"
         }
@@ -142,7 +144,7 @@ struct TrackMap {
             entries.count < 2
             ? []
             : entries.enumerated().map { drive, entry in
-                "<li><span class=\"key line\(drive % 6 + 1)\"></span>\(HTML.escaped(entry.name))"
+                "<li><span class=\"key \(Style.line(drive))\"></span>\(HTML.escaped(entry.name))"
                     + "\(entry.metrics.track.isEmpty ? " (without positions)" : "")</li>"
             }
         let signs = [

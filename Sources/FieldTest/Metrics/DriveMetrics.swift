@@ -144,14 +144,7 @@ public struct DriveMetrics: Hashable, Sendable {
     /// once.
     public var awayShare: Double {
         guard seconds > 0 else { return 0 }
-        var (total, end) = (0.0, 0.0)
-        // Gaps are in the order of their starts.
-        for gap in gaps {
-            let last = gap.end ?? seconds
-            total += max(0, last - max(gap.start, end))
-            end = max(end, last)
-        }
-        return min(total / seconds, 1)
+        return min(gaps.spans(seconds).reduce(0) { $0 + $1.end - $1.start } / seconds, 1)
     }
 
     /// The longest gap, in seconds.

@@ -38,6 +38,19 @@ public struct Gap: Codable, Hashable, Sendable {
     }
 }
 
+extension Sequence<Gap> {
+    /// The times without a link, in order and without overlaps: gaps of several peers may overlap. A gap that has not ended
+    /// ends with the drive, after `seconds`.
+    func spans(_ seconds: Double) -> [(start: Double, end: Double)] {
+        var spans: [(start: Double, end: Double)] = []
+        for gap in sorted(by: { $0.start < $1.start }) {
+            let (start, end) = (Swift.max(gap.start, spans.last?.end ?? 0), gap.end ?? seconds)
+            if end > start { spans.append((start, end)) }
+        }
+        return spans
+    }
+}
+
 /// Finds a drive's gaps from its rows, which must come in order.
 struct GapFinder {
     private(set) var gaps: [Gap] = []

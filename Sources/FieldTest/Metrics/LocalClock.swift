@@ -23,6 +23,15 @@ public struct LocalClock: Sendable {
 
     /// The same with the name of the time zone: `2026-11-22 10:54 CET`.
     public func minuteAndZone(_ seconds: Double) -> String {
-        seconds.isFinite ? "\(minute(seconds)) \(zone(seconds).name)" : minute(seconds)
+        seconds.isFinite ? "\(minute(seconds)) \(zoneName(seconds))" : minute(seconds)
+    }
+
+    /// The name of the time zone at a time.
+    func zoneName(_ seconds: Double) -> String { zone(seconds).name }
+
+    /// The hour of the day at a time, 0 to 23.
+    func hour(_ seconds: Double) -> Int {
+        let hours = ((seconds + Double(zone(seconds).offset)) / 3_600).rounded(.down)
+        return Int(hours - (hours / 24).rounded(.down) * 24)
     }
 }

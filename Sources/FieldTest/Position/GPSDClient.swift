@@ -14,6 +14,9 @@ public struct GPSDAddress: Hashable, Sendable {
     /// gpsd on this device, at its usual port.
     public static let standard = GPSDAddress(host: "localhost", port: 2_947)
 
+    /// `HOST:PORT`.
+    public var text: String { "\(host):\(port)" }
+
     private init(host: String, port: Int) { (self.host, self.port) = (host, port) }
 
     /// Reads `PORT` on this device, or `HOST:PORT`. Nil if it is neither.
@@ -38,7 +41,7 @@ struct GPSDClient: Sendable {
                 try await read(handle)
                 logger.debug("gpsd has closed its connection")
             } catch {
-                logger.debug("no position from gpsd at \(address.host):\(address.port): \(error)")
+                logger.debug("no position from gpsd at \(address.text): \(error)")
             }
             try? await Task.sleep(for: FieldTestLimits.gpsdRetry)
         }

@@ -7,15 +7,11 @@ public struct GPSDReader: Sendable {
     /// The request to gpsd: send each position as JSON.
     public static let watch = "?WATCH={\"enable\":true,\"json\":true};\n"
 
-    /// The class of a message, which decides about its other fields.
+    /// A message of gpsd, with the fields of a TPV: time, position, velocity (`man 5 gpsd_json`).
     private struct Message: Decodable {
         var `class`: String
-    }
-
-    /// A position of gpsd: time, position, velocity (`man 5 gpsd_json`).
-    private struct TPV: Decodable {
         /// 2 and 3: there is a position.
-        var mode: Int
+        var mode: Int?
         var time: String?
         var lat: Double?
         var lon: Double?
@@ -51,10 +47,8 @@ public struct GPSDReader: Sendable {
     }
 
     private mutating func position(in line: [UInt8]) -> PositionRow? {
-        let (data, decoder) = (Data(line), JSONDecoder())
-        guard let message = try? decoder.decode(Message.self, from: data), message.class == "TPV",
-            let report = try? decoder.decode(TPV.self, from: data), report.mode >= 2,
-            let latitude = report.lat, let longitude = report.lon
+        guard let report = try? JSONDecoder().decode(Message.self, from: Data(line)), report.class == "TPV",
+            let mode = report.mode, mode >= 2, let latitude = report.lat, let longitude = report.lon
         else { return nil }
         if let time = report.time {
             guard time != lastTime else { return nil }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
+
 /// Why a GPX file cannot be used.
 public enum GPXProblem: Error, Hashable, Sendable {
     /// Its first element is not `gpx`.
@@ -167,28 +169,16 @@ public struct GPXReader {
 
 /// A time in GPX: `2026-11-28T09:00:01.5Z`.
 enum GPXTime {
-    /// Seconds since 1970. Nil if it is no time. A time without a zone is in UTC, as GPX demands.
+    /// Seconds since 1970. Nil for any other text. A time without a zone is in UTC, as GPX demands.
     static func seconds(_ text: String) -> Double? {
-        guard
-            let match = text.wholeMatch(
-                of: /(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d(?:\.\d{1,9})?)(Z|[+-]\d\d:?\d\d)?/),
-            let year = Int(match.1), let month = Int(match.2), let day = Int(match.3), let hour = Int(match.4),
-            let minute = Int(match.5), let second = Double(match.6),
-            (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second < 61
-        else { return nil }
-        // Days since 1970, with years that begin in March, so that a leap day is the last of its year.
-        let (shifted, fromMarch) = (month > 2 ? year : year - 1, (month + 9) % 12)
-        let days =
-            shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + (fromMarch * 153 + 2) / 5 + day - 719_469
-        let minutes = (days * 24 + hour) * 60 + minute - offset(match.7)
-        return Double(minutes * 60) + second
-    }
-
-    /// Minutes that a zone is ahead of UTC.
-    private static func offset(_ zone: Substring?) -> Int {
-        guard let zone, zone != "Z" else { return 0 }
-        let digits = zone.filter(\.isNumber)
-        let minutes = (Int(digits.prefix(2)) ?? 0) * 60 + (Int(digits.suffix(2)) ?? 0)
-        return zone.hasPrefix("-") ? -minutes : minutes
+        // Foundation accepts an hour 25, and any text after the time.
+        let form =
+            #/
+            \d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])
+            T(?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d{1,9})?
+            (Z|[+-]\d\d:?\d\d)?
+            /#
+        guard let match = text.wholeMatch(of: form) else { return nil }
+        return try? Date(match.1 == nil ? text + "Z" : text, strategy: .iso8601).timeIntervalSince1970
     }
 }

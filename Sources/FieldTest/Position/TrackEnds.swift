@@ -49,7 +49,7 @@ extension Drive {
                 drive.rows.append(row)
             }
         }
-        drive.rows = Self.inOrder(drive.rows + shared)
+        drive.rows = (drive.rows + shared).inOrder(by: \.at)
         return drive
     }
 }

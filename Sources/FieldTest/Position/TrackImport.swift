@@ -55,8 +55,7 @@ public struct TrackImport: Sendable {
         guard rows.count + added.count <= StoreLimits.driveLines else { throw .tooLong }
         let new = added.map { (at: $0.at, line: JSONLine.text($0)) }
         // At the same time a position comes first, so that the drive's end stays its last row.
-        let all = (new + rows).enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
-        self.lines = all.map(\.element.line)
+        self.lines = (new + rows).inOrder(by: \.at).map(\.line)
         count = added.count
     }
 

@@ -63,12 +63,8 @@ public struct AirScript: Hashable, Sendable {
         }
         steps += metrics.marks.map { Step($0.at, .mark, text: $0.text) }
         steps.append(Step(metrics.seconds, .end))
-        steps = Self.inOrder(steps)
+        steps = steps.inOrder(by: \.at)
         self.steps = backToBack ? Self.shortened(steps, gaps, metrics.seconds) : steps
-    }
-
-    private static func inOrder(_ steps: [Step]) -> [Step] {
-        steps.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
     }
 
     private static func peer(_ metrics: DriveMetrics) -> Peer.ID? {
@@ -80,12 +76,8 @@ public struct AirScript: Hashable, Sendable {
     /// The gaps of the peer with the most data, in order.
     private static func gaps(_ metrics: DriveMetrics) -> [(start: Double, end: Double)] {
         let peer = peer(metrics)
-        var gaps: [(start: Double, end: Double)] = []
-        for gap in metrics.gaps where peer == nil || Identity.head(of: gap.peer) == Identity.head(of: peer ?? "") {
-            let start = max(gap.start, gaps.last?.end ?? 0), end = gap.end ?? metrics.seconds
-            if end > start { gaps.append((start, end)) }
-        }
-        return gaps
+        return metrics.gaps.filter { peer == nil || Identity.head(of: $0.peer) == Identity.head(of: peer ?? "") }
+            .spans(metrics.seconds)
     }
 
     /// Removes the middle of the time between two gaps. The last changes of that time are kept.

@@ -43,7 +43,7 @@ extension FleetReport {
     private var span: String {
         let began = entries.map(\.header.began)
         guard let first = began.min(), let last = began.max() else { return "" }
-        return " From \(LocalClock.device.minuteAndZone(first)) to \(LocalClock.device.minuteAndZone(last))."
+        return " From \(clock.minuteAndZone(first)) to \(clock.minuteAndZone(last))."
     }
 
     private var verdict: String {
@@ -80,7 +80,7 @@ extension FleetReport {
         let rows = slowest.map { entry, back in
             "<tr><th scope=\"row\">\(HTML.escaped(entry.car))</th>"
                 + Self.cells([
-                    Self.time(back.seconds), Self.time(back.gap), LocalClock.device.minute(back.at), "\(entry.number)",
+                    Self.time(back.seconds), Self.time(back.gap), clock.minute(back.at), "\(entry.number)",
                     HTML.escaped(entry.header.version),
                 ]) + "</tr>"
         }
@@ -94,7 +94,7 @@ extension FleetReport {
         let rows = newest.prefix(FieldTestLimits.fleetDrivesShown).map { entry in
             "<tr><th scope=\"row\">\(entry.number) \(HTML.escaped(entry.header.name))</th>"
                 + Self.cells([
-                    HTML.escaped(entry.car), entry.header.role.rawValue, LocalClock.device.minute(entry.header.began),
+                    HTML.escaped(entry.car), entry.header.role.rawValue, clock.minute(entry.header.began),
                     HTML.escaped(Self.length(entry)), "\(entry.gaps)",
                     Self.time(entry.backs.map(\.seconds).sorted().median), Self.votes(entry),
                     "<b class=\"\(entry.grade)\">\(entry.grade.word)</b>",

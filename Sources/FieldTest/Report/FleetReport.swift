@@ -60,30 +60,18 @@ public struct FleetReport: Sendable {
     }
 
     private(set) var entries: [Entry] = []
-    private let hour: @Sendable (Double) -> Int
-    /// The time zone of the hours.
-    let zone: String
+    let clock: LocalClock
 
-    /// An empty report, to which drives are added one by one. Hours of the day are in this device's time zone.
-    public init() { self.init(hour: Self.localHour, zone: Self.localZone) }
+    /// An empty report, to which drives are added one by one. Times are in this device's time zone.
+    public init() { self.init(clock: .device) }
 
-    init(hour: @escaping @Sendable (Double) -> Int, zone: String) { (self.hour, self.zone) = (hour, zone) }
+    init(clock: LocalClock) { self.clock = clock }
+
+    /// The name of the present time zone.
+    var zone: String { clock.zoneName(Double(time(nil))) }
 
     /// Adds a drive. Keeps only what the report needs.
     public mutating func add(_ drive: Drive, number: Int64) { entries.append(Entry(number, drive)) }
-
-    private static func local(_ seconds: Double) -> tm {
-        var (time, parts) = (time_t(min(max(seconds, 0), 4e9)), tm())
-        localtime_r(&time, &parts)
-        return parts
-    }
-
-    @Sendable private static func localHour(_ seconds: Double) -> Int { Int(local(seconds).tm_hour) }
-
-    private static var localZone: String {
-        guard let name = local(Double(time(nil))).tm_zone else { return "this device's time zone" }
-        return String(cString: name)
-    }
 
     // MARK: Results
 
@@ -99,7 +87,7 @@ public struct FleetReport: Sendable {
 
     /// By hour of the day, only hours with a reconnect.
     var byHour: [Times] {
-        let all = entries.flatMap { entry in entry.backs.map { (hour($0.at), entry.number, $0.seconds) } }
+        let all = entries.flatMap { entry in entry.backs.map { (clock.hour($0.at), entry.number, $0.seconds) } }
         return Dictionary(grouping: all, by: \.0).sorted { $0.key < $1.key }.map { hour, backs in
             let word = hour < 10 ? "0\(hour)" : "\(hour)"
             return Times(

@@ -23,7 +23,7 @@ struct Plots {
             plot.rule(y(Double(strength), plot), strength == -40 ? "-40 dBm" : "\(strength)")
         }
         for (number, peer) in linkedPeers.enumerated() {
-            plot.line(line(of: peer, plot), class: "line line\(number % 6 + 1)")
+            plot.line(line(of: peer, plot), class: "line \(Style.line(number))")
         }
         plot.marks(metrics.marks, rows: rows)
         plot.times()
@@ -78,7 +78,7 @@ struct Plots {
         let peers = linkedPeers
         guard peers.count > 1 else { return "" }
         let entries = peers.enumerated().map { number, peer in
-            "<li><span class=\"key line\(number % 6 + 1)\"></span>"
+            "<li><span class=\"key \(Style.line(number))\"></span>"
                 + "\(HTML.escaped(metrics.names[peer] ?? Identity.head(of: peer)))</li>"
         }
         return "<ul class=\"legend\">\(entries.joined())</ul>"

@@ -2,6 +2,9 @@
 
 /// The design of a report: on a phone and on a desk, by day and by night, and on paper.
 enum Style {
+    /// The class of the line of a peer or a drive with this number, from 0. There are six colours.
+    static func line(_ number: Int) -> String { "line\(number % 6 + 1)" }
+
     static let sheet = """
         :root{color-scheme:light dark;--paper:#fff;--ink:#1b1f24;--soft:#59636e;--rule:#d8dee4;--card:#f6f8fa;\
         --gap:#cf222e2e;--mark:#8250df;--good:#1a7f37;--fair:#9a6700;--poor:#cf222e;\

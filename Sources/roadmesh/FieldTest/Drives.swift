@@ -107,10 +107,8 @@ struct DriveOptions: ParsableArguments {
 
     private func file(_ name: String) throws(SetupProblem) -> Drive {
         do {
-            let path = NodeOptions.absolute(name)
-            let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? UInt64 ?? 0
-            guard size <= UInt64(FieldTestLimits.driveBytes) else { throw DriveProblem.tooLarge }
-            return try Drive(file: String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self))
+            guard let text = try readFile(name, atMost: FieldTestLimits.driveBytes) else { throw DriveProblem.tooLarge }
+            return try Drive(file: text)
         } catch let problem as DriveProblem {
             throw SetupProblem(.data, "\(name) cannot be read: \(problem.sentence)")
         } catch {
@@ -142,7 +140,7 @@ struct DriveOptions: ParsableArguments {
     }
 }
 
-/// An option of commands whose output is often given to others.
+/// The option of commands that write files for other people.
 struct SharingOption: ParsableArguments {
     @Flag(help: "Leave out the first and last 200 m of the track, because people live and work there.")
     var share = false
@@ -159,6 +157,14 @@ extension DriveProblem {
         case .tooLarge: "it is larger than a drive can be."
         }
     }
+}
+
+/// Reads a text file. Nil if it has more bytes than `limit`.
+func readFile(_ name: String, atMost limit: Int) throws -> String? {
+    let path = NodeOptions.absolute(name)
+    let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? UInt64 ?? 0
+    guard size <= UInt64(limit) else { return nil }
+    return String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
 }
 
 /// Writes to a file, or to standard output for "-".

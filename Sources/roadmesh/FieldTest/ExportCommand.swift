@@ -39,17 +39,14 @@ struct ExportCommand: AsyncParsableCommand {
                 "Name one drive, or 1 to \(FieldTestLimits.comparedDrives) with --form geojson or --form gpx.")
         }
         let drives = try options.drives(drives).map(sharing.shown)
+        if form == .recording { return try writeFile(drives.map(\.file).joined(), output) }
         let report = Report(drives)
-        guard form == .recording || report.hasTrack else {
+        guard report.hasTrack else {
             throw SetupProblem(
                 .data,
                 "There is no position to export: gpsd did not run, or all of it is near the ends of the drive. Add a track with "
                     + "roadmesh fieldtest import.")
         }
-        switch form {
-        case .recording: try writeFile(drives.map(\.file).joined(), output)
-        case .geojson: try writeFile(report.geoJSON, output)
-        case .gpx: try writeFile(report.gpx, output)
-        }
+        try writeFile(form == .gpx ? report.gpx : report.geoJSON, output)
     }
 }

@@ -76,10 +76,8 @@ struct ImportCommand: AsyncParsableCommand {
 
     private func points() throws(SetupProblem) -> [GPXReader.Point] {
         do {
-            let path = NodeOptions.absolute(file)
-            let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? UInt64 ?? 0
-            guard size <= UInt64(FieldTestLimits.gpxBytes) else { throw GPXProblem.tooMany }
-            return try GPXReader.points(in: String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self))
+            guard let text = try readFile(file, atMost: FieldTestLimits.gpxBytes) else { throw GPXProblem.tooMany }
+            return try GPXReader.points(in: text)
         } catch let problem as GPXProblem {
             throw SetupProblem(.data, "\(file) cannot be imported: \(problem.sentence)")
         } catch {

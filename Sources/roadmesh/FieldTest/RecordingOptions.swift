@@ -29,7 +29,7 @@ struct RecordingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp("The gpsd that reports the position.", valueName: "host:port"))
-    var gpsd = "localhost:2947"
+    var gpsd = GPSDAddress.standard.text
 
     @Flag(help: "Send the recording to the collector at the --broker, now or in a later run with --share.")
     var share = false
@@ -69,7 +69,8 @@ struct RecordingOptions: ParsableArguments {
         guard recordsNoPosition || gpsd != nil else {
             throw SetupProblem(
                 .usage,
-                "--gpsd cannot be \"\(self.gpsd.prefix(40))\": it is a host and a port, like localhost:2947.")
+                "--gpsd cannot be \"\(self.gpsd.prefix(40))\": it is a host and a port, like \(GPSDAddress.standard.text)."
+            )
         }
         let name = drive.map { UntrustedText.shown($0, atMost: NodeLimits.markCharacters) }
         return Checked(

@@ -15,6 +15,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from .brokers import free_ports
 from .program import START
 
 # Metres of a degree of latitude, on the sphere that roadmesh computes with.
@@ -83,7 +84,7 @@ class GPSFake:
     """gpsd, fed along a road once. It begins when a client asks for positions."""
 
     def __init__(self, folder: Path, road: Road, port: int | None = None) -> None:
-        self.port = port or free_port()
+        self.port = port or free_ports(1)[0]
         log = folder / f"road-{self.port}.nmea"
         log.write_text(road.nmea())
         # Each second has two sentences.
@@ -100,7 +101,7 @@ class GPSFake:
                 report: dict[str, Any] = json.loads(line)
                 if report["class"] == "TPV":
                     yield report
-                # gpsfake has nothing more to write, and then never ends by itself.
+                # gpsfake has written everything. It does not end then.
                 elif report["class"] == "DEVICE" and report.get("activated") == 0:
                     return
 
@@ -123,9 +124,3 @@ class GPSFake:
             # gpsfake, and its gpsd.
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait(START)
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port: int = free.getsockname()[1]
-        return port
