@@ -36,9 +36,13 @@ public struct Doctor: Sendable {
 
     /// The findings that need no test.
     public var findings: [Finding] {
-        (radio.map(findings(on:)) ?? []) + [kernelFinding, clockFinding] + stateFindings
-            + [diskFinding].compactMap(\.self) + [networkFinding]
-            + musicFindings + [phonesFinding].compactMap(\.self)
+        var findings: [Finding] = radio.map(findings(on:)) ?? []
+        findings += [kernelFinding, clockFinding] + stateFindings
+        if let diskFinding { findings.append(diskFinding) }
+        findings.append(networkFinding)
+        findings += musicFindings
+        if let phonesFinding { findings.append(phonesFinding) }
+        return findings
     }
 
     /// The adapters for a live test, the one to use first. Empty if a known fault would be its only result.
