@@ -215,6 +215,7 @@ def test_a_guest_is_told_that_the_broker_delivers_nothing(
     assert not ana.seen("broker", state="connected")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("valid", "is_named"),
     [((1, 30), True), ((365, 3_650), True), ((-30, -1), True), ((-1, 2), False)],

@@ -127,6 +127,7 @@ def test_every_row_of_every_car_is_there_once_whatever_is_killed(fleet: Fleet, b
         )
 
 
+@pytest.mark.long
 def test_the_report_of_a_fleet_is_one_page_without_anything_from_elsewhere(fleet: Fleet) -> None:
     office = fleet.collector()
     car = fleet.car("host", "Car", drive="Day")

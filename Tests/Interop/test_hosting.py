@@ -360,6 +360,7 @@ def tampered(talk: HostTalk) -> bytes:
     return bytes(record)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("spoil", SPOILED.values(), ids=SPOILED.keys())
 def test_a_link_that_goes_wrong_is_left_and_the_guest_comes_back(
     spoil: Spoil, bob: Program, bob_in: In, car: Car
@@ -372,6 +373,7 @@ def test_a_link_that_goes_wrong_is_left_and_the_guest_comes_back(
     assert back.known
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("said", "notice", "state"),
     [

@@ -117,6 +117,7 @@ def test_a_record_that_is_left_out_ends_the_link(eve: Eve) -> None:
 # Invalid seals
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("flipped", [0, 10, -1], ids=["type", "vote", "tag"])
 def test_a_record_that_was_tampered_with_ends_the_link(flipped: int, eve: Eve) -> None:
     assert eve.talk.records
@@ -162,6 +163,7 @@ BROKEN_FRAMES = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("said", BROKEN_FRAMES.values(), ids=BROKEN_FRAMES.keys())
 def test_whoever_speaks_in_broken_words_is_hung_up_on(said: bytes, eve: Eve) -> None:
     eve.talk.say(said)
@@ -192,6 +194,7 @@ BAD_FRAGMENTS = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("said", BAD_FRAGMENTS.values(), ids=BAD_FRAGMENTS.keys())
 def test_a_bad_fragment_ends_the_link(said: list[Frame], eve: Eve) -> None:
     eve.talk.say(*said)
@@ -265,6 +268,7 @@ def test_what_does_not_belong_in_a_handshake_is_not_looked_at(call: Call, host: 
     assert not host.seen("intent", songID="n9")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("song", ["n" * 65, "", "n9\x00", "N9"])
 def test_a_vote_for_no_song_of_the_library_is_dropped_or_rejected(song: str, eve: Eve) -> None:
     eve.talk.say(message(Unit(democracy_dj.vote(song), 1)), message(Unit(democracy_dj.vote("n8"), 2)))
@@ -299,6 +303,7 @@ def test_what_is_no_misbehaviour_is_passed_over(eve: Eve) -> None:
 # Strangers that do not join
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "said",
     [
@@ -339,6 +344,7 @@ BAD_PAYLOADS = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("payload", BAD_PAYLOADS.values(), ids=BAD_PAYLOADS.keys())
 def test_whoever_introduces_himself_in_broken_words_is_hung_up_on(
     payload: bytes, call: Call, host_key: bytes, host: Program

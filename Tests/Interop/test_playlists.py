@@ -27,6 +27,7 @@ def host(start: Start, music: Path, playlist: Path) -> Program:
     return start("host", "Dad's Car", "car", *arguments)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("encoding", "lines"),
     [
@@ -47,6 +48,7 @@ def test_a_playlist_of_windows_plays_and_what_is_missing_is_counted(
     assert "1 of 3 entries" in notice["message"] and "at all.wav" in notice["message"]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("text", ["", "# nothing\n", "D:\\None.mp3\nE:\\Nor this.mp3\n", "http://radio.example/\n"])
 def test_that_the_whole_folder_plays_instead_is_said(start: Start, music: Path, tmp_path: Path, text: str) -> None:
     playlist = tmp_path / "party.m3u"

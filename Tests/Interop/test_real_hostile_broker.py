@@ -136,6 +136,7 @@ def test_every_channel_begins_with_the_answer_to_its_call_which_was_heard(pair: 
 # Faults of messages
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("what", [dropped, doubled, late, altered], ids=["dropped", "doubled", "reordered", "altered"])
 def test_no_vote_is_lost_or_doubled_where_some_values_are(what: Callable[[Publish], Passed], pair: Pair) -> None:
     pair.broker.fault = sometimes(SHARE, what, VALUES)
@@ -296,6 +297,7 @@ def test_a_value_that_nobody_has_sent_ends_the_link_at_most(side: str, value: by
     pair.vote(*SONGS[1:])
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("value", [b"\x50", b"\x7e", b"\xc1\x00\x01x"], ids=["an acknowledgement", "another", "a gap"])
 @pytest.mark.parametrize("side", ["host", "guest"])
 def test_a_side_that_gets_what_cannot_be_says_that_the_channel_is_over(side: str, value: bytes, pair: Pair) -> None:

@@ -82,6 +82,7 @@ def test_what_does_not_play_is_named(start: Start, music: Path) -> None:
     wait(lambda: any("broken.flac cannot be played" in line for line in host.remarks()), "a line in the log")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGSEGV])
 def test_a_reader_that_dies_costs_no_song(start: Start, music: Path, kill: signal.Signals) -> None:
     count = 2_000

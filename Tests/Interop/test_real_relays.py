@@ -215,6 +215,7 @@ def wrong_frames(host: bytes) -> list[tuple[Frame, ...]]:
     ]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("number", range(4), ids=["another host", "small SDUs", "too many", "too long"])
 def test_the_real_host_closes_a_circuit_that_is_misused_and_nothing_else(number: int, town: Town) -> None:
     car = town.real_host()
@@ -367,6 +368,7 @@ def test_the_real_relay_tells_its_children_when_it_has_no_way_and_when_it_has_on
     assert [song for _, song in town.net.do(lambda: list(car.intents))] == ["n1", "n2"]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("number", range(4), ids=["another host", "small SDUs", "too many", "too long"])
 def test_the_real_relay_closes_a_circuit_that_is_misused_and_nothing_else(number: int, town: Town) -> None:
     car = town.host()
@@ -403,6 +405,7 @@ def test_an_acknowledgement_on_a_carrier_of_the_real_relay_is_impossible(town: T
     town.net.until(lambda: bool(eve.ends), "the end of Eve's link")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("opening", "reason"),
     [

@@ -171,6 +171,7 @@ def test_each_command_and_option_says_what_its_manual_page_needs(output: Callabl
             assert told == typed(section) - {"help"} | more, page
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("answer", "isKept"), [("no", True), ("", True), ("yes", False), ("y", False)])
 def test_forgetting_a_drive_asks_first(run: Run, binary: Path, tmp_path: Path, answer: str, isKept: bool) -> None:
     record(run)
@@ -194,6 +195,7 @@ def test_forgetting_a_drive_takes_a_yes(run: Run) -> None:
     assert not run("fieldtest", "list").stdout.startswith("1  ")
 
 
+@pytest.mark.long
 def test_a_drive_goes_by_its_number_its_name_or_the_beginning_of_it(run: Run) -> None:
     for name in ("Alps", "Alps by night", "2"):
         record(run, "Solo", "--drive", name)

@@ -71,6 +71,7 @@ def test_hosts_that_were_heard_before_are_completed_and_nothing_in_a_name_is_obe
     assert not (tmp_path / "run").exists() and not (tmp_path / "r").exists()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("state", ["--state '~/ana'", "--state={}/ana", "--state = {}/ana", "--state x --state={}/ana"])
 def test_the_state_folder_is_found_however_it_is_typed(complete: Complete, tmp_path: Path, state: str) -> None:
     """A shell passes words as typed: not expanded, and bash splits them at "="."""
@@ -111,6 +112,7 @@ def test_files_and_drives_are_completed(complete: Complete, tmp_path: Path, bina
     assert complete("fieldtest forget ''") == ["1", "last"]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_each_shell_has_its_script(output: Callable[[str], str], shell: str) -> None:
     script = output(f"--generate-completion-script {shell}")

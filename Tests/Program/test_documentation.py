@@ -242,6 +242,7 @@ def test_the_generated_part_of_the_reference_is_up_to_date(binary: Path) -> None
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.long
 def test_an_outdated_reference_is_found_and_repaired(binary: Path, tmp_path: Path) -> None:
     (tmp_path / "scripts").mkdir()
     shutil.copy(ROOT / "scripts/reference", tmp_path / "scripts")

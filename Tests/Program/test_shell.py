@@ -69,6 +69,7 @@ def test_a_host_that_was_suspended_goes_on_in_the_background(
     bring_back(shell)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP"])
 def test_a_signal_before_the_node_runs_is_quit(binary: Path, place: Place, tmp_path: Path, name: str) -> None:
     """Before the node runs, the program prints a warning into a full pipe. Until the pipe is read, it handles no

@@ -139,6 +139,7 @@ def test_out_of_reach_the_queue_is_stale_and_a_vote_is_marked_as_kept(air: Path,
     ana.see('Connected to "Dad\'s Car"', f"1. Mile 2 {BY}  1 vote (yours)")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("columns", "rows", "below"), [(40, 10, 4), (132, 50, 13), (20, 6, 1)])
 def test_after_the_window_has_changed_everything_fits_and_what_is_typed_stays(
     host: Program, ana: Person, columns: int, rows: int, below: int
@@ -154,6 +155,7 @@ def test_after_the_window_has_changed_everything_fits_and_what_is_typed_stays(
     assert all(len(line) < columns for line in ana.panel)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("how", ["quit", "Ctrl-C", "Ctrl-D", "SIGTERM", "SIGHUP"])
 def test_however_it_ends_prompt_and_panel_go_and_the_terminal_is_as_it_was(ana: Person, how: str) -> None:
     ana.look(lambda: ana.prompt == ">")

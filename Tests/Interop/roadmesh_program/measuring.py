@@ -6,6 +6,7 @@ from __future__ import annotations
 import fcntl
 import os
 import subprocess
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -16,14 +17,21 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "alone: it measures times, so no other test runs at the same time")
     config.addinivalue_line("markers", "together: it measures, but no times, so other tests may run at the same time")
     config.addinivalue_line("markers", "long: it takes more than some five seconds; scripts/test --all runs it")
+    config.addinivalue_line("markers", "sample(count): scripts/test runs its first cases, scripts/test --all the others as well")
     config.addinivalue_line("markers", "slice: part of the browser tests that scripts/test runs")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    cases: Counter[str] = Counter()
     for item in items:
         if "measured" in getattr(item, "fixturenames", ()) and not item.get_closest_marker("together"):
             item.add_marker("alone")
+        if sample := item.get_closest_marker("sample"):
+            function = item.nodeid.partition("[")[0]
+            cases[function] += 1
+            if cases[function] > sample.args[0]:
+                item.add_marker("long")
 
 
 @pytest.fixture(scope="session")
