@@ -6,7 +6,9 @@ import pytest
 from bench import theory
 from bench.limits import verdicts
 from bench.measurements import way_back
+from bench.report import tails
 from bench.results import Results
+from bench.settings import TUNED
 from bench.systems import BARE, GATT, ROADMESH
 
 FACTS = {
@@ -23,6 +25,18 @@ def results(roadmesh: float = 100) -> Results:
     made.add(way_back.STATE, GATT, "tuned", "", "ms", [110])
     made.add(way_back.STATE, GATT, "installed", "", "ms", [3000])
     return made
+
+
+def test_the_table_of_reconnects_has_the_tail_and_judges_it() -> None:
+    made = Results(FACTS | {"kernel": "6.12.1"})
+    made.add(way_back.STATE, ROADMESH, "tuned", "", "ms", range(1, 201))
+    made.add(way_back.ROUND_TRIP, BARE, "tuned", "", "ms", range(1, 101))
+    assert "| state shown | RoadMesh | 200 | 100 | 190 | 198 | 200 |" in tails.table(made, TUNED)
+    assert tails.faults(made, TUNED) == ["The 99th percentile is 2.00 times the bare socket's; the limit is 1.5."]
+    made.add(way_back.ROUND_TRIP, BARE, "tuned", "", "ms", [199] * 100)
+    assert tails.faults(made, TUNED) == []
+    made.add(way_back.STATE, ROADMESH, "tuned", "", "ms", [1_001])
+    assert tails.faults(made, TUNED) == ["1 of 201 reconnects took more than 1,000 ms."]
 
 
 def test_full_packets_reach_the_published_throughput() -> None:

@@ -156,6 +156,8 @@ class Figures:
         text = f"{milliseconds(median)} (min {milliseconds(ordered[0])}, max {milliseconds(ordered[-1])}"
         if len(ordered) >= 20:
             text += f", 95th percentile {milliseconds(ordered[int(len(ordered) * 0.95)])}"
+        if len(ordered) >= 100:
+            text += f", 99th {milliseconds(ordered[int(len(ordered) * 0.99)])}"
         text += f", n={len(ordered)})"
         self.note(f"{what}: median {text}" + (f"; limit {milliseconds(limit)}" if limit is not None else ""))
         return median
