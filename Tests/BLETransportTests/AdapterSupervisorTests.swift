@@ -55,6 +55,26 @@ struct AdapterSupervisorTests {
         #expect(story.until(60) == [])
     }
 
+    @Test("a second report that the adapter is on does not start the repair again, which would never end")
+    func reportedTwice() {
+        var story = Story()
+        _ = story.at(1, .poweredOff(Self.blocked))
+        #expect(story.at(2, .poweredOn) == [.start(.restore, 1)])
+        #expect(story.at(2.1, .poweredOn) == [])
+        #expect(story.at(2.2, .done(1)) == [.tellRecovered])
+    }
+
+    @Test("an adapter that goes off and on during the repair is repaired again")
+    func offDuringRepair() {
+        var story = Story()
+        _ = story.at(1, .poweredOff(Self.blocked))
+        #expect(story.at(2, .poweredOn) == [.start(.restore, 1)])
+        _ = story.at(2.1, .poweredOff(Self.blocked))
+        #expect(story.at(2.2, .poweredOn) == [.start(.restore, 2)])
+        #expect(story.at(2.3, .done(1)) == [])
+        #expect(story.at(2.4, .done(2)) == [.tellRecovered])
+    }
+
     @Test("if bluetoothd comes back without the adapter, the missing adapter is reported instead")
     func restartWithoutAdapter() {
         var story = Story()

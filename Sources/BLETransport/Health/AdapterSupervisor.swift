@@ -108,6 +108,7 @@ struct AdapterSupervisor: Sendable {
     // MARK: The adapter goes on or off, or does not answer
 
     private mutating func poweredOn(_ now: MeshInstant) -> [Action] {
+        let wasOn = isOn
         isOn = true
         lookAt = nil
         // The current step switches it on, and reports when it is done.
@@ -115,6 +116,9 @@ struct AdapterSupervisor: Sendable {
         (isOffByUs, wasBlocked) = (false, false)
         askAt = now + RadioLimits.controllerCheck
         guard trouble != nil else { return [] }
+        // `restore` lists the objects of bluetoothd, which reports once more that the adapter is on. If the adapter had gone
+        // off meanwhile, `fail` would have ended the step.
+        if wasOn, step?.step == .restore { return [] }
         return start(.restore)
     }
 
