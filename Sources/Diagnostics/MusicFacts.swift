@@ -54,12 +54,12 @@ public struct MusicFacts: Hashable, Sendable {
     /// Asks mpv for its version and its audio devices, if it is installed.
     public static func collect(hasPlayer: Bool, isHost: Bool) async -> MusicFacts {
         guard hasPlayer else { return MusicFacts(player: .isMissing, isHost: isHost) }
-        switch await SystemCommand(["mpv", "--no-config", "--version"]).run(within: FixLimits.question) {
+        switch await SystemCommand(["mpv", "--no-config", "--version"]).run(within: FixLimits.player) {
         case .failed(let cause): return MusicFacts(player: .fails(cause), isHost: isHost)
         case .done(let text):
             var facts = MusicFacts(player: .runs(version: version(text)), isHost: isHost)
             if case .done(let list) = await SystemCommand(["mpv", "--no-config", "--audio-device=help"]).run(
-                within: FixLimits.question)
+                within: FixLimits.player)
             {
                 facts.devices = Self.devices(list)
             }
@@ -135,7 +135,7 @@ extension PhoneFacts.Firewall {
             return .filters("firewalld")
         }
         guard geteuid() == 0 else { return .unknown }
-        guard case .done(let chains) = await SystemCommand(["nft", "list", "chains"]).run(within: FixLimits.question)
+        guard case .done(let chains) = await SystemCommand(["nft", "list", "chains"]).run(within: FixLimits.player)
         else { return .unknown }
         return drops(chains) ? .filters("nftables") : .open
     }

@@ -357,7 +357,7 @@ extension LimitTable {
             .init("outputBytes", FixLimits.outputBytes),
             .init("command", FixLimits.command),
             .init("question", FixLimits.question),
-            .init("settling", FixLimits.settling),
+            .init("player", FixLimits.player), .init("settling", FixLimits.settling),
             .init("settlingStep", FixLimits.settlingStep),
         ])
 

@@ -17,6 +17,9 @@ public enum FixLimits {
     public static let command: Duration = .seconds(100)
     /// Longest time for an answer of bluetoothd.
     public static let question: Duration = .seconds(5)
+    /// Longest time for mpv to start and answer. It loads some two hundred libraries, on a slow card for the first time since
+    /// the start of the device.
+    public static let player: Duration = .seconds(30)
     /// Longest time until an adapter is on after a start of bluetoothd: a USB dongle loads its firmware in some four
     /// seconds.
     public static let settling: Duration = .seconds(10)
