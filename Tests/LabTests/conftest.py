@@ -21,9 +21,6 @@ until dbus-send --system --print-reply --dest=org.bluez / org.freedesktop.DBus.O
     grep -c org.bluez.Adapter1 | grep -q "^$(hciconfig | grep -c 'UP RUNNING')$"; do sleep 0.05; done
 """
 
-FIGURES = pytest.StashKey[list[str]]()
-
-
 @pytest.fixture(scope="module")
 def air_of_file(request: pytest.FixtureRequest, lab_machine: None) -> Iterator[Lab]:
     """A lab that this file's tests share. Tests take `road`, not this."""
@@ -66,9 +63,12 @@ def family(air_of_file: Lab) -> Box:
 
 
 @pytest.fixture
-def figures(request: pytest.FixtureRequest, road: Lab) -> Figures:
+def figures(request: pytest.FixtureRequest, road: Lab) -> Iterator[Figures]:
     """Collects measured figures. The run shows them at its end, also if all tests pass."""
-    return Figures(request.config.stash.setdefault(FIGURES, []), road.folder / "figures.txt")
+    lines: list[str] = []
+    yield Figures(lines, road.folder / "figures.txt")
+    # A test's properties are part of its report, which may come from another process.
+    request.node.user_properties += [("measured", line) for line in lines]
 
 
 def crashes(lab: Lab) -> list[str]:
@@ -105,7 +105,9 @@ def clear(lab: Lab) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    if measured := terminalreporter.config.stash.get(FIGURES, []):
+    reports = [one for some in terminalreporter.stats.values() for one in some if isinstance(one, pytest.TestReport)]
+    told = [one for one in reports if one.when == "teardown"]
+    if measured := [value for one in told for name, value in one.user_properties if name == "measured"]:
         terminalreporter.section("measured")
         for line in measured:
             terminalreporter.write_line(line)
