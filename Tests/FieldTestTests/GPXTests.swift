@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import MeshProtocol
 import NodeCore
 import Testing
 
@@ -43,6 +44,27 @@ struct GPXTests {
         ] as [(String, GPXProblem)])
     func refused(text: String, problem: GPXProblem) {
         #expect(throws: problem) { try GPXReader.points(in: text) }
+    }
+
+    @Test(
+        "a mutated file is read or refused, and its points are on Earth and in order",
+        arguments: 0..<40 as Range<UInt64>)
+    func mutated(seed: UInt64) {
+        let whole = Array(
+            Self.file(
+                """
+                <trkpt lat="46.5" lon='8.25'><ele>400</ele><time>2026-11-28T09:00:01.5Z</time><speed>3</speed></trkpt>
+                <trkpt lat="46.25" lon="8.5"><time>2026-11-28T10:00:00+01:00</time></trkpt><trkpt lat="1" lon="2"/>
+                """
+            ).utf8)
+        var chances = SeededGenerator(seed: seed)
+        for _ in 0..<100 {
+            let text = String(decoding: Mutation.of(whole, using: &chances), as: UTF8.self)
+            guard let points = try? GPXReader.points(in: text) else { continue }
+            #expect(points.map(\.time) == points.map(\.time).sorted(), "\(text)")
+            #expect(points.count <= text.split(separator: "trkpt").count, "\(text)")
+            #expect(points.allSatisfy { abs($0.position.latitude) <= 90 && abs($0.position.longitude) <= 180 })
+        }
     }
 
     @Test(

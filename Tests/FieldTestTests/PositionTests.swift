@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import MeshProtocol
 import NodeCore
 import Testing
 
@@ -49,6 +50,21 @@ struct GPSDReaderTests {
         for _ in 0..<100 { #expect(reader.take(repeatElement(UInt8(ascii: "x"), count: 10_000)).isEmpty) }
         #expect(MemoryLayout.size(ofValue: reader) < 100)
         #expect(reader.take(("\n" + Self.fix).utf8).count == 1)
+    }
+
+    @Test(
+        "mutated lines give positions on Earth or none, and a valid line after them is read",
+        arguments: 0..<40 as Range<UInt64>)
+    func mutated(seed: UInt64) {
+        var chances = SeededGenerator(seed: seed)
+        for _ in 0..<100 {
+            var reader = GPSDReader()
+            let positions = reader.take(Mutation.of(Array((Self.fix + Self.fix).utf8), using: &chances))
+            #expect(positions.allSatisfy { abs($0.latitude) <= 90 && abs($0.longitude) <= 180 })
+            // The first line may have lacked only its end.
+            let next = reader.take(("\n" + Self.fix.replacing("09:00:01", with: "09:00:59")).utf8)
+            #expect(next.last == PositionRow(latitude: 46.557123, longitude: 8.331111, speed: 22, accuracy: 5.7))
+        }
     }
 
     @Test("a second report of the same measurement is not a new position")
