@@ -7,6 +7,7 @@ from time import monotonic
 
 import pytest
 from conftest import MakeServer, Open
+from person import Person
 from playwright.sync_api import Page, ViewportSize, expect
 from ride import Ride
 from views import guest_connected, host_playing
@@ -55,14 +56,16 @@ def test_a_passenger_finds_and_suggests_a_song_above_the_keyboard(
     host.program.say("remove s5")
     page = open_page(ana, "phone")
     page.set_viewport_size({"width": 390, "height": int(844 * (1 - KEYBOARD))})
-    began = monotonic()
+    person, began = Person(page), monotonic()
     page.get_by_role("tab", name="Search").click()
-    # As fast as people type on a phone.
-    page.get_by_role("searchbox").press_sequentially("are", delay=300)
+    page.get_by_role("searchbox").press_sequentially("are")
     add = page.locator("#panel-search").get_by_role("button", name="Suggest Are We There Yet")
     expect(add).to_be_in_viewport()
     add.click()
     host.program.expect("intent", kind="suggestSong")
-    taken = monotonic() - began
-    measured.append(f"two taps and three letters suggest a song above the keyboard: {taken:.1f} s; limit 30 s")
-    assert taken < 30.0
+    machine = monotonic() - began
+    measured.append(
+        f"a passenger suggests a song above the keyboard: {person.taps} taps, {person.keys} keys, {person.seconds:.1f} s of a"
+        f" person, {machine:.1f} s of this machine; limit 30 s"
+    )
+    assert person.taps == 2 and person.keys == 3 and person.seconds + machine < 30.0

@@ -11,6 +11,7 @@ from urllib.parse import urljoin, urlsplit
 
 import pytest
 from conftest import Open, answer
+from person import PRESSES, TAPS, THINKS
 from playwright.sync_api import Page, expect
 from ride import Ride
 
@@ -174,9 +175,6 @@ def test_neither_a_restart_nor_an_end_asks_anybody_for_the_code_and_new_tokens_a
     assert invitation(open_page(last)) != code
 
 
-# A person's times in seconds, by the keystroke-level model (Card, Moran and Newell, 1980): to think of the next action,
-# to tap a visible target, and to press a key on a phone.
-THINKS, TAPS, PRESSES = 1.35, 1.1, 0.28
 FIRST_VOTE = 10.0
 
 
