@@ -46,6 +46,9 @@ TOPICS = {
     ],
 }
 
+# Topics whose tests measure the air, so no other test runs at the same time.
+ALONE = ("doctor",)
+
 # A test that hangs is stopped after this many seconds. Then its pair continues.
 TEST_LIMIT = 900
 
@@ -100,19 +103,22 @@ def run(pair: Pair, workers: int, folder: Path) -> None:
     if built.returncode != 0:
         pair.unusable = shortened((built.stderr.strip().splitlines() or ["it could not be built"])[-1])
         return
-    name = f"matrix-{pair.kernel}-{pair.bluetoothd}"
-    results, log = folder / f"{name}.xml", folder / f"{name}.log"
-    results.unlink(missing_ok=True)
-    tests = [f"{LAB_TESTS}/{test}" for topic in TOPICS.values() for test in topic]
-    options = ["-n", str(workers), "--dist", "loadfile", "--timeout", str(TEST_LIMIT)]
-    options += ["--junitxml", str(results), "-o", "junit_family=xunit1"]
-    with log.open("w") as output:
-        subprocess.run([radio_lab, "test", *options, *tests], env=environment, stdout=output, stderr=output)
-    if not results.exists():
-        pair.unusable = f"the tests ended without a result; their output is {log}"
-        return
-    pair.cells = read(results)
-    pair.measured = measured(log.read_text(errors="replace"))
+    together = [topic for topic in TOPICS if topic not in ALONE]
+    for topics, count in ((together, workers), (ALONE, 0)):
+        name = f"matrix-{pair.kernel}-{pair.bluetoothd}" + ("-alone" if topics == ALONE else "")
+        results, log = folder / f"{name}.xml", folder / f"{name}.log"
+        results.unlink(missing_ok=True)
+        tests = [f"{LAB_TESTS}/{test}" for topic in topics for test in TOPICS[topic]]
+        options = ["-n", str(count), "--dist", "loadfile", "--timeout", str(TEST_LIMIT)]
+        options += ["--junitxml", str(results), "-o", "junit_family=xunit1"]
+        with log.open("w") as output:
+            subprocess.run([radio_lab, "test", *options, *tests], env=environment, stdout=output, stderr=output)
+        if not results.exists():
+            pair.unusable = f"the tests ended without a result; their output is {log}"
+            return
+        pair.cells |= {topic: cell for topic, cell in read(results).items() if topic in topics}
+        pair.measured += measured(log.read_text(errors="replace"))
+    pair.cells = {topic: pair.cells[topic] for topic in TOPICS}
 
 
 def read(results: Path) -> dict[str, Cell]:
