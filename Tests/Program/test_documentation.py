@@ -326,6 +326,19 @@ def test_an_option_that_only_a_document_has_is_found(commands: Commands) -> None
     )
 
 
+# Manual pages.
+
+
+def test_each_manual_page_has_an_example(commands: Commands) -> None:
+    for path in commands:
+        line = f"roadmesh {path}".strip()
+        page = subprocess.check_output(
+            [ROOT / "scripts/packaging/manual-page", line.replace(" ", "-")], input=".Sh AUTHORS\n", text=True
+        )
+        shown = re.findall(r"^\.Dl (.*)$", page, re.MULTILINE)
+        assert any(line in example for example in shown), f"The manual page of {line} has the examples {shown}."
+
+
 # Exit codes.
 
 
