@@ -76,7 +76,7 @@ def test_what_the_node_says_is_said_in_the_persons_language(make_server: MakeSer
     expect(banner).to_contain_text("Verbindung zu Dad's Car verloren. Sie wird wiederhergestellt.")
     expect(banner).to_contain_text("Du siehst die zuletzt bekannte Liste")
     refused = page.locator(".song").filter(has_text="Windows Down").locator(".wish")
-    expect(refused).to_have_text("Deine Stimme für „Windows Down“ zählt nicht: die Liste ist voll.")
+    expect(refused).to_have_text("Deine Stimme für „Windows Down“ zählt nicht: Die Liste ist voll.")
 
 
 def test_what_the_node_refuses_is_said_in_the_persons_language(make_server: MakeServer, open_page: Open) -> None:

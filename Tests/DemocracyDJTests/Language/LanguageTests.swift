@@ -30,7 +30,7 @@ struct LanguageTests {
         let text: LocalizedText = "\("Ana") wants to skip \("Open Road"), but \(RejectionReason.notPlaying.why)."
         #expect(text.key == "{1} wants to skip {2}, but {3}.")
         #expect(text.english == "Ana wants to skip Open Road, but it does not play any more.")
-        #expect(Language.german.text(text) == "Ana möchte Open Road überspringen, aber: er läuft nicht mehr.")
+        #expect(Language.german.text(text) == "Ana möchte Open Road überspringen, aber: Der Titel läuft nicht mehr.")
         #expect(Language.english.text("Nothing that a table has") == "Nothing that a table has")
         #expect(Language.german.text("Nothing that a table has") == "Nothing that a table has")
     }
