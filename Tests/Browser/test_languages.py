@@ -84,7 +84,7 @@ def test_what_the_node_refuses_is_said_in_the_persons_language(make_server: Make
     server.answers["skip"] = (409, {"message": "Nothing plays now."})
     page = open_page(server, locale="fr-FR")
     page.locator("#playing [data-control=skip]").click()
-    expect(page.locator("#toasts")).to_contain_text("Rien ne passe en ce moment.")
+    expect(page.locator("#toasts")).to_contain_text("Aucun titre n’est en cours.")
 
 
 def test_a_text_without_a_translation_is_shown_in_english(make_server: MakeServer, open_page: Open) -> None:
