@@ -280,7 +280,7 @@ struct Sentences {
                 return who
                     + (ban.session
                         ? say("until the session ends")
-                        : ban.until.map { say("until \(Self.date($0))") } ?? say("until unban"))
+                        : ban.until.map { say("until \(Self.date($0))") } ?? say("until you unban them"))
             }
     }
 

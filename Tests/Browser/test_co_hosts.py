@@ -108,7 +108,7 @@ def test_the_head_unit_makes_a_guest_a_co_host_after_a_question_and_takes_it_bac
     expect(button).to_have_text("Make co-host")
     button.click()
     expect(page.locator(".question")).to_have_text(
-        "Really make Ana a co-host? Ana can skip, move and remove songs, and kick guests. Tap again to do it."
+        "Really make Ana a co-host? Ana can skip, move and remove songs, and kick guests. Tap again to confirm."
     )
     answer(page, "Really make Ana a co-host?")
     assert posted(car) == {"command": "driver", "peer": ANA["id"]}

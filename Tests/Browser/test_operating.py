@@ -134,7 +134,7 @@ def test_what_cannot_be_undone_is_asked_first_and_says_what_it_does(
     asked = page.get_by_role("button", name=question)
     told = page.locator(".question")
     for text in (told, page.locator("#spoken")):
-        expect(text).to_have_text(f"{question} {consequence} Tap again to do it.")
+        expect(text).to_have_text(f"{question} {consequence} Tap again to confirm.")
     expect(told).to_be_in_viewport(ratio=1)
     # It is readable, and the button is not under it.
     words, under = told.bounding_box(), asked.bounding_box()

@@ -81,7 +81,7 @@ export function askingButton(className, iconName, words, announce, onYes) {
                 show();
             };
             show();
-            const text = `${words.question} ${words.consequence} ${t`Tap again to do it.`}`;
+            const text = `${words.question} ${words.consequence} ${t`Tap again to confirm.`}`;
             announce(text);
             tell(text);
         } else if (event.timeStamp - askedAt > limits.bounce) {

@@ -73,14 +73,14 @@ public enum HeadUnitProblem: Hashable, Sendable {
             .passes(
                 "cannotBePlayed",
                 title.map { "\"\($0)\" cannot be played." } ?? "A song that you voted for cannot be played.",
-                "It was skipped, and the next one plays.", raisedBy: title == nil ? .host : .headUnit)
+                "RoadMesh skipped it and plays the next song.", raisedBy: title == nil ? .host : .headUnit)
         case .songsMissing(let count):
             .passes(
                 "songsMissing",
                 count == 1
                     ? "1 song of the last queue is not in this library."
                     : "\(count) songs of the last queue are not in this library.",
-                "They and their votes were removed from the queue.", raisedBy: .opening)
+                "Missing songs and their votes were removed from the queue.", raisedBy: .opening)
         case .driveNotRecorded(let cause):
             .stays(
                 Self.driveNotRecordedCode, "The drive is not recorded: \(cause).",

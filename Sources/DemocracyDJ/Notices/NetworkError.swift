@@ -202,7 +202,7 @@ extension NetworkError {
                 "Make sure that Bluetooth is on and bluetoothd runs: systemctl status bluetooth.")
         case .networkUnavailable:
             Problem(
-                "networkUnavailable", "All devices were lost at once.",
+                "networkUnavailable", "The connection to all devices was lost at once.",
                 "Make sure that Bluetooth is on. Devices that return are connected automatically.",
                 button: .now("Check Again"), severity: .outage, raisedBy: .monitor, clearedBy: [.radioWorks, .linked])
         case .connectionLost(let host):
@@ -217,7 +217,7 @@ extension NetworkError {
                 ))
         case .hostNotFound(let host):
             Problem(
-                "hostNotFound", "\(host.asHost(startsSentence: true)) was not heard for 30 seconds.",
+                "hostNotFound", "\(host.asHost(startsSentence: true)) has been out of range for 30 seconds.",
                 "Your votes are saved, and you join automatically when it is in range. "
                     + "Make sure Bluetooth or Wi-Fi is on.",
                 button: .now("Retry"), severity: .stays, raisedBy: .reconnecting,
