@@ -12,18 +12,26 @@
 #define MGMT_READ_ADVERTISING 0x003d
 #define MGMT_ADD_ADVERTISING CBLUEZ_ADD_ADVERTISING
 #define MGMT_REMOVE_ADVERTISING CBLUEZ_REMOVE_ADVERTISING
-// Supported flags (4), longest data (2), instances.
+// Supported flags (4), longest data (2), instances, how many are in use, and their numbers.
 #define MAX_INSTANCES (MGMT_ANSWER + 6)
+#define USED_INSTANCES (MAX_INSTANCES + 1)
 // Instance, flags (4), duration (2), timeout (2), two lengths.
 #define ADD_HEADER 11
 #define FLAG_CONNECTABLE 1
 #define ANSWER_SIZE 512
 
-int cbluez_hci_advertising_instances(int control, uint16_t index) {
+int cbluez_hci_advertising_instances(int control, uint16_t index, uint32_t *used) {
     uint8_t answer[ANSWER_SIZE];
     ssize_t count = hci_ask_kernel(control, index, MGMT_READ_ADVERTISING, NULL, 0, answer, sizeof answer);
     if (count < 0) return (int)count;
-    return count > MAX_INSTANCES - MGMT_ANSWER ? answer[MAX_INSTANCES] : -EBADMSG;
+    count += MGMT_ANSWER;
+    if (count <= USED_INSTANCES || count < USED_INSTANCES + 1 + answer[USED_INSTANCES]) return -EBADMSG;
+    *used = 0;
+    for (size_t each = 1; each <= answer[USED_INSTANCES]; each++) {
+        uint8_t number = answer[USED_INSTANCES + each];
+        if (number < 32) *used |= 1u << number;
+    }
+    return answer[MAX_INSTANCES];
 }
 
 int cbluez_hci_add_advertising(

@@ -173,8 +173,10 @@ static void test_answers(int hci, int controller) {
 static void test_advertising(int control, int kernel) {
     uint8_t request[128];
     cbluez_advertised contents = {.count = 3, .response_count = 2, .bytes = {2, 1, 6}, .response = {1, 9}};
-    tell(kernel, COMPLETE("\x03", "\x3d", "\x00") "\xff\x3f\x00\x00\xfb\xfb\x04\x01\x01", 9 + 9);
-    CHECK_NUMBER(cbluez_hci_advertising_instances(control, INDEX), 4);
+    uint32_t used = 1;
+    tell(kernel, COMPLETE("\x03", "\x3d", "\x00") "\xff\x3f\x00\x00\xfb\xfb\x04\x02\x01\x04", 9 + 10);
+    CHECK_NUMBER(cbluez_hci_advertising_instances(control, INDEX, &used), 4);
+    CHECK_NUMBER(used, 1 << 1 | 1 << 4);
     take_requests(kernel);
     CHECK_NUMBER(cbluez_hci_add_advertising(control, INDEX, 4, &contents, 30), 0);
     CHECK_NUMBER(recv(kernel, request, sizeof request, 0), 6 + 11 + 5);
@@ -194,7 +196,10 @@ static void test_advertising(int control, int kernel) {
     contents.count = CBLUEZ_ADVERTISED + 1;
     CHECK_NUMBER(cbluez_hci_add_advertising(control, INDEX, 4, &contents, 30), -EINVAL);
     tell(kernel, COMPLETE("\x03", "\x3d", "\x00") "\xff\x3f", 9 + 2);
-    CHECK_NUMBER(cbluez_hci_advertising_instances(control, INDEX), -EBADMSG);
+    CHECK_NUMBER(cbluez_hci_advertising_instances(control, INDEX, &used), -EBADMSG);
+    // More numbers than the answer has.
+    tell(kernel, COMPLETE("\x03", "\x3d", "\x00") "\xff\x3f\x00\x00\xfb\xfb\x04\x02\x01", 9 + 9);
+    CHECK_NUMBER(cbluez_hci_advertising_instances(control, INDEX, &used), -EBADMSG);
 }
 
 void test_facts(void) {

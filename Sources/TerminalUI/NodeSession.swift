@@ -46,9 +46,8 @@ package struct NodeSession: Sendable {
             if let session {
                 await session.run()
             } else {
-                if let remark { StandardError.write("roadmesh: \(remark)") }
                 await ProgramSession(
-                    node, description, hidesSecrets: StandardOutput.isJournal, endOfInput: endOfInput,
+                    node, description, remark: remark, hidesSecrets: StandardOutput.isJournal, endOfInput: endOfInput,
                     pageState: pageState
                 ).run()
             }

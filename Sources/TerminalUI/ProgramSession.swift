@@ -9,6 +9,7 @@ import NodeCore
 actor ProgramSession {
     private let node: Node
     private let reader: CommandReader
+    private let remark: String?
     private let hidesSecrets: Bool
     private let endOfInput: NodeInput?
     private let pageState: @Sendable () async -> NodeWatch.PageState
@@ -21,13 +22,16 @@ actor ProgramSession {
     /// The view was requested before the node was ready. The ready event must come first.
     private var isViewDue = false
 
-    /// A session that has not started. `endOfInput` is the meaning of the end of its input. With `hidesSecrets` its
-    /// output goes to a log, so it contains no tokens, PIN or invitations.
+    /// A session that has not started. `remark` goes to standard error when the node is ready, so that a start that fails
+    /// writes its reason alone. `endOfInput` is the meaning of the end of its input. With `hidesSecrets` its output goes to
+    /// a log, so it contains no tokens, PIN or invitations.
     init(
-        _ node: Node, _ description: NodeDescription, hidesSecrets: Bool = false, endOfInput: NodeInput?,
+        _ node: Node, _ description: NodeDescription, remark: String?, hidesSecrets: Bool = false,
+        endOfInput: NodeInput?,
         pageState: @escaping @Sendable () async -> NodeWatch.PageState
     ) {
         self.node = node
+        self.remark = remark
         self.hidesSecrets = hidesSecrets
         self.endOfInput = endOfInput
         self.pageState = pageState
@@ -61,6 +65,7 @@ actor ProgramSession {
         case .library(let library): choice.library = library.songs
         default: break
         }
+        if case .ready = event, let remark { StandardError.write("roadmesh: \(remark)") }
         if let event = hidesSecrets ? event.withoutSecrets : event {
             StandardOutput.write(lines.text(event, at: Date().timeIntervalSince1970))
         }

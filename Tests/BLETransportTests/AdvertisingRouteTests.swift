@@ -45,6 +45,20 @@ struct AdvertisingRouteTests {
         #expect(route.failed(Self.failed, mayAskKernel: false) == .retry)
     }
 
+    @Test("if bluetoothd has no advertisement left, the kernel advertises, or the error of bluetoothd is reported")
+    func full() {
+        let full = BearerError(.unsupported, "bluetoothd has no free advertisement")
+        var route = AdvertisingRoute()
+        #expect(route.failed(full, mayAskKernel: false) == .report)
+        #expect(route.failed(full, mayAskKernel: true) == .retry)
+        #expect(route.way == .kernel)
+        #expect(route.failed(Self.failed, mayAskKernel: true) == .reportEarlier(full))
+        #expect(route.way == .service)
+        #expect(route.failed(full, mayAskKernel: true) == .retry)
+        route.worked()
+        #expect(route.way == .kernel && route.bypassesService)
+    }
+
     @Test("a process without the effective capability gets the same report")
     func container() {
         var route = AdvertisingRoute()

@@ -196,9 +196,10 @@ enum {
     CBLUEZ_REMOVE_ADVERTISING = 0x003f,
 };
 
-/// Returns how many advertisements the kernel accepts on an adapter; they are numbered from 1. Returns -EPERM if the
-/// channel was opened without CAP_NET_ADMIN, or another negative errno. The next two calls need that capability too.
-int cbluez_hci_advertising_instances(int control, uint16_t index);
+/// Returns how many advertisements the kernel accepts on an adapter; they are numbered from 1. Sets the bit of each number
+/// below 32 in `used` that is in use. Returns -EPERM if the channel was opened without CAP_NET_ADMIN, or another negative
+/// errno. The next two calls need that capability too.
+int cbluez_hci_advertising_instances(int control, uint16_t index, uint32_t *used);
 /// Makes the kernel advertise, connectable, at the adapter's default interval (Add Advertising). An earlier
 /// advertisement with that number is replaced. bluetoothd is not involved, and may be running. The kernel stops after
 /// `lifetime_s` seconds; 0: never. Returns 0, or a negative errno.

@@ -79,6 +79,7 @@ extension BlueZBearer {
                 try? await Task.sleep(for: RadioLimits.registerPause)
                 needsRenewal = wantedAdvertisement != nil && !isClosed
             case .report: break
+            case .reportEarlier(let earlier): result = .failure(earlier)
             case .reportRefusal:
                 if await isRefusedByKernel() {
                     result = .failure(BearerError(.advertisingRefused, KernelName.running))
@@ -137,8 +138,7 @@ extension BlueZBearer {
         do throws(BearerError) {
             try await advertiseByKernel(advertisement)
             if !advertisingRoute.bypassesService {
-                logger.warning(
-                    "\(KernelName.running) refuses what bluetoothd advertises; advertising through the kernel instead")
+                logger.warning("bluetoothd cannot advertise; advertising through the kernel instead")
             }
             supervise(.advertised)
             return .success(())

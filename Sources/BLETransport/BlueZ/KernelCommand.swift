@@ -46,28 +46,53 @@ final class AdvertisingNumber: Sendable {
     /// A locked file; -1 without a folder.
     private let descriptor: Int32
 
-    /// A free number. Without a folder the free numbers are unknown, so this is the second highest number. A single
-    /// node with a folder has the highest.
+    /// The highest number that no other program and no other node with this folder uses. Throws if there is none. A node
+    /// without a folder leaves the highest number to those with one.
     init(on adapter: Adapter, folder: String) throws(BearerError) {
         let control = cbluez_hci_open_control()
         guard control >= 0 else { throw BlueZBearer.socketError(-control) }
         defer { Glibc.close(control) }
-        let highest = cbluez_hci_advertising_instances(control, adapter.index)
+        var used: UInt32 = 0
+        let highest = cbluez_hci_advertising_instances(control, adapter.index, &used)
         guard highest > 0 else { throw BlueZBearer.socketError(highest == 0 ? EOPNOTSUPP : -highest) }
-        var (chosen, locked): (UInt8, Int32) = (UInt8(max(1, highest - 1)), -1)
-        if !folder.isEmpty {
-            let digits = SettingsRecord.digits(of: adapter.address.address)
-            for number in (1...UInt8(highest)).reversed() {
-                let file = SettingsRecord.openFile("advertisement-\(digits)-\(number)", in: folder)
-                guard file >= 0 else { break }
-                if flock(file, LOCK_EX | LOCK_NB) == 0 {
-                    (chosen, locked) = (number, file)
-                    break
-                }
-                Glibc.close(file)
-            }
+        let numbers = Array((1...UInt8(clamping: min(highest, 31))).reversed())
+        let isFree = { (number: UInt8) in used & 1 << number == 0 }
+        let own = folder.isEmpty ? nil : Self.locked(numbers, isFree, adapter, folder)
+        guard let chosen = own ?? numbers.dropFirst(numbers.count > 1 ? 1 : 0).first(where: isFree).map({ ($0, -1) })
+        else {
+            throw BearerError(.unsupported, "all advertisements of \(adapter.name) are in use")
         }
-        (value, adapterIndex, descriptor) = (chosen, adapter.index, locked)
+        (value, descriptor) = chosen
+        adapterIndex = adapter.index
+    }
+
+    /// The highest number whose file this process could lock. A number in use is taken over from a node of this folder that
+    /// has died, since the kernel still advertises its PSM.
+    private static func locked(
+        _ numbers: [UInt8], _ isFree: (UInt8) -> Bool, _ adapter: Adapter, _ folder: String
+    ) -> (UInt8, Int32)? {
+        let digits = SettingsRecord.digits(of: adapter.address.address)
+        for number in numbers {
+            let file = SettingsRecord.openFile("advertisement-\(digits)-\(number)", in: folder)
+            guard file >= 0 else { return nil }
+            if flock(file, LOCK_EX | LOCK_NB) == 0, isFree(number) || wasUsedLately(file) { return (number, file) }
+            Glibc.close(file)
+        }
+        return nil
+    }
+
+    /// Whether a node has advertised with this file's number, so recently that the kernel may still do so.
+    private static func wasUsedLately(_ file: Int32) -> Bool {
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_size > 0 else { return false }
+        let age = Glibc.time(nil) - status.st_mtim.tv_sec
+        return (0...Int(RadioLimits.kernelAdvertising / .seconds(1))).contains(age)
+    }
+
+    /// Records that the kernel advertises with this number now.
+    func markUsed() {
+        // A file without a byte was opened only.
+        if descriptor >= 0 { _ = pwrite(descriptor, "1", 1, 0) }
     }
 
     deinit { if descriptor >= 0 { Glibc.close(descriptor) } }
@@ -93,7 +118,7 @@ extension BlueZBearer {
                 var contents = contents
                 return cbluez_hci_add_advertising(control, command.adapterIndex, number.value, &contents, lifetime)
             }
-            if result == 0 { return }
+            guard result != 0 else { return number.markUsed() }
             // Another program is changing its advertisements.
             guard result == -EBUSY, attempt < RadioLimits.registerTries else { throw Self.socketError(-result) }
             try? await Task.sleep(for: RadioLimits.registerPause)

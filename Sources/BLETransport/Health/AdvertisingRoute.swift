@@ -5,8 +5,9 @@ import Bearers
 /// Decides whether bluetoothd or the kernel puts an advertisement on the air.
 ///
 /// Some kernels refuse all advertisements of bluetoothd (`docs/bluez.md`), and bluetoothd reports only that it has
-/// failed. So after some failures this process asks the kernel, if it may. If the kernel accepts, it gets all later
-/// requests.
+/// failed. So after some failures this process asks the kernel, if it may. It also asks the kernel if bluetoothd has no
+/// advertisement left: bluetoothd counts those of programs that were killed during a registration until it ends itself.
+/// If the kernel accepts, it gets all later requests.
 struct AdvertisingRoute: Sendable {
     /// The program to ask.
     enum Way: Hashable, Sendable {
@@ -20,6 +21,8 @@ struct AdvertisingRoute: Sendable {
         case retry
         /// Report it.
         case report
+        /// Report this error of bluetoothd instead.
+        case reportEarlier(BearerError)
         /// Report that the kernel refuses, if the adapter works otherwise.
         case reportRefusal
     }
@@ -27,8 +30,9 @@ struct AdvertisingRoute: Sendable {
     private enum State: Hashable {
         /// bluetoothd is asked. bluetoothd has failed this many times in a row.
         case service(failures: Int)
-        /// bluetoothd has failed, and the kernel is asked for the first time.
-        case trial
+        /// bluetoothd has failed, and the kernel is asked for the first time. If the kernel fails too, this error of
+        /// bluetoothd is reported, if there is one.
+        case trial(BearerError?)
         /// The kernel advertises.
         case kernel
         /// bluetoothd has failed, and this process may not ask the kernel.
@@ -56,8 +60,12 @@ struct AdvertisingRoute: Sendable {
     /// The last request has failed.
     mutating func failed(_ error: BearerError, mayAskKernel: Bool) -> Step {
         switch state {
+        case .trial(.some(let earlier)): return restart(.reportEarlier(earlier))
         case .trial where error.code == .notPermitted: return refuse()
         case .trial: return restart(.report)
+        case .service where error.code == .unsupported && mayAskKernel:
+            state = .trial(error)
+            return .retry
         case _ where error.code != .failed: return restart(.report)
         case .kernel: return restart(.retry)
         case .refused: return refuse()
@@ -65,7 +73,7 @@ struct AdvertisingRoute: Sendable {
             state = .service(failures: failures + 1)
             return .retry
         case .service where mayAskKernel:
-            state = .trial
+            state = .trial(nil)
             return .retry
         case .service: return refuse()
         }
