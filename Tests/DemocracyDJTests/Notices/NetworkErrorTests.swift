@@ -123,6 +123,7 @@ struct NetworkErrorTests {
         #expect(
             NetworkError.connectionLost(host: host).errorDescription
                 == "Connection to the host lost. Trying to reconnect.")
-        #expect(NetworkError.hostNotFound(host: host).errorDescription == "The host has been out of range for 30 seconds.")
+        #expect(
+            NetworkError.hostNotFound(host: host).errorDescription == "The host has been out of range for 30 seconds.")
     }
 }
