@@ -15,23 +15,35 @@ let computing =
     Context.environment["ROADMESH_OPTIMIZE"] == nil
     ? strict : strict + [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))]
 
+/// Every product needs these packages.
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
-let asyncAlgorithms: Target.Dependency = .product(name: "AsyncAlgorithms", package: "swift-async-algorithms")
 let collections: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
-let database: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
-/// SQLite's C interface, for the system's error number behind an error of SQLite.
-let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
-let differences: Target.Dependency = .product(name: "CustomDump", package: "swift-custom-dump")
-let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
-let http: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
-let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
-let subprocess: Target.Dependency = .product(name: "Subprocess", package: "swift-subprocess")
-let networking: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
+
+/// A product of a package that only some of our products need. SwiftPM does not resolve that package for an application that
+/// disables the trait.
+func only(_ trait: String, _ product: String, of package: String) -> Target.Dependency {
+    .product(name: product, package: package, condition: .when(traits: [trait]))
+}
+
+let asyncAlgorithms = only("Bearers", "AsyncAlgorithms", of: "swift-async-algorithms")
 /// A lock that the thread sanitizer supports.
-let locks: Target.Dependency = .product(name: "NIOConcurrencyHelpers", package: "swift-nio")
-let networkTypes: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
-let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
+let locks = only("Bearers", "NIOConcurrencyHelpers", of: "swift-nio")
+let networking = only("Bearers", "NIOPosix", of: "swift-nio")
+let networkTypes = only("Bearers", "NIOCore", of: "swift-nio")
+let subprocess = only("Bearers", "Subprocess", of: "swift-subprocess")
+
+let protobuf = only("DemocracyDJ", "SwiftProtobuf", of: "swift-protobuf")
+
+let arguments = only("Node", "ArgumentParser", of: "swift-argument-parser")
+let database = only("Node", "GRDB", of: "GRDB.swift")
+/// SQLite's C interface, for the system's error number behind an error of SQLite.
+let sqlite = only("Node", "GRDBSQLite", of: "GRDB.swift")
+let differences = only("Node", "CustomDump", of: "swift-custom-dump")
+let http = only("Node", "NIOHTTP1", of: "swift-nio")
+let hummingbird = only("Node", "Hummingbird", of: "hummingbird")
+let lifecycle = only("Node", "ServiceLifecycle", of: "swift-service-lifecycle")
+let signals = only("Node", "UnixSignals", of: "swift-service-lifecycle")
 
 let package = Package(
     name: "RoadMesh",
@@ -59,6 +71,15 @@ let package = Package(
         .executable(name: "roadmesh", targets: ["roadmesh"]),
         .executable(name: "mesh-simulator", targets: ["mesh-simulator"]),
         .executable(name: "broker-load", targets: ["broker-load"]),
+    ],
+    // All are enabled unless an application names its own (docs/swift-library.md). Without any, MeshProtocol and MeshSession
+    // can be used.
+    traits: [
+        .trait(name: "Bearers", description: "Bearers, BLETransport, LANBearer and BrokerBearer"),
+        .trait(name: "DemocracyDJ", description: "DemocracyDJ, NodeCore and MeshSimulator"),
+        .trait(
+            name: "Node", description: "All other products and the programs", enabledTraits: ["Bearers", "DemocracyDJ"]),
+        .default(enabledTraits: ["Node"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
@@ -153,7 +174,7 @@ let package = Package(
             name: "MusicPlayer",
             dependencies: [
                 "MeshNode", "NodeCore", "DemocracyDJ", "MeshProtocol", lifecycle, logging, networking, networkTypes,
-                .product(name: "Subprocess", package: "swift-subprocess"),
+                subprocess,
             ],
             swiftSettings: strict),
         .target(name: "CQREncode", linkerSettings: [.linkedLibrary("qrencode")]),
@@ -183,7 +204,7 @@ let package = Package(
             name: "Diagnostics",
             dependencies: [
                 "CLinux", "Bearers", "BLETransport", "NodeStore", "MeshNode", "NodeCore",
-                .product(name: "Subprocess", package: "swift-subprocess"),
+                subprocess,
             ],
             swiftSettings: strict),
         // Records a drive, reports on it, and replays it in the simulator.
@@ -203,7 +224,7 @@ let package = Package(
                 "CEditLine", "Bearers", "BLETransport", "MeshNode", "NodeCore", "MeshSession", "DemocracyDJ",
                 "MeshProtocol", "NodeStore", asyncAlgorithms,
                 lifecycle, locks, logging, networking, networkTypes,
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                signals,
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -214,9 +235,9 @@ let package = Package(
                 "HostIntegration", "LANBearer",
                 "MeshNode", "MeshProtocol", "MeshSession", "NodeCore", "MusicLibrary",
                 "MusicPlayer", "NodeStore", "TerminalUI", lifecycle,
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Subprocess", package: "swift-subprocess"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                arguments,
+                subprocess,
+                signals,
                 logging,
             ],
             swiftSettings: strict),
@@ -228,7 +249,7 @@ let package = Package(
             name: "mesh-simulator",
             dependencies: [
                 "MeshSimulator",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                arguments,
             ],
             swiftSettings: strict),
 
