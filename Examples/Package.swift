@@ -7,14 +7,16 @@ let mesh: [Target.Dependency] = ["Bearers", "BLETransport", "MeshProtocol", "Mes
     .product(name: $0, package: "RoadMesh")
 }
 
-/// Three programs on the library (`docs/swift-library.md`). RoadMesh's own tests run their functions over the virtual
+/// Four programs and a bearer on the library (`docs/swift-library.md`). RoadMesh's own tests run their functions over the virtual
 /// radio (`Tests`).
 let package = Package(
     name: "RoadMeshExamples",
-    dependencies: [.package(name: "RoadMesh", path: "..")],
+    dependencies: [.package(name: "RoadMesh", path: "..", traits: ["Bearers"])],
     targets: [
-        .executableTarget(name: "chat", dependencies: mesh, path: "Chat"),
-        .executableTarget(name: "file-transfer", dependencies: mesh, path: "FileTransfer"),
-        .executableTarget(name: "sensor-feed", dependencies: mesh, path: "SensorFeed"),
+        .target(name: "FolderBearer", dependencies: mesh, path: "FolderBearer"),
+        .executableTarget(name: "chat", dependencies: mesh + ["FolderBearer"], path: "Chat"),
+        .executableTarget(name: "file-transfer", dependencies: mesh + ["FolderBearer"], path: "FileTransfer"),
+        .executableTarget(name: "sensor-feed", dependencies: mesh + ["FolderBearer"], path: "SensorFeed"),
+        .executableTarget(name: "stops", dependencies: mesh + ["FolderBearer"], path: "Stops"),
     ]
 )

@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // chat host NAME | chat join NAME
+//
+// On a machine without Bluetooth, FOLDER names a folder in which all programs find each other.
 
 import BLETransport
+import Bearers
+import FolderBearer
+import Foundation
 
-let radio = try BlueZBearer()
 let name = CommandLine.arguments.last ?? "somebody"
+let radio: any Bearer =
+    if let folder = ProcessInfo.processInfo.environment["FOLDER"] {
+        try FolderBearer(folder: folder, address: name)
+    } else {
+        try BlueZBearer()
+    }
 
 if CommandLine.arguments.contains("host") {
     try await hostChat(as: name, on: radio) { print($0) }

@@ -3,12 +3,21 @@
 // sensor-feed publish FILE | sensor-feed watch
 //
 // The file contains thousandths of a degree, such as /sys/class/thermal/thermal_zone0/temp.
+//
+// On a machine without Bluetooth, FOLDER names a folder in which all programs find each other.
 
 import BLETransport
+import Bearers
+import FolderBearer
 import Foundation
 
-let radio = try BlueZBearer()
 let path = CommandLine.arguments.last ?? ""
+let radio: any Bearer =
+    if let folder = ProcessInfo.processInfo.environment["FOLDER"] {
+        try FolderBearer(folder: folder, address: CommandLine.arguments.contains("publish") ? "sensor" : "watcher")
+    } else {
+        try BlueZBearer()
+    }
 
 if CommandLine.arguments.contains("publish") {
     let (readings, sensor) = AsyncStream<Double>.makeStream(bufferingPolicy: .bufferingNewest(1))

@@ -46,7 +46,7 @@ public struct Advertisement: Hashable, Sendable {
     package static let company: UInt16 = 0xFFFF
 
     /// Bytes of manufacturer data. With flags (3), the UUID (18) and the header (4) they fill the 31 bytes.
-    package static let payloadBytes = 2 + idPrefixBytes
+    public static let payloadBytes = 2 + idPrefixBytes
 
     /// The advertisement of a node with this identifier and name. An identifier in another form, as in a pairing,
     /// counts as a head.
@@ -90,12 +90,12 @@ public struct Advertisement: Hashable, Sendable {
     // MARK: The advertisement
 
     /// The manufacturer data: version (high half of a byte) and critical flags (low half), PSM, identifier.
-    package func payload(psm: UInt8) -> [UInt8] {
+    public func payload(psm: UInt8) -> [UInt8] {
         [version << 4 | flags.critical.rawValue & 0x0F, psm] + idPrefix
     }
 
     /// Reads manufacturer data and the name of a scan response. Nil if the data are not ours.
-    package init?(service: ServiceUUID, payload: [UInt8], localName: String) {
+    public init?(service: ServiceUUID, payload: [UInt8], localName: String) {
         guard payload.count >= Self.payloadBytes else { return nil }
         self.service = service
         version = payload[0] >> 4
@@ -109,7 +109,7 @@ public struct Advertisement: Hashable, Sendable {
     }
 
     /// The PSM in manufacturer data: a dynamic LE PSM, 0x80 to 0xFF (Vol 3, Part A, 4.22).
-    package static func psm(inPayload payload: [UInt8]) -> UInt8? {
+    public static func psm(inPayload payload: [UInt8]) -> UInt8? {
         guard payload.count >= payloadBytes, payload[1] >= 0x80 else { return nil }
         return payload[1]
     }
@@ -121,7 +121,7 @@ public struct Advertisement: Hashable, Sendable {
 
     /// The name in the scan response: the node's name, cut between characters to the free space, and further data of
     /// the node.
-    package var localName: String {
+    public var localName: String {
         guard !tail.isEmpty else { return name }
         let coded = Self.coded(tail)
         return NodeName.head(of: name, bytes: Limits.advertisementBytes - 2 - 1 - coded.utf8.count)

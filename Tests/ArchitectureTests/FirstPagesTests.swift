@@ -43,12 +43,12 @@ struct FirstPagesTests {
         let source = try SourceTree.page("Sources/NodeCore/RoadMeshVersion.swift")
         return String(try #require(source.firstMatch(of: /number = "(\d+\.\d+\.\d+)"/)).1)
     }
+}
 
-    /// The lines of Swift, without indentation and comments.
-    private func code(of text: some StringProtocol) -> [String] {
-        text.split(separator: "\n").map { line in
-            let end = line.firstRange(of: "//")?.lowerBound ?? line.endIndex
-            return line[..<end].trimmingCharacters(in: .whitespaces)
-        }.filter { !$0.isEmpty }
-    }
+/// The lines of Swift, without indentation and comments.
+func code(of text: some StringProtocol) -> [String] {
+    text.split(separator: "\n").map { line in
+        let end = line.firstRange(of: "//")?.lowerBound ?? line.endIndex
+        return line[..<end].trimmingCharacters(in: .whitespaces)
+    }.filter { !$0.isEmpty }
 }

@@ -32,7 +32,7 @@ final class FramedRadio: Bearer {
     /// Streams in pieces that do not match SDUs, and chunks of a typical phone's size.
     private static func framed(_ channel: any BearerChannel, _ carrying: Carrying) -> any BearerChannel {
         switch carrying {
-        case .packets, .lan, .both, .broker, .airAndBroker: channel
+        case .packets, .lan, .both, .broker, .airAndBroker, .folder: channel
         case .stream: FramedChannel(channel, framing: StreamPieces(), room: 300)
         case .chunks: FramedChannel(WindowedChannel(channel), framing: ChunkPieces(), room: 244)
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ExampleBearer
 import FoundationEssentials
 import MeshProtocol
 import TestSupport
@@ -26,6 +27,8 @@ enum Carrying: String, CaseIterable, Sendable {
     case broker
     /// The air and a broker.
     case airAndBroker
+    /// Sockets in a folder: the bearer of the tutorial "Write a bearer".
+    case folder
 
     /// All that these radios support. With real adapters, GATT belongs to bluetoothd at both ends, and no other program
     /// can be its client.
@@ -74,6 +77,10 @@ struct RadioPair {
             (host, guest) = (
                 LANBearer(directory: network.directory()), LANBearer(directory: network.directory())
             )
+        } else if carrying == .folder {
+            let folder = newFolder()
+            host = try FolderBearer(folder: folder, address: "host")
+            guest = try FolderBearer(folder: folder, address: "guest")
         } else if carrying == .broker {
             let address = try LocalBroker.shared.address()
             (host, guest) = (Self.far(address, Self.car), Self.far(address, Self.ana))
