@@ -12,7 +12,7 @@ public enum MeshCoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case refused(RefusalReason)
     /// The other side has violated the protocol, or is not the expected peer.
     case misbehaved(Misbehaviour)
-    /// It was started before, and it can be started only once.
+    /// The session or guest was started before. It can be started only once.
     case alreadyStarted
     /// The session has ended: create a new one.
     case sessionOver
@@ -24,7 +24,7 @@ public enum MeshCoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case notConnected
     /// The other side does not read, and too many messages wait for it. `send` waits for room instead.
     case outboxFull
-    /// The message has more bytes than any message may have, so it can never be sent.
+    /// The message exceeds the size limit, so it can never be sent.
     case tooLong(bytes: Int, limit: Int)
 
     /// The meaning of the error, and what to do.

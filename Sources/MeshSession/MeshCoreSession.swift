@@ -5,8 +5,8 @@ import MeshProtocol
 
 /// One conversation with one peer, over one transport.
 ///
-/// A session is started once. When it is stopped or lost it has ended. A new session over a new transport continues
-/// where this one broke, if it gets what this one `remembered`. It decides nothing: `MeshCore` does.
+/// A session is started once, and ends when it is stopped or lost. A new session over a new transport continues the
+/// conversation if it gets this session's `remembered` state. `MeshCore` makes all decisions.
 public actor MeshCoreSession {
     /// The configuration of a session.
     public struct Configuration: Sendable {
@@ -24,7 +24,7 @@ public actor MeshCoreSession {
         /// to false and call `accept`.
         public var acceptsByItself: Bool
 
-        /// A configuration. All values have usable defaults.
+        /// Creates a configuration. All values have usable defaults.
         public init(
             identity: Identity = .make(), name: String = "RoadMesh", service: ServiceType = .democracyDJ,
             role: LinkRole = .initiator, remembered: [ConversationKey: MeshCore.Remembered] = [:],
@@ -61,13 +61,13 @@ public actor MeshCoreSession {
     private var stateListeners: [Int: AsyncStream<ConnectionState>.Continuation] = [:]
     private var lastListener = 0
     private var listeners = SessionListeners()
-    /// The reader of the endpoint, if it waits for a listener to catch up.
+    /// The task that reads the endpoint, while it waits for a listener to catch up.
     private var waitingForRoom: CheckedContinuation<Void, Never>?
 
-    /// The peer, once connected.
+    /// The peer. Nil before the connection.
     public private(set) var peer: Peer?
 
-    /// A session over an unused transport.
+    /// Creates a session over an unused transport.
     public init(transport: any MeshTransport, configuration: Configuration = Configuration()) {
         self.transport = transport
         self.configuration = configuration
@@ -79,7 +79,8 @@ public actor MeshCoreSession {
 
     // MARK: State and events
 
-    /// The current state at once and every later change, for any number of listeners. The stream ends with the session.
+    /// A stream of the current state and every later change, for any number of listeners. The stream ends with the
+    /// session.
     public nonisolated var connectionState: AsyncStream<ConnectionState> {
         let (stream, listener) = AsyncStream<ConnectionState>.makeStream(
             bufferingPolicy: .bufferingNewest(SessionLimits.sessionStates))
@@ -90,8 +91,8 @@ public actor MeshCoreSession {
     /// The events, for any number of listeners. The stream ends when the session is lost or stopped.
     ///
     /// Events before the first listener wait for it. If the only listener is `SessionLimits.sessionEvents` messages
-    /// behind, the link is not read until it catches up, and the other side waits. Of several listeners, the fastest
-    /// one counts; a listener that falls so far behind it ends with `.listenerTooSlow`.
+    /// behind, the link is not read until the listener catches up, and the peer waits. With several listeners, the link
+    /// waits only for the fastest. A listener that falls this far behind the fastest one ends with `.listenerTooSlow`.
     public func events() -> AsyncStream<MeshEvent> {
         let listener = ReleasedStream(listeners.add()) { [weak self] number in
             Task { await self?.removeListener(number) }
@@ -191,10 +192,10 @@ public actor MeshCoreSession {
         }
     }
 
-    /// Says goodbye and closes the transport. You can call it at any time, again, and from several tasks.
+    /// Says goodbye and closes the transport. You can call it at any time, repeatedly, and from several tasks.
     public func stop() async {
         finish(showing: .disconnected, MeshCoreError.sessionOver)
-        // This also applies after a failed start: nothing is pending any more.
+        // This is also correct after a failed start, because nothing is pending any more.
         show(.disconnected)
         // A link closes its transport after the goodbye is sent. A dial is cancelled at once.
         if link == nil { await transport.close() }
@@ -245,14 +246,14 @@ public actor MeshCoreSession {
     /// Sends a message, and waits while the outbox is full (`Limits.outboxMessages`, `Limits.outboxBytes`). A reliable
     /// message that is unacknowledged at the end of the session is remembered for the next.
     ///
-    /// Throws `MeshCoreError.notConnected` before there is a peer, `.sessionOver` if this session has ended or ends
+    /// Throws `MeshCoreError.notConnected` before the connection, `.sessionOver` if this session has ended or ends
     /// while the message waits, `.tooLong`, and `CancellationError` if the task is cancelled while it waits. After an
     /// error the message is not sent.
     public func send(_ body: [UInt8], as messageClass: MessageClass = .reliable) async throws {
         try await endpoint.send(body, as: messageClass, to: receiver())
     }
 
-    /// Sends a message without waiting for room. Throws what `send` throws, and `MeshCoreError.outboxFull`.
+    /// Sends a message without waiting for room. Throws the errors of `send`, and `MeshCoreError.outboxFull`.
     public func trySend(_ body: [UInt8], as messageClass: MessageClass = .reliable) async throws {
         let sending = await endpoint.trySend(body, as: messageClass, to: try receiver())
         if let error = MeshCoreError(sending, bytes: body.count) { throw error }
@@ -264,8 +265,8 @@ public actor MeshCoreSession {
         return peer.id
     }
 
-    /// Everything up to this message is stored, so the other side need not send it again. Only if `acceptsByItself` is
-    /// false.
+    /// Reports that the application has stored all messages up to this one, so that the peer does not send them again.
+    /// Call this only if `acceptsByItself` is false.
     public func accept(_ message: ReceivedMessage) async {
         await endpoint.accept(upTo: message)
     }
@@ -285,7 +286,7 @@ public actor MeshCoreSession {
             listeners.deliver(.messageReceived(message))
         case .link(_, .acknowledged(let number, _)): listeners.deliver(.acknowledged(upTo: number))
         case .link(_, .ended(_, let end)), .link(_, .failed(_, _, let end)): await ended(end)
-        // A session is with the node at the other end of its transport, not with a relay or a node behind it.
+        // A session connects only the two ends of its transport. It uses no relays and no circuits.
         case .link(_, .carrier), .link(_, .route), .link(_, .carrierEnded), .link(_, .askedForRoom): break
         case .link(_, .admitted), .link(_, .guessedWrong), .link(_, .invitationUsed), .link(_, .unansweredProofs),
             .link(_, .latestHasLeft),

@@ -12,6 +12,6 @@ public enum MeshEvent: Hashable, Sendable {
     case acknowledged(upTo: UInt64)
     /// The condition of the link, about once a second.
     case linkReport(LinkReport)
-    /// This listener was `SessionLimits.sessionEvents` behind while another one read. It gets nothing more.
+    /// This listener fell `SessionLimits.sessionEvents` behind the fastest listener. It gets no further events.
     case listenerTooSlow
 }

@@ -3,7 +3,7 @@
 import MeshProtocol
 
 /// The events that wait for a session's listeners. Messages are never dropped for the only listener: when it is
-/// `SessionLimits.sessionEvents` behind, there is no room, and the link is not read.
+/// `SessionLimits.sessionEvents` behind, the link is not read.
 struct SessionListeners {
     /// Reads one event, or nil at the end.
     typealias Reader = CheckedContinuation<MeshEvent?, Never>
@@ -11,7 +11,7 @@ struct SessionListeners {
     private struct Listener {
         var queue = EventBacklog()
         var reader: Reader?
-        /// Nothing follows what waits.
+        /// No further events follow those that wait.
         var hasEnded = false
     }
 
@@ -36,14 +36,14 @@ struct SessionListeners {
         return last
     }
 
-    /// Removes a listener. What the last one has not read waits for the next.
+    /// Removes a listener. Events that the last listener has not read wait for the next one.
     mutating func remove(_ number: Int) {
         guard let gone = listeners.removeValue(forKey: number) else { return }
         gone.reader?.resume(returning: nil)
         if listeners.isEmpty, !gone.hasEnded { unheard = gone.queue }
     }
 
-    /// Passes an event to all listeners. One that is too far behind gets nothing more.
+    /// Passes an event to all listeners. A listener that is too far behind gets no further events.
     mutating func deliver(_ event: MeshEvent) {
         let open = listeners.filter { !$0.value.hasEnded }.map(\.key)
         if open.isEmpty { return unheard.append(event) }
@@ -63,7 +63,7 @@ struct SessionListeners {
     /// The next event of a listener, if one waits.
     mutating func next(_ number: Int) -> MeshEvent? { listeners[number]?.queue.popFirst() }
 
-    /// A listener waits for the next event. One that has ended gets nil.
+    /// A listener waits for the next event. A listener that has ended gets nil.
     mutating func wait(_ number: Int, _ reader: Reader) {
         guard let listener = listeners[number], !listener.hasEnded, listener.reader == nil else {
             return reader.resume(returning: nil)
@@ -77,7 +77,7 @@ struct SessionListeners {
         listeners[number]?.reader = nil
     }
 
-    /// The session has ended. What waits can still be read.
+    /// The session has ended. Waiting events can still be read.
     mutating func finish() {
         isOver = true
         for number in listeners.keys {
@@ -87,7 +87,7 @@ struct SessionListeners {
     }
 }
 
-/// Events that one listener has not read yet. Of reports and acknowledgements only the newest waits.
+/// Events that one listener has not read yet. A newer report or acknowledgement replaces a waiting one.
 struct EventBacklog {
     private var events: [MeshEvent] = []
     private var messages = 0
@@ -116,7 +116,7 @@ extension MeshEvent {
     var isMessage: Bool { if case .messageReceived = self { true } else { false } }
 }
 
-/// Notices when the stream that holds it is released, so that a listener that has gone holds up nothing.
+/// Reports when the stream that owns this object is released, so that an abandoned listener does not delay the session.
 final class ReleasedStream: Sendable {
     let number: Int
     private let released: @Sendable (Int) -> Void

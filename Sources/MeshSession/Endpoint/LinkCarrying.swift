@@ -10,17 +10,17 @@ package struct LinkCarrier: Sendable {
     let signal: AsyncStream<Void>.Continuation
     var reader: Task<Void, Never>?
     var writer: Task<Void, Never>?
-    /// Data that the channel did not accept at once. They are sent before all others.
+    /// Data that the channel did not accept at once. The writer sends this data first.
     var unsent: [UInt8]?
-    /// The writer waits for the channel, and will send everything.
+    /// The writer waits for the channel. It sends all pending data when the channel accepts more.
     var isWriting = false
 }
 
 /// An actor that reads and writes the transports of a node's links, for a struct that decides what to send.
 package protocol LinkCarrying: Actor {
-    /// The carrier of each link. Only `LinkCarrying` changes it.
+    /// The carriers by link. Only the methods of `LinkCarrying` change them.
     var carriers: [MeshCore.LinkID: LinkCarrier] { get set }
-    /// For messages that only the person who maintains a machine needs.
+    /// Logs messages for the person who maintains the device.
     var logger: Logger { get }
 
     /// An SDU has arrived.
@@ -34,8 +34,8 @@ package protocol LinkCarrying: Actor {
 }
 
 extension LinkCarrying {
-    /// Takes over a connected transport, and carries its link until it ends. `begin` notifies the deciding struct
-    /// before anything is read or written.
+    /// Takes over a connected transport, and carries its link until it ends. `begin` adds the link to the struct that
+    /// decides, before anything is read or written.
     package func carry(
         _ id: MeshCore.LinkID, over transport: any MeshTransport, sendMTU: Int, begin: () -> Void
     ) {
@@ -49,8 +49,8 @@ extension LinkCarrying {
     /// A link has data to send.
     package func wake(_ id: MeshCore.LinkID) { carriers[id]?.signal.yield() }
 
-    /// A link has data to send. They are sent at once as far as the channel accepts them, without waking a task. Do not
-    /// call this from `nextSDU`, or the next SDU would overtake the current one.
+    /// Sends a link's data immediately, as far as the channel accepts it, without waking a task. Do not call this from
+    /// `nextSDU`, because the next SDU would overtake the current one.
     package func flush(_ id: MeshCore.LinkID) {
         guard let carrier = carriers[id], !carrier.isWriting else { return }
         do {
@@ -66,17 +66,17 @@ extension LinkCarrying {
         }
     }
 
-    /// Closes a link's channel. With a final frame, it closes after time to send the frame.
+    /// Closes a link's channel. If a final frame is pending, the channel first gets time to send it.
     package func close(_ id: MeshCore.LinkID, afterFinalFrame: Bool) {
         guard let transport = carriers[id]?.transport else { return }
         Task {
-            // The other side closes after it has read the final frame. This is for a peer that does not.
+            // A peer closes the channel after it has read the final frame. This wait covers a peer that does not.
             if afterFinalFrame { try? await Task.sleep(for: Limits.goodbyeTimeout) }
             await transport.close()
         }
     }
 
-    /// Returns when all reading and writing has ended. For an owner that has closed all links.
+    /// Returns when all reading and writing has ended. Close all links first.
     package func untilAllAreClosed() async {
         for carrier in carriers.values {
             await carrier.reader?.value
@@ -84,7 +84,7 @@ extension LinkCarrying {
         }
     }
 
-    /// The radio's facts about a link.
+    /// Returns the link quality that the radio measures.
     package func condition(
         of id: MeshCore.LinkID
     ) async -> (rssi: Int?, condition: LinkCondition?) {
@@ -92,7 +92,7 @@ extension LinkCarrying {
         return (await transport.signalStrength(), await transport.linkCondition())
     }
 
-    /// Passes on a note of the radio at the other end of a link.
+    /// Passes a note from the peer's radio to this side's channel.
     package func heed(_ note: AirNote, on id: MeshCore.LinkID) {
         guard let transport = carriers[id]?.transport else { return }
         Task { await transport.heed(note) }

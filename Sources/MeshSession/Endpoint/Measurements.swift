@@ -10,7 +10,7 @@ struct Measurements {
     struct Waiting {
         let link: MeshCore.LinkID
         let kind: Kind
-        /// Its number among the pings or the circuits of its link.
+        /// The number of the ping, or of the probe's circuit, on this link.
         let number: UInt64
         let sentAt: MeshInstant
         let waiter: CheckedContinuation<Duration?, Never>
@@ -26,23 +26,23 @@ struct Measurements {
         return last
     }
 
-    /// A ping was answered. Its answer is also that to earlier pings, of which the peer need not answer each.
+    /// A ping was answered. The answer also covers earlier pings, because a peer need not answer every ping.
     mutating func ponged(_ number: UInt64, on link: MeshCore.LinkID, now: MeshInstant) {
         resume(at: now) { $0.link == link && $0.kind == .ping && $0.number <= number }
     }
 
-    /// A probe's circuit has ended. Only `isAnswer` is the probed relay's answer.
+    /// A probe's circuit has ended. If `isAnswer` is true, the probed relay itself has ended it.
     mutating func probed(_ number: UInt64, on link: MeshCore.LinkID, isAnswer: Bool, now: MeshInstant) {
         resume(at: isAnswer ? now : nil) { $0.link == link && $0.kind == .probe && $0.number == number }
     }
 
-    /// A link has ended. Nothing on it is answered.
+    /// A link has ended. Its measurements fail.
     mutating func ended(_ link: MeshCore.LinkID) { resume(at: nil) { $0.link == link } }
 
-    /// Nothing is answered any more.
+    /// Ends all measurements without an answer.
     mutating func endAll() { resume(at: nil) { _ in true } }
 
-    /// The time for an answer is over. Returns the measurement if it still waited.
+    /// The time for an answer is over. Returns the measurement if no answer has arrived.
     mutating func expire(_ token: Int) -> Waiting? {
         let expired = waiting.removeValue(forKey: token)
         expired?.waiter.resume(returning: nil)

@@ -5,11 +5,11 @@ import MeshProtocol
 /// An endpoint's state of a link in addition to the protocol's.
 struct EndpointLink {
     var report = LinkReport()
-    /// The listener has not read this link's last events yet, so this side is the silent one.
+    /// The listener has not read this link's last events yet, so this side does not read the link.
     var isHeldUp = false
-    /// The peer has sent too much. Nothing is read before this time.
+    /// The peer has sent too much. The link is not read before this time.
     var heldUntil: MeshInstant?
-    /// The last note on the air that was sent to the other side.
+    /// The last `AirNote` that was sent to the peer.
     var noted: AirNote?
     var pausing: Task<Void, Never>?
     var timer: Task<Void, Never>?
@@ -55,8 +55,8 @@ extension MeshEndpoint: LinkCarrying {
         while let deadline = core.deadline(of: id) {
             try? await Task.sleep(until: origin + deadline, clock: .continuous)
             guard !Task.isCancelled else { return }
-            // While the listener holds this link up, this side causes the silence. A handshake gets no extra time: it
-            // has a deadline.
+            // While the listener has not caught up, this side causes the silence, so the peer does not count as lost. A
+            // handshake keeps its own deadline.
             if links[id]?.isHeldUp == true, core.peer(on: id) != nil {
                 perform(core.holdUp(id, now: now))
             } else {

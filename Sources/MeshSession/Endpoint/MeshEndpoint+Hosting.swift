@@ -4,7 +4,7 @@ import MeshProtocol
 
 extension MeshEndpoint {
     /// Advertises this node, and accepts the guests that dial it, until `stop`. You can host on several discoveries at
-    /// once. The endpoint closes each when it stops. Throws if the radio cannot advertise.
+    /// once. The endpoint closes all of them when it stops. Throws if the radio cannot advertise.
     public func host(on discovery: some MeshDiscovery) async throws {
         guard !isStopped else { throw MeshCoreError.sessionOver }
         let discoveries = discovery.discoveries
@@ -15,7 +15,7 @@ extension MeshEndpoint {
         }
         hosting.append((discovery, task))
         try await discovery.startHosting()
-        // It was stopped in the meantime.
+        // The endpoint was stopped while `host` waited.
         if isStopped { await discovery.close() }
     }
 

@@ -4,18 +4,18 @@ import MeshProtocol
 
 extension MeshEndpoint {
     /// Pings the peer of a link, and returns the round trip. Nil if the link is not up, or if no answer has arrived in
-    /// time. The ping is that of the protocol, which every node answers.
+    /// time. The ping is part of the protocol, so every node answers it.
     public func ping(_ id: MeshCore.LinkID, within time: Duration = SessionLimits.answer) async -> Duration? {
         let sentAt = now
         guard let (number, actions) = core.ping(id, now: sentAt) else { return nil }
         return await measure(.ping, number, on: id, sentAt: sentAt, within: time, after: actions)
     }
 
-    /// Returns the round trip to a relay behind a carrier, counted from 1: the relay at the carrier's other end. Nil if
-    /// the carrier is not up, or if the relay has not answered in time.
+    /// Returns the round trip to a relay behind a carrier. Relay 1 is at the carrier's other end. Nil if the carrier is
+    /// not up, or if the relay has not answered in time.
     ///
-    /// A relay answers a request for a circuit that may pass no further relays, as routers answer packets whose hop
-    /// limit is over. No circuit is opened, and the host is not asked.
+    /// The probe is a request for a circuit with a hop limit. The relay where the limit is reached answers it, as
+    /// routers answer packets with an exhausted hop limit. No circuit is opened, and the host receives nothing.
     public func probe(
         relay: Int, towards host: Peer.ID, over carrier: MeshCore.LinkID, within time: Duration = SessionLimits.answer
     ) async -> Duration? {
@@ -40,7 +40,7 @@ extension MeshEndpoint {
         return id
     }
 
-    /// Signal strength of a link with a channel of its own, in dBm. Nil if the radio does not report it.
+    /// Signal strength of a link in dBm. Nil for a link in a circuit, and if the radio does not report it.
     public func signalStrength(of id: MeshCore.LinkID) async -> Int? {
         await carriers[id]?.transport.signalStrength()
     }

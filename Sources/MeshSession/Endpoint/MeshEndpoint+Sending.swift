@@ -6,12 +6,13 @@ import MeshProtocol
 public enum Recipients: Hashable, Sendable {
     /// All connected peers.
     case all
-    /// All connected peers but one, such as the sender of a forwarded message.
+    /// All connected peers except this one, such as the sender of a forwarded message.
     case allBut(Peer.ID)
 }
 
 extension MeshEndpoint {
-    /// Sends a message to a peer in the conversation that was used last, and waits while the peer's outbox is full.
+    /// Sends a message to a peer, and waits while the peer's outbox is full. A peer can have several conversations; the
+    /// most recently used one carries the message.
     ///
     /// A reliable message then waits for its acknowledgement in the outbox, across links. Throws
     /// `MeshCoreError.notConnected` for a peer that was never connected, `.tooLong`, `.sessionOver` after `stop`, and
@@ -112,7 +113,7 @@ extension MeshEndpoint {
     /// Messages were acknowledged, or a link has ended.
     func checkFlush() { if !flushing.isEmpty, !hasUnacknowledged { endFlush() } }
 
-    /// Messages were acknowledged, so others may find room. The outboxes of all peers share a limit.
+    /// Sends waiting messages after an acknowledgement made room. The outboxes of all peers share a limit.
     func sendWaiting() {
         for peer in waitingSends.peers {
             while let message = waitingSends.first(for: peer) {
@@ -128,14 +129,14 @@ extension MeshEndpoint {
         }
     }
 
-    /// A peer's link has ended: those who send to all do not wait for it.
+    /// A peer's link has ended. Messages to all peers no longer wait for this peer.
     func skipWaiting(for peer: Peer.ID) {
         for message in waitingSends.remove(for: peer, where: \.needsLink) {
             message.sender.resume(throwing: MeshCoreError.notConnected)
         }
     }
 
-    /// Nothing more is sent.
+    /// Fails all waiting messages. The endpoint sends no more.
     func endWaiting() {
         endFlush()
         for peer in waitingSends.peers {

@@ -5,8 +5,8 @@ import MeshProtocol
 
 /// One node's end of all its links. It performs the actions of `MeshCore` over transports.
 ///
-/// Each link has a reader, a writer and a timer. Their events go to the core. The results come out in one order, for
-/// one listener. A listener that does not read delays the peers, but does not use more memory.
+/// Each link has a reader, a writer and a timer. Their events go to the core. One listener receives the results in
+/// order. A slow listener delays the peers, but does not use more memory.
 public actor MeshEndpoint {
     var core: MeshCore
     package let logger: Logger
@@ -15,7 +15,8 @@ public actor MeshEndpoint {
     var links: [MeshCore.LinkID: EndpointLink] = [:]
     private var lastLink: MeshCore.LinkID = 0
 
-    /// The stream itself is unbounded: the readers wait when the listener has `SessionLimits.endpointEvents` to read.
+    /// The stream has no limit of its own. The links' readers pause when `SessionLimits.endpointEvents` events are
+    /// unread.
     private let sink: AsyncStream<EndpointEvent>.Continuation
     private let pulled: PulledEvents<AsyncStream<EndpointEvent>.AsyncIterator>
     /// Events that the listener has not read yet.
@@ -29,12 +30,12 @@ public actor MeshEndpoint {
     var flushing: [Int: CheckedContinuation<Void, Never>] = [:]
     /// Pings and probes that wait for their answers.
     var measurements = Measurements()
-    /// What `peerEvents` has reported.
+    /// The state that `peerEvents` has reported.
     var reported = ReportedPeers()
-    /// The tasks that accept guests, each with what ends it.
+    /// The discoveries on which this endpoint hosts, each with the task that accepts its guests.
     var hosting: [(discovery: any MeshDiscovery, task: Task<Void, Never>)] = []
 
-    /// An endpoint for one node that sends at once: its core does not hold messages until they are stored.
+    /// Creates the endpoint of one node. It sends messages immediately; it does not wait until they are stored.
     public init(core: MeshCore, logger: Logger = Logger(label: "roadmesh.endpoint")) {
         self.core = core
         self.logger = logger
@@ -43,8 +44,8 @@ public actor MeshEndpoint {
         pulled = PulledEvents(stream)
     }
 
-    /// All events of the links in the order of the decisions, for one listener. `peerEvents` has only what most
-    /// applications need. Throws `MeshCoreError.alreadyListening` if one of both was requested before.
+    /// All events of the links, in order, for one listener. Most applications need only `peerEvents`. Throws
+    /// `MeshCoreError.alreadyListening` if `events` or `peerEvents` was requested before.
     public var events: AsyncStream<EndpointEvent> {
         get throws(MeshCoreError) {
             guard !hasListener else { throw .alreadyListening }
@@ -95,13 +96,13 @@ public actor MeshEndpoint {
         return id
     }
 
-    /// A number for a link. No number is used twice.
+    /// Returns a new link number.
     func nextLink() -> MeshCore.LinkID {
         lastLink += 1
         return lastLink
     }
 
-    /// The application has stored a peer's reliable messages up to this one.
+    /// Reports that the application has stored a peer's reliable messages up to this one.
     public func accept(upTo message: ReceivedMessage) {
         perform(core.accept(upTo: message))
     }
@@ -126,7 +127,7 @@ public actor MeshEndpoint {
     /// Each call returns when everything has ended. Guests look for a host that says `.stopped` until it is back.
     public func stop(saying reason: GoodbyeReason = .unspecified) async {
         isStopped = true
-        // First, so that nothing below waits for a listener that is gone.
+        // This comes first, so that nothing below waits for a listener that is gone.
         sink.finish()
         makeRoom()
         endWaiting()
@@ -193,7 +194,7 @@ public actor MeshEndpoint {
         emit(.link(id, event))
     }
 
-    /// Logs each kind once as a warning, since a misbehaving peer repeats it.
+    /// Logs each kind of misbehaviour once as a warning, because a misbehaving peer repeats it.
     private func log(_ how: Misbehaviour, _ who: String) {
         let count = core.misbehaviours[how] ?? 0
         logger.log(level: count == 1 ? .warning : .debug, "\(who) broke the protocol: \(how) (\(count) so far)")
@@ -237,7 +238,7 @@ public enum EndpointEvent: Hashable, Sendable {
 }
 
 extension MeshCore.Entropy {
-    /// Entropy from the system. The core itself draws none.
+    /// Returns entropy from the system. The core has no source of its own.
     public static func random() -> MeshCore.Entropy {
         var generator = SystemRandomNumberGenerator()
         return MeshCore.Entropy((0..<byteCount).map { _ in UInt8.random(in: .min ... .max, using: &generator) })

@@ -2,7 +2,7 @@
 
 import MeshProtocol
 
-/// A message, or a change in who is connected, without details of links.
+/// A message, or a peer that joins or leaves. Details of links are left out.
 public enum PeerEvent: Hashable, Sendable {
     /// A peer is connected.
     case joined(Peer)
@@ -12,7 +12,7 @@ public enum PeerEvent: Hashable, Sendable {
     case left(Peer)
 }
 
-/// The connected peers that a listener knows, and the message that it processes.
+/// The connected peers that the listener knows, and the message that it is processing.
 struct ReportedPeers {
     private var joined: [Peer.ID: Peer] = [:]
     private(set) var last: ReceivedMessage?

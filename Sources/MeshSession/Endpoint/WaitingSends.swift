@@ -7,7 +7,7 @@ struct WaitingSends {
     struct Message {
         let number: Int
         let body: [UInt8]
-        /// Whether its sender gives up when the peer's link ends.
+        /// Whether the send fails when the peer's link ends.
         let needsLink: Bool
         let sender: CheckedContinuation<Void, any Error>
     }
@@ -15,13 +15,13 @@ struct WaitingSends {
     private var queues: [Peer.ID: [Message]] = [:]
     private var lastNumber = 0
 
-    /// Whether a message waits for a peer. A later one must not overtake it.
+    /// Whether a message to a peer waits. A later message must not overtake it.
     func wait(for peer: Peer.ID) -> Bool { queues[peer] != nil }
 
     /// The peers for which messages wait.
     var peers: [Peer.ID] { Array(queues.keys) }
 
-    /// A number for a message that may have to wait.
+    /// Returns a number for a message that may have to wait.
     mutating func nextNumber() -> Int {
         lastNumber += 1
         return lastNumber

@@ -11,7 +11,7 @@ struct GuestInbox {
     private var hasListener = false
     /// The end of the stream: nil, or an error.
     private(set) var end: Result<ReceivedMessage?, MeshCoreError>?
-    /// Why nothing can be sent any more.
+    /// Why no further message can be sent. Nil while sending is possible.
     var reason: MeshCoreError? {
         switch end {
         case .failure(let error): error
@@ -26,7 +26,7 @@ struct GuestInbox {
         return !hasListener
     }
 
-    /// Whether another message may wait. After the end there is nothing to wait for.
+    /// Whether another message fits. Always true after the end, so that no sender waits.
     var hasRoom: Bool { messages.count < SessionLimits.guestMessages || end != nil }
 
     mutating func append(_ message: ReceivedMessage) {
@@ -54,7 +54,7 @@ struct GuestInbox {
 
     mutating func waitForRoom(_ writer: CheckedContinuation<Void, Never>) { self.writer = writer }
 
-    /// Nothing follows what waits.
+    /// No further messages follow those that wait.
     mutating func finish(_ error: MeshCoreError?) {
         end = error.map { .failure($0) } ?? .success(nil)
         wakeReader()

@@ -10,13 +10,13 @@ struct GuestMachine: Sendable {
         case browse
         /// Stop looking.
         case stopBrowsing
-        /// Dial a found host, or a relay to it: answer with `failed` or `connected`.
+        /// Dial a found host, or a relay to it. Report the result with `failed` or `connected`.
         case dial(Peer.ID, expecting: Peer.ID?)
         /// Call `resumed` after this time.
         case pause(Duration)
         /// Call `patienceIsOver` when the guest's patience has passed.
         case beginPatience
-        /// Do not call it any more.
+        /// Do not call `patienceIsOver` any more.
         case endPatience
         /// The state has changed.
         case show(ConnectionState)
@@ -29,7 +29,7 @@ struct GuestMachine: Sendable {
     }
 
     private var state = State.idle
-    /// The host, or the head of its identifier. Nil if any host will do.
+    /// The host that the guest looks for, or the head of its identifier. Nil for any host.
     private(set) var wanted: Peer.ID?
     /// Failed attempts since the last link.
     private var attempts = 0
@@ -37,10 +37,10 @@ struct GuestMachine: Sendable {
 
     init(wanted: Peer.ID?) { self.wanted = wanted }
 
-    /// Whether it has not started yet.
+    /// Whether the guest has not started yet.
     var isIdle: Bool { state == .idle }
 
-    /// Whether it looks for its host.
+    /// Whether the guest looks for its host.
     var isBrowsing: Bool { state == .browsing }
 
     /// The guest starts.
@@ -49,24 +49,24 @@ struct GuestMachine: Sendable {
         return [.show(.connecting), .beginPatience, .browse]
     }
 
-    /// A host was heard, or a relay to it. A relay proves another key than the host's.
+    /// A host was found, directly or behind a relay. A relay proves its own key, not the host's.
     mutating func found(_ host: Peer.ID, behind relay: Peer.ID? = nil) -> [Action] {
         guard state == .browsing, isWanted(host) else { return [] }
         state = .dialling
         return [.stopBrowsing, .dial(relay ?? host, expecting: relay == nil ? wanted : nil)]
     }
 
-    /// Whether a host may be the one that is wanted.
+    /// Whether a host may be the wanted host.
     func isWanted(_ host: Peer.ID) -> Bool { wanted.map { Identity.mayBeSame($0, host) } != false }
 
-    /// The dialled host has admitted this node. From now on it is the only one.
+    /// The dialled host has admitted this node. From now on the guest returns only to this host.
     mutating func connected(_ peer: Peer.ID) -> [Action] {
         guard state == .dialling else { return [] }
         (state, wanted, attempts, wasLinked) = (.linked, peer, 0, true)
         return [.endPatience, .show(.connected)]
     }
 
-    /// The dial has failed, or its link before it was up.
+    /// The dial has failed, or its link has ended before it was up.
     mutating func failed(_ end: LinkEnd?) -> [Action] {
         guard state == .dialling else { return [] }
         if case .refused(let reason) = end, Self.isFinal(reason) { return finish(.refused(reason)) }
@@ -91,7 +91,7 @@ struct GuestMachine: Sendable {
         return [.browse]
     }
 
-    /// No host has admitted this node within its patience.
+    /// The patience is over, and no host has admitted this node.
     mutating func patienceIsOver() -> [Action] {
         state == .linked ? [] : finish(.unreachable)
     }
@@ -111,7 +111,7 @@ struct GuestMachine: Sendable {
         return [.show(wasLinked ? .reconnecting(attempt: attempts) : .connecting), .pause(pause)]
     }
 
-    /// Whether it makes no sense to try again.
+    /// Whether another attempt would be refused again.
     private static func isFinal(_ reason: RefusalReason) -> Bool {
         switch reason {
         case .full, .tooManyGuesses, .unspecified: false

@@ -2,9 +2,9 @@
 
 import MeshProtocol
 
-/// The links of a guest on its way to the host.
+/// The links that form a guest's route to its host.
 struct GuestPath {
-    /// The link to the host. It is in a circuit if there is a carrier.
+    /// The link to the host. If `carrier` is set, this link runs in a circuit.
     private(set) var link: MeshCore.LinkID?
     /// The link to the relay next to this node.
     private(set) var carrier: MeshCore.LinkID?
@@ -20,7 +20,7 @@ struct GuestPath {
     mutating func carrierEnded() { (link, carrier, relay) = (nil, nil, nil) }
 }
 
-/// The way from a guest to its host.
+/// The route from a guest to its host.
 public struct MeshPath: Hashable, Sendable {
     /// The relay next to the guest. Nil if the host itself is next to it.
     public var relay: Peer?
@@ -29,14 +29,14 @@ public struct MeshPath: Hashable, Sendable {
     /// Signal strength of the first link in dBm. Nil if the radio does not report it.
     public var rssi: Int?
 
-    /// A way.
+    /// Creates a route.
     public init(relay: Peer? = nil, hops: Int, rssi: Int? = nil) {
         (self.relay, self.hops, self.rssi) = (relay, hops, rssi)
     }
 }
 
 extension MeshGuest {
-    /// The present way to the host. Nil while there is none.
+    /// The present route to the host. Nil without a link to the host.
     public func path() async -> MeshPath? {
         guard let link = route.link else { return nil }
         let rssi = await endpoint.signalStrength(of: route.carrier ?? link)
@@ -50,27 +50,27 @@ extension MeshGuest {
         return await endpoint.ping(link, within: time)
     }
 
-    /// The round trip to the node at the end of the first `hop` links of the way, from 1 on. The last one is the host.
-    /// Nil if there is no such node at present, or no answer in time.
+    /// The round trip to the node after `hop` links of the route, from 1. The node after the last link is the host. Nil
+    /// if there is no such node at present, or no answer in time.
     public func ping(hop: Int, within time: Duration = SessionLimits.answer) async -> Duration? {
         guard let carrier = route.carrier, let relay = route.relay else {
             return hop == 1 ? await ping(within: time) : nil
         }
         if hop == relay.hops + 1 { return await ping(within: time) }
         guard (1...relay.hops).contains(hop), let host else { return nil }
-        // The relay next to this node answers pings. Those behind it answer only requests for circuits.
+        // The relay next to this node answers pings. Relays behind it answer only requests for circuits.
         if hop == 1 { return await endpoint.ping(carrier, within: time) }
         return await endpoint.probe(relay: hop, towards: host.id, over: carrier, within: time)
     }
 
-    /// A relay has accepted this node. A circuit through it leads to the host.
+    /// A relay has accepted this node. Opens a circuit through the relay to the host.
     func openCircuit(on id: MeshCore.LinkID, of relay: Peer, _ lead: Route?) async {
         route.carrierConnected(id, relay, hops: Int(lead?.hops ?? 0))
         guard let lead, machine.isWanted(lead.host) else { return await endpoint.leave(id) }
         await endpoint.openCircuit(to: lead.host, over: id, hops: Int(lead.hops))
     }
 
-    /// The link to the host has ended, and the carrier below it is of no use.
+    /// The link to the host has ended. Ends the carrier, which is of no further use.
     func leaveCarrier() async {
         let carrier = route.carrier
         route.carrierEnded()

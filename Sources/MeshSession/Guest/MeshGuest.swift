@@ -3,9 +3,10 @@
 import Logging
 import MeshProtocol
 
-/// A guest that finds its host, connects, and connects again by itself after each gap.
+/// A guest that finds its host, connects, and reconnects automatically after each gap.
 ///
-/// Messages of both sides arrive once and in order, across all gaps. `GuestMachine` decides, this actor acts.
+/// Messages of both sides arrive once and in order, across all gaps. `GuestMachine` makes the decisions, and this actor
+/// performs the actions.
 public actor MeshGuest {
     /// The configuration of a guest.
     public struct Configuration: Sendable {
@@ -15,13 +16,13 @@ public actor MeshGuest {
         public var name: String
         /// The application.
         public var service: ServiceType
-        /// The identifier of the host, or the first digits of it. Nil for the first host that is heard. After the first
+        /// The identifier of the host, or the first digits of it. Nil for the first host that is found. After the first
         /// connection the guest returns to the same host only.
         public var host: Peer.ID?
         /// The state that an earlier guest with this identity remembered.
         public var remembered: [ConversationKey: MeshCore.Remembered]
-        /// The name of the host, as a person types it, if its identifier is not known. The first host with this name is
-        /// meant.
+        /// The name of the host, as a person types it. Set this if the identifier is not known. The guest takes the
+        /// first host with this name.
         public var hostName: String?
         /// The secret that this guest can prove, such as a PIN.
         public var secret: JoiningSecret?
@@ -30,7 +31,7 @@ public actor MeshGuest {
         /// The time without a host after which the guest ends with `MeshCoreError.unreachable`. Nil for no limit.
         public var patience: Duration?
 
-        /// A configuration. All values but the service have usable defaults.
+        /// Creates a configuration. All values except the service have usable defaults.
         public init(
             name: String = "RoadMesh", service: ServiceType, identity: Identity = .make(), host: Peer.ID? = nil,
             remembered: [ConversationKey: MeshCore.Remembered] = [:], patience: Duration? = nil
@@ -53,7 +54,7 @@ public actor MeshGuest {
     private var hosts: [Peer.ID: FoundHost] = [:]
     private let hostName: NodeName?
     private let usesRelays: Bool
-    /// The end of the wait for a shorter route.
+    /// Ends the wait for a shorter route.
     private var choosing: Task<Void, Never>?
     /// The links to the host and to the relay next to this node.
     var route = GuestPath()
@@ -69,11 +70,11 @@ public actor MeshGuest {
     /// Requests to browse or to stop it, which must not overtake each other.
     private var browsing: Task<Void, Never>?
 
-    /// The host, once this node was connected to it.
+    /// The host. Nil until this node has been connected to it once.
     public private(set) var host: Peer?
 
-    /// A guest that finds its host with a discovery, such as a `BearerManager`. The guest is its only user, and closes
-    /// it at the end.
+    /// Creates a guest that finds its host with a discovery, such as a `BearerManager`. The guest must be the only user
+    /// of the discovery, and closes it at the end.
     public init(
         on discovery: some MeshDiscovery, configuration: Configuration,
         logger: Logger = Logger(label: "roadmesh.guest")
@@ -93,7 +94,8 @@ public actor MeshGuest {
 
     // MARK: State and messages
 
-    /// The current state at once and every later change, for any number of listeners. The stream ends with the guest.
+    /// A stream of the current state and every later change, for any number of listeners. The stream ends with the
+    /// guest.
     public var connectionState: AsyncStream<ConnectionState> { states.stream() }
 
     /// The state that a later guest needs to continue (`Configuration.remembered`).
@@ -200,8 +202,8 @@ public actor MeshGuest {
         try await endpoint.send(body, as: messageClass, to: receiver())
     }
 
-    /// Sends a message without waiting. Throws what `send` throws, and `MeshCoreError.notConnected` before the first
-    /// connection and `.outboxFull`.
+    /// Sends a message without waiting. Throws the errors of `send`, `MeshCoreError.notConnected` before the first
+    /// connection, and `.outboxFull`.
     public func trySend(_ body: [UInt8], as messageClass: MessageClass = .reliable) async throws {
         if let reason = inbox.reason { throw reason }
         guard let host else { throw MeshCoreError.notConnected }
@@ -258,7 +260,7 @@ public actor MeshGuest {
         }
     }
 
-    /// Dials the relay with the fewest hops to the host. The host itself was not heard for some time.
+    /// Dials the relay with the fewest hops to the host, because the host itself was not found for some time.
     private func chooseRelay() {
         choosing = nil
         let relays = hosts.values.compactMap { host in host.relay.map { (relay: $0, host: host) } }
@@ -325,7 +327,7 @@ public actor MeshGuest {
             do {
                 if isWanted { try await discovery.startBrowsing() } else { await discovery.stopBrowsing() }
             } catch {
-                // The radio reports hosts again when it works.
+                // When the radio works again, it reports the hosts again.
                 logger.debug("hosts cannot be looked for: \(error)")
             }
         }
@@ -344,7 +346,7 @@ public actor MeshGuest {
         guard let transport = hosts[head]?.transport(expecting: expected) else {
             return perform(machine.failed(nil))
         }
-        // A host that has restarted elsewhere is found by the next scan only.
+        // If a host has restarted with another address, only a new scan finds it.
         let alarm = Task {
             try? await Task.sleep(for: SessionLimits.guestDial)
             if !Task.isCancelled { await transport.close() }
@@ -377,7 +379,7 @@ public actor MeshGuest {
         states.finish()
         for waiting in waitingForHost.values { waiting.resume(throwing: error ?? .sessionOver) }
         waitingForHost = [:]
-        // Senders that wait for room get an error, and a dial that succeeds late is closed.
+        // Fails the senders that wait for room, and closes a dial that succeeds late.
         Task { await endpoint.stop() }
     }
 }
