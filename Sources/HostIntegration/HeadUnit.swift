@@ -31,8 +31,8 @@ public actor HeadUnit: Service {
     private var details: SongDetails?
     private var cover = CoverFile(ProcessInfo.processInfo.environment, instance: getpid())
 
-    /// Creates the head unit of a node that does not run yet. The library already runs, and `begun` is the part of it
-    /// that the node knows. `showCount` receives the progress of reading the library.
+    /// Creates the head unit of a node that does not run yet. The library already runs. `begun` contains the songs that
+    /// the node knows already. `showCount` receives the progress of reading the library.
     public init(
         node: Node, library: MusicLibrary?, begun: LibraryStart? = nil, playlist: String? = nil,
         player: (any MusicPlayer)?,
@@ -111,13 +111,13 @@ public actor HeadUnit: Service {
         await showCount(changes.count)
     }
 
-    /// Looks for the playlist that the driver asks for, and reports to the node whether it is there.
+    /// Looks for the playlist that the driver asks for, and reports to the node whether it exists.
     private func choose(_ wanted: String?) async {
         guard let wanted else {
             chosenPlaylist = nil
             return await readPlaylist()
         }
-        // Without a library, all songs are the demo songs or those of a list.
+        // Without a library, the only songs are the demo songs or those of a list.
         let answer =
             await library?.playlist(wanted) ?? PlaylistAnswer(asked: wanted, name: wanted.isEmpty ? "" : nil)
         if let name = answer.name {
@@ -149,7 +149,7 @@ public actor HeadUnit: Service {
         await reportPlaylist()
     }
 
-    /// Reports nothing about the playlist while songs are missing because the folder is away or not yet read.
+    /// Reports the playlist's missing songs, but not while the folder is away or not yet read.
     private func reportPlaylist() async {
         guard chosenPlaylist == nil, let playlist, changes.isComplete else { return }
         for input in playlistReport.handle(playlistSongs, of: playlist) { await node.send(input) }

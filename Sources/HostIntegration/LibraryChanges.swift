@@ -4,7 +4,7 @@ import DemocracyDJ
 import MusicLibrary
 import NodeCore
 
-/// Decides what to report to a node about its library: an update goes in, inputs come out.
+/// Decides what to report to a node about its library. It converts updates of the library to inputs for the node.
 ///
 /// While the folder is gone, nothing in it can be played. So the music pauses, and continues when the folder is back.
 /// Skipping from song to song would only empty the queue.

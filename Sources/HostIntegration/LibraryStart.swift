@@ -15,7 +15,7 @@ public struct LibraryStart: Sendable {
     private let isComplete: Bool
     private var toRead: Int?
 
-    /// A start. `isComplete` means that all songs are needed.
+    /// Creates an empty start. `isComplete` means that all songs are needed.
     public init(isComplete: Bool) { self.isComplete = isComplete }
 
     /// Waits for the songs of a running library. `progress` gets the number of files that were read, and of all files.
@@ -28,7 +28,7 @@ public struct LibraryStart: Sendable {
         }
     }
 
-    /// Handles an update. True if the host can start.
+    /// Handles an update. Returns true if the host can start.
     mutating func take(_ update: MusicLibrary.Update) -> Bool {
         switch update {
         case .progress(let done, let all):
@@ -38,7 +38,7 @@ public struct LibraryStart: Sendable {
         case .songs(let songs):
             self.songs = songs
             return !isComplete || toRead == nil
-        // No further songs are available now. Later ones are reported later.
+        // No further songs are available now. An update reports songs that appear later.
         case .problem:
             updates.append(update)
             return true

@@ -16,8 +16,8 @@ public enum MusicSource: Sendable {
     /// A folder. `mpv` is the path of the player (`MPVPlayer.find`); nil means silence. `audioDevice` is one of mpv's
     /// device names; nil means the default device. The songs of the file `playlist` play while the queue is empty.
     /// `launcher` starts mpv with fewer rights (`MPVPlayer`), and `reader` starts the program that reads tags
-    /// (`MusicLibrary`). `measurer` is the prefix for mpv when it plays files without sound. `loudness` says which
-    /// loudness to normalise.
+    /// (`MusicLibrary`). `measurer` is the prefix for mpv when it plays files without sound. `loudness` selects the
+    /// kind of loudness normalisation.
     case folder(
         String, mpv: String?, launcher: [String] = [], reader: [String]? = nil, measurer: [String] = [],
         loudness: Loudness = .off, audioDevice: String? = nil, playlist: String? = nil)
@@ -47,7 +47,7 @@ public enum MusicSource: Sendable {
             await start.wait(for: library, progress: progress)
             var listed: [Song.ID] = []
             if let playlist { listed = await library.songs(ofPlaylist: playlist)?.songs ?? [] }
-            // The queue belongs to the guests: songs of a library wait to be chosen.
+            // The guests fill the queue, so the songs of a library are not queued.
             return Music(
                 songs: start.songs, opens: 0, search: library, library: library, start: start, running: running,
                 playlist: playlist, listed: listed, mpv: mpv, launcher: launcher, audioDevice: audioDevice,
@@ -64,12 +64,12 @@ public struct Music: Sendable {
     let opens: Int
     /// Searches the songs.
     public let search: any SongSearch
-    // Of a folder.
+    // Set for a folder only.
     var library: MusicLibrary?
     var start: LibraryStart?
     var running: Task<Void, Never>?
     var playlist: String?
-    /// The known songs of its playlist.
+    /// The known songs of the folder's playlist.
     var listed: [Song.ID] = []
     var mpv: String?
     var launcher: [String] = []

@@ -4,8 +4,8 @@ import DemocracyDJ
 import MusicLibrary
 import NodeCore
 
-/// Decides what to report about a playlist: how many of its entries are not in the folder, and that all songs of the
-/// folder play if none of them is.
+/// Decides what to report about a playlist: how many of its entries are missing from the folder. If all are missing, it
+/// reports that all songs of the folder play instead.
 struct PlaylistReport: Sendable {
     /// The last reported problem, while it persists.
     private var told: LibraryProblem?

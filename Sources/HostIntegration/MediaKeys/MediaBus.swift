@@ -12,9 +12,9 @@ enum MediaBusEvent: Hashable, Sendable {
     case nameTaken
     case nameRefused
     case command(MediaCommand)
-    /// A program wants the song to continue at this distance from its present position.
+    /// A program asks to move the song's position by this much.
     case seekBy(MeshInstant)
-    /// A program wants the song to continue at this position.
+    /// A program asks to move the song to this position.
     case seekTo(MeshInstant)
     /// The bus is gone, for this reason. No event follows.
     case closed(String)
@@ -37,7 +37,7 @@ final class MediaBus: Sendable {
         var place: @Sendable () -> MeshInstant
     }
 
-    /// The thread's next work. A newer showing replaces an older one, so this never grows.
+    /// The thread's next work. A newer state to show replaces an older one, so the list never grows.
     private struct Orders {
         var name: String?
         var showing: Showing?
@@ -51,7 +51,8 @@ final class MediaBus: Sendable {
         let pointer: OpaquePointer
     }
 
-    /// The events of the bus, for one listener. A person presses few buttons; the newest events are kept.
+    /// The events of the bus, for one listener. If the listener is slow, only the newest events are kept, because a
+    /// person presses few buttons.
     let events: AsyncStream<MediaBusEvent>
     private let sink: AsyncStream<MediaBusEvent>.Continuation
     private let orders = NIOLockedValueBox(Orders())
@@ -70,7 +71,7 @@ final class MediaBus: Sendable {
     /// Requests a name. `named`, `nameTaken` or `nameRefused` follows.
     func requestName(_ name: String) { order { $0.name = name } }
 
-    /// Shows a state. Changes of a showing that was not read yet still count as new.
+    /// Shows a state. If the previous state was not read yet, its changes still count as new.
     func show(_ showing: Showing) {
         order { orders in
             var showing = showing

@@ -29,13 +29,13 @@ public enum MediaCommand: Hashable, Sendable {
 /// A media player on the session bus (MPRIS), so that programs that handle media keys find it and show the current
 /// song.
 ///
-/// A head unit may have no session bus, or one that starts later. That is not an error: it tries again after 1, 2, 4 …
-/// seconds, and then once a minute.
+/// A head unit may have no session bus, or one that starts later. That is not an error: `MediaKeys` tries again after
+/// 1, 2, 4 … seconds, and then once a minute.
 public actor MediaKeys: Service {
-    /// People's commands, for one listener. If it does not read, the newest are kept.
+    /// People's commands, for one listener. If the listener does not read, only the newest are kept.
     public nonisolated let commands: AsyncStream<MediaCommand>
 
-    /// Whether it is on a bus under a name; one element for each change.
+    /// Whether the player has a name on a bus; one element for each change.
     nonisolated let presence: AsyncStream<Bool>
 
     private let address: @Sendable () -> String?
@@ -48,7 +48,7 @@ public actor MediaKeys: Service {
     private var buses = 0
     private var isRunning = false
 
-    /// A player for the session bus that the environment names.
+    /// Creates a player for the session bus that the environment names.
     public init(logger: Logger = Logger(label: "roadmesh.mediakeys")) {
         self.init(address: { Self.sessionBus(ProcessInfo.processInfo.environment) }, limits: .standard, logger: logger)
     }
@@ -88,7 +88,7 @@ public actor MediaKeys: Service {
         isRunning = true
         let ticking = Task { [ticks = clock.ticks] in for await _ in ticks { handle(.tick) } }
         handle(.tick)
-        // It throws if the task is cancelled, which is a normal end.
+        // `gracefulShutdown` throws if the task is cancelled, which is a normal end.
         try? await gracefulShutdown()
         isRunning = false
         ticking.cancel()

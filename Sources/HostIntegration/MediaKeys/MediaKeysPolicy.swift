@@ -21,7 +21,7 @@ struct MediaKeysPolicy: Sendable {
     enum Action: Hashable, Sendable {
         /// Connect to the session bus.
         case open
-        /// Close the connection to it.
+        /// Close the connection to the session bus.
         case close
         /// Request this name.
         case requestName(String)
@@ -29,7 +29,7 @@ struct MediaKeysPolicy: Sendable {
         case show(MediaState, isNewStatus: Bool, isNewTrack: Bool, hasJumped: Bool)
         /// Pass a person's command to the host.
         case command(MediaCommand)
-        /// Log why there are no media keys, once until there are some.
+        /// Log why media keys do not work. It is logged once, until they work again.
         case note(String)
     }
 
@@ -52,8 +52,8 @@ struct MediaKeysPolicy: Sendable {
     /// The position that was requested last, until the host shows a state. Further seeks start from it.
     private var sought: MeshInstant?
 
-    /// A policy without a connection. `instance` distinguishes this program from others of its kind: its process
-    /// identifier.
+    /// Creates a policy without a connection. `instance` is the process identifier, which distinguishes this process
+    /// from other RoadMesh processes.
     init(instance: Int32, limits: MediaKeysLimits = .standard) {
         self.instance = "\(Self.name).instance\(instance)"
         self.limits = limits

@@ -6,16 +6,16 @@ import MeshNode
 import NodeCore
 import ServiceLifecycle
 
-/// Reports a host's state to the system's service manager, and that it is alive. The host counts as alive if its node
-/// answers, not if its process exists. If the node hangs, the manager receives no more messages and restarts the host.
+/// Reports to the system's service manager that a host is alive, and its state. The host counts as alive only if its
+/// node answers. If the node hangs, the manager receives no more messages and restarts the host.
 public struct Supervision: Service {
     private let events: AsyncStream<NodeEvent>
     private let answers: @Sendable () async -> Bool
     private let period: Duration?
     private let tell: @Sendable (String) -> Void
 
-    /// The supervision of a node that does not run yet. Nil if no manager listens (sd_notify(3)). A crowd's votes are
-    /// many events, and no program would read the messages.
+    /// Creates the supervision of a node that does not run yet. Nil if no manager listens (sd_notify(3)): the node then
+    /// need not produce events that no program reads.
     public init?(node: Node) {
         guard getenv("NOTIFY_SOCKET") != nil else { return nil }
         let microseconds = csystemd_supervision_watchdog()
@@ -47,8 +47,8 @@ public struct Supervision: Service {
         }
     }
 
-    /// Half the time that the manager waits, as sd_watchdog_enabled(3) recommends. The next question waits for the
-    /// answer.
+    /// Checks the node after each half of the time that the manager waits, as sd_watchdog_enabled(3) recommends. Each
+    /// check starts after the last one has its answer.
     private func beat(every period: Duration) async {
         while await answers(), !Task.isCancelled {
             tell(SupervisionPolicy.beat)

@@ -13,7 +13,7 @@ struct SupervisionPolicy {
     /// The problems that keep the host from working, the latest last.
     private var troubles: [(code: String, message: String)] = []
 
-    /// The message after each answer of the node.
+    /// The message that is sent after each answer of the node.
     static let beat = "WATCHDOG=1"
 
     /// The messages for an event.
