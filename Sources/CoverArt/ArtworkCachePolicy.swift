@@ -2,7 +2,7 @@
 
 import MeshProtocol
 
-/// Decides which pictures stay on the disk. Its times are those of the files: since 1970.
+/// Decides which pictures stay on the disk. All times are times of files, counted from 1970.
 struct ArtworkCachePolicy: Sendable {
     /// A picture on the disk.
     struct Entry: Hashable, Sendable {
@@ -23,8 +23,8 @@ struct ArtworkCachePolicy: Sendable {
         bytes = entries.values.reduce(0) { $0 + $1.bytes }
     }
 
-    /// Whether a picture need not be requested again. A clock that was set back does not make it old: a head unit
-    /// without a battery starts in 1970.
+    /// Whether a picture is recent enough to need no new request. A picture with a time in the future is also fresh:
+    /// the clock of a head unit without a battery starts in 1970.
     func isFresh(_ entry: Entry, now: MeshInstant) -> Bool { now - entry.storedAt < limits.freshFor }
 
     /// A picture is shown.
@@ -42,7 +42,8 @@ struct ArtworkCachePolicy: Sendable {
         if let old = entries.removeValue(forKey: key) { bytes -= old.bytes }
     }
 
-    /// The pictures to remove so that the limits hold: the least recently used first, but not the newest.
+    /// Removes the least recently used pictures from the table until the limits hold, and returns them. The picture
+    /// `key` stays.
     mutating func evict(sparing key: String?) -> [String] {
         guard bytes > limits.cacheBytes || entries.count > limits.cachedPictures else { return [] }
         var evicted: [String] = []

@@ -4,7 +4,7 @@ import DemocracyDJ
 import Glibc
 import MeshProtocol
 
-/// Decides the result of the answers to one request: a picture, another request, or an error.
+/// Decides what the server's responses to one request mean: a picture, another request, or an error.
 struct ArtworkDownload: Sendable {
     /// The head of a response. Missing header fields are nil.
     struct Head: Hashable, Sendable {
@@ -89,8 +89,8 @@ struct ArtworkDownload: Sendable {
         return Self.instant(text).map { min(max($0 - date, .zero), limits.longestRetryAfter) }
     }
 
-    /// Parses `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, 5.6.7) as a time since 1970. It does not read the forms before
-    /// 1995.
+    /// Parses `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, 5.6.7) as a time since 1970. It does not parse the obsolete
+    /// formats.
     private static func instant(_ text: String) -> MeshInstant? {
         let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
         let parts = text.split { $0 == " " || $0 == ":" }

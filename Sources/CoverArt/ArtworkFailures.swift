@@ -10,7 +10,7 @@ struct ArtworkFailures: Sendable {
         var count: Int
         var until: MeshInstant
         var at: MeshInstant
-        /// The server that has refused all requests with this answer.
+        /// The server, if its answer refuses all requests.
         var server: String?
     }
 
@@ -45,13 +45,13 @@ struct ArtworkFailures: Sendable {
         for name in [url.text, server].compactMap(\.self) { note(name, error, retryAfter, server, now) }
     }
 
-    /// A picture has arrived. Refusals of its server no longer count.
+    /// A picture has arrived. Forgets the earlier refusals of its server.
     mutating func succeeded(_ url: ArtworkURL, last: ArtworkURL) {
         failures[url.text] = nil
         failures = failures.filter { $0.value.server != last.origin }
     }
 
-    /// A person presses Retry, or the network is back.
+    /// Forgets all failures, because a person presses Retry or the network is back.
     mutating func forget() { failures = [:] }
 
     private mutating func note(
@@ -64,7 +64,7 @@ struct ArtworkFailures: Sendable {
             failures[oldest] = nil
         }
         let pause = max(retryAfter ?? .zero, pause(error, count: count))
-        // Of two concurrent answers, one may have requested a longer pause.
+        // Two answers may arrive at nearly the same time. The longer requested pause counts.
         let until = max(failures[name]?.until ?? .zero, now + pause)
         failures[name] = Failure(error: error, count: count, until: until, at: now, server: server)
     }

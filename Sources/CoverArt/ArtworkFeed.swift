@@ -3,7 +3,7 @@
 import DemocracyDJ
 import MeshProtocol
 
-/// Decides which pictures a host loads, for the current song and the next ones, and what to show to a person.
+/// Decides which pictures a host loads for the current song and the next songs, and which failures a person sees.
 public struct ArtworkFeed: Sendable {
     /// An event of the feed.
     public enum Event: Sendable {
@@ -13,7 +13,7 @@ public struct ArtworkFeed: Sendable {
         case loaded(url: String, path: String)
         /// A picture could not be loaded.
         case failed(url: String, NetworkError)
-        /// The person wants another attempt, and its result.
+        /// The person wants another attempt and wants to see the result.
         case retry
         /// Time has passed: see `deadline`.
         case tick
@@ -25,8 +25,8 @@ public struct ArtworkFeed: Sendable {
         case load(url: String)
         /// This song's picture is in this file.
         case show(Song.ID, path: String)
-        /// Pictures cannot be loaded, for this cause. Reported once while any fail. If it `isExpected`, it is not
-        /// shown.
+        /// Pictures cannot be loaded, for this cause. Each cause is reported once until no picture fails for it. An
+        /// expected failure is not shown.
         case fails(NetworkError, isExpected: Bool)
         /// No shown picture fails for this cause any more.
         case recovered(NetworkError)
@@ -42,7 +42,7 @@ public struct ArtworkFeed: Sendable {
     private var songs: [(id: Song.ID, url: String)] = []
     private var states: [String: State] = [:]
     private var shown: [Song.ID: String] = [:]
-    /// The errors of the shown songs' pictures. A picture that is tried again counts as failed until it has arrived.
+    /// The errors of the shown songs' pictures. During a new attempt, a picture counts as failed until it has arrived.
     private var failing: [String: NetworkError] = [:]
     /// The reported causes.
     private var causes: Set<NetworkError> = []
@@ -50,7 +50,7 @@ public struct ArtworkFeed: Sendable {
     private var tried: Set<NetworkError> = []
     /// URLs of failures that the person has seen, in order.
     private var told: [String] = []
-    /// The person has requested the current downloads.
+    /// Whether the person has requested the current downloads.
     private var isAsked = false
 
     /// A feed without songs.
@@ -127,8 +127,8 @@ public struct ArtworkFeed: Sendable {
     }
 
     private mutating func isExpected(_ error: NetworkError, of url: String) -> Bool {
-        // A dead zone is reported only to a person who has asked. A critical error is reported each time that it
-        // begins.
+        // Being offline is reported only if the person has requested the download. A critical error is reported each
+        // time that it begins.
         if case .offline = error { return !isAsked }
         if error.isCritical { return false }
         guard !told.contains(url) else { return true }

@@ -10,7 +10,7 @@ struct ArtworkFlights: Sendable {
     enum Action: Hashable, Sendable {
         /// Load this URL.
         case start(ArtworkURL)
-        /// No caller wants this URL any more. It still counts until it has ended.
+        /// No caller wants this URL any more. The download counts as running until it has ended.
         case cancel(ArtworkURL)
         /// Refuse this caller, since too many wait.
         case refuse(Waiter)
@@ -38,7 +38,7 @@ struct ArtworkFlights: Sendable {
         return start()
     }
 
-    /// A caller no longer wants it.
+    /// A caller no longer wants a picture.
     mutating func abandoned(_ url: ArtworkURL, by waiter: Waiter) -> [Action] {
         guard let others = waiters[url]?.filter({ $0 != waiter }) else { return [] }
         waiters[url] = others
@@ -56,7 +56,7 @@ struct ArtworkFlights: Sendable {
         running.remove(url)
         let wasCancelled = cancelled.remove(url) != nil
         if wasCancelled, waiters[url]?.isEmpty == false {
-            // Another caller has asked since. The cancelled download is no result for it.
+            // Another caller has requested the URL since the cancellation. The download starts again for this caller.
             waiting.insert(url, at: 0)
             return ([], start())
         }

@@ -7,7 +7,7 @@ import MeshProtocol
 /// The folder of pictures. A file's name is a hash, its modification time is when it was stored, and its access time is
 /// when it was used.
 ///
-/// One process uses it at a time, like the state folder. Other files in it are not touched.
+/// One process at a time uses the folder, like the state folder. Other files in the folder are not touched.
 struct ArtworkFolder: Sendable {
     private let path: String
     private static let keyBytes = 32
@@ -23,7 +23,7 @@ struct ArtworkFolder: Sendable {
     /// The path of a picture.
     func file(_ key: String) -> String { path + "/" + key }
 
-    /// The pictures in the folder. It removes drafts and damaged files that a power cut has left.
+    /// Returns the pictures in the folder. Removes drafts and damaged files that a power cut has left.
     func entries() -> [String: ArtworkCachePolicy.Entry] {
         var entries: [String: ArtworkCachePolicy.Entry] = [:]
         for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] {
@@ -38,7 +38,7 @@ struct ArtworkFolder: Sendable {
         return entries
     }
 
-    /// Whether a picture still exists. People delete caches.
+    /// Whether a picture still exists: people delete caches.
     func has(_ key: String) -> Bool { access(file(key), R_OK) == 0 }
 
     /// Stores a picture completely or not at all, even in a power cut.
@@ -64,7 +64,7 @@ struct ArtworkFolder: Sendable {
 
     /// Records the use of a picture on the disk, so that a restart knows it.
     func touch(_ key: String) {
-        // Not UTIME_NOW, the time of the kernel's last tick: two pictures could then have the same age.
+        // UTIME_NOW would give the time of the kernel's last tick, and two pictures could then have the same age.
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
         let times = [now, timespec(tv_sec: 0, tv_nsec: Self.unchanged)]

@@ -23,6 +23,6 @@ package enum ArtworkKind: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Its media type (RFC 2046).
+    /// The media type of the format (RFC 2046).
     package var mediaType: String { "image/" + rawValue }
 }

@@ -2,13 +2,13 @@
 
 import DemocracyDJ
 
-/// The result of one download. `last` is the URL that gave the last answer. Nil if there was none.
+/// The result of one download. `last` is the URL that gave the last answer. Nil without an answer.
 enum DownloadOutcome: Sendable {
     /// The picture is on the disk.
     case stored(ArtworkKind, bytes: Int, last: ArtworkURL)
-    /// It could not be loaded.
+    /// The picture could not be loaded.
     case failed(NetworkError, last: ArtworkURL?, retryAfter: Duration?)
-    /// It was cancelled, since no caller wanted it any more.
+    /// The download was cancelled, because no caller wanted the picture any more.
     case brokenOff
 }
 
@@ -40,7 +40,7 @@ extension ArtworkLoader {
                 if let error = await obstacle(download.url) { return .failed(error, last: nil, retryAfter: nil) }
             }
             let picture = try download.ended()
-            // A cancelled body ends like a complete one.
+            // The body of a cancelled request ends like a complete one.
             guard !Task.isCancelled else { return .brokenOff }
             try await store(picture.bytes, as: url.key)
             return .stored(picture.kind, bytes: picture.bytes.count, last: download.url)

@@ -8,20 +8,21 @@ import NIOPosix
 
 /// A picture on this machine.
 public struct ArtworkFile: Hashable, Sendable {
-    /// Its path. The file stays until the cache needs its space.
+    /// The path of the file. The file stays until the cache needs the space.
     public var path: String
-    /// The format of its bytes: `image/jpeg`, `image/png`, `image/gif` or `image/webp`.
+    /// The format of the picture: `image/jpeg`, `image/png`, `image/gif` or `image/webp`.
     public var mediaType: String
-    /// Its size in bytes.
+    /// The size of the file in bytes.
     public var bytes: Int
 }
 
 /// Loads the covers of songs over HTTP, and stores them on the disk.
 ///
-/// It sends no cookies, no names and no data about the people in the car. A failed request is not repeated at once
-/// (`ArtworkFailures`). A loader that has loaded something must be shut down before it is released.
+/// Requests contain no cookies, no names and no data about the people in the car. A failed request is not repeated at
+/// once (`ArtworkFailures`). A loader that has loaded something must be shut down before it is released.
 public actor ArtworkLoader {
-    /// Created with the first download. The program crashes if threads are released before they have ended.
+    /// The threads, created with the first download. They must have ended before they are released, or the program
+    /// crashes.
     private var madeThreads: NIOThreadPool?
     let folder: ArtworkFolder
     let limits: ArtworkLimits
@@ -38,7 +39,8 @@ public actor ArtworkLoader {
     private var lastWaiter: ArtworkFlights.Waiter = 0
     private var isClosed = false
 
-    /// A loader that stores its pictures in a folder. The folder need not exist yet, and no other process may use it.
+    /// Creates a loader that stores its pictures in a folder. The folder need not exist yet. No other process may use
+    /// it.
     ///
     /// - Parameter userAgent: The name that it sends to servers (RFC 9110, 10.1.5).
     public init(
@@ -60,10 +62,10 @@ public actor ArtworkLoader {
         flights = ArtworkFlights(limits: limits)
     }
 
-    /// The picture at a URL, from the disk if it is there.
+    /// Returns the picture at a URL, from the disk if it is stored there.
     ///
-    /// If it can no longer be loaded, the earlier picture stays. The errors are those of `NetworkError`, with
-    /// `requestFailed` also for a picture that cannot be stored, and for a cancelled task.
+    /// If the picture can no longer be loaded, the stored one stays valid. `NetworkError.requestFailed` also covers a
+    /// picture that cannot be stored, and a cancelled task.
     public func artwork(at url: String) async throws(NetworkError) -> ArtworkFile {
         let url = try ArtworkURL(url)
         await open()
@@ -76,7 +78,7 @@ public actor ArtworkLoader {
         return try await load(url).get()
     }
 
-    /// Failed requests may be repeated at once: the network is back, or a person presses Retry.
+    /// Allows an immediate repetition of failed requests, because the network is back or a person presses Retry.
     public func forgetFailures() { failures.forget() }
 
     /// Cancels all downloads and closes all connections. Afterwards it loads nothing.
@@ -94,7 +96,7 @@ public actor ArtworkLoader {
         }
     }
 
-    /// A thread for each concurrent request, since each blocks one. File access uses other threads.
+    /// One thread for each concurrent request, because a request blocks its thread. File access uses other threads.
     var threads: NIOThreadPool {
         if let madeThreads { return madeThreads }
         let threads = NIOThreadPool(numberOfThreads: limits.concurrentRequests)
@@ -110,7 +112,7 @@ public actor ArtworkLoader {
         let task = opening ?? Task { [folder] in await Self.offActor { folder.entries() } ?? [:] }
         opening = task
         let found = await task.value
-        // The first of several waiting callers has done it.
+        // The first of several waiting callers has opened the cache.
         guard !isOpen else { return }
         isOpen = true
         opening = nil
@@ -136,7 +138,7 @@ public actor ArtworkLoader {
 
     static var timeOfDay: MeshInstant { .seconds(Date().timeIntervalSince1970) }
 
-    /// Runs work that may block on a disk on another thread. Nil while the process is ending.
+    /// Runs work that may wait for the disk on another thread. Nil while the process is ending.
     static func offActor<Result: Sendable>(_ work: @escaping @Sendable () -> Result) async -> Result? {
         try? await NIOThreadPool.singleton.runIfActive { work() }
     }

@@ -3,13 +3,13 @@
 import DemocracyDJ
 import MeshProtocol
 
-/// Loads the covers of a host's next songs in advance. It performs the actions of `ArtworkFeed`.
+/// Loads the covers of a host's next songs in advance, as `ArtworkFeed` decides.
 public actor ArtworkPrefetcher {
     /// A result for the listener.
     public enum Output: Sendable {
         /// This song's picture is in this file.
         case artwork(Song.ID, path: String)
-        /// Pictures cannot be loaded, for this reason. A person should know, unless it is expected.
+        /// Pictures cannot be loaded, for this reason. The failure should be shown to a person unless it is expected.
         case failed(NetworkError, isExpected: Bool)
         /// No picture fails for this cause any more.
         case recovered(NetworkError)
@@ -26,13 +26,13 @@ public actor ArtworkPrefetcher {
     private var alarm: (deadline: MeshInstant, task: Task<Void, Never>)?
     private var isClosed = false
 
-    /// A prefetcher with its own loader.
+    /// Creates a prefetcher with its own loader.
     public init(loader: ArtworkLoader) {
         self.loader = loader
         (output, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(ArtworkLimits.standard.waitingOutput))
     }
 
-    /// The songs that are shown, the current one first. A repeated call costs nothing.
+    /// Sets the songs that are shown, the current one first. A repeated call costs nothing.
     public func show(_ songs: [Song]) { handle(.songs(songs)) }
 
     /// Repeats failed downloads at once, and reports the results.

@@ -10,7 +10,7 @@ public enum ArtworkProblem: Error, Hashable, Sendable, CustomStringConvertible {
     case busy
     /// The loader is shut down.
     case closed
-    /// It took longer than `ArtworkLimits.requestTime`.
+    /// The request took longer than `ArtworkLimits.requestTime`.
     case late
     /// The connection failed or broke. Carries libcurl's text.
     case notTransferred(String)

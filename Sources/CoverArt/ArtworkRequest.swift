@@ -7,10 +7,11 @@ import Glibc
 import MeshProtocol
 import NIOConcurrencyHelpers
 
-/// One GET over HTTP. libcurl performs it on the thread that calls `perform`, and an `ArtworkDownload` decides.
+/// One GET over HTTP. libcurl performs the request on the thread that calls `perform`. An `ArtworkDownload` decides
+/// about the response.
 ///
-/// It sends no cookies and no credentials, uses no proxy, and follows no redirects: the `ArtworkDownload` decides about
-/// those.
+/// The request sends no cookies and no credentials, and uses no proxy. It follows no redirects, because the
+/// `ArtworkDownload` decides about them.
 final class ArtworkRequest: @unchecked Sendable {
     // Only the thread in `perform` uses the variable state. `cancel` sets a flag under a lock and calls clibcurl_wake,
     // which any thread may call.
@@ -48,7 +49,8 @@ final class ArtworkRequest: @unchecked Sendable {
             clibcurl_set_text(easy, CURLOPT_USERAGENT, userAgent),
             clibcurl_set_list(easy, CURLOPT_HTTPHEADER, fields),
             clibcurl_set_number(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(limits.connectTime / .milliseconds(1))),
-            // No signals, and no wait at the end: a resolver that hangs is left behind with its thread.
+            // libcurl must not use signals. At the end it must not wait for a hanging resolver, so it leaves the
+            // resolver's thread behind.
             clibcurl_set_number(easy, CURLOPT_NOSIGNAL, 1), clibcurl_set_number(easy, CURLOPT_QUICK_EXIT, 1),
             clibcurl_set_reader(easy, CURLOPT_HEADERFUNCTION, Self.headReader),
             clibcurl_set_reader(easy, CURLOPT_WRITEFUNCTION, Self.bodyReader),
@@ -62,7 +64,7 @@ final class ArtworkRequest: @unchecked Sendable {
         clibcurl_list_free(fields)
     }
 
-    /// Ends `perform` soon. If it has not started, it will send nothing.
+    /// Ends `perform` soon. If `perform` has not started, it will send nothing.
     func cancel() {
         isCancelled.withLockedValue { $0 = true }
         clibcurl_wake(multi)
@@ -99,7 +101,7 @@ final class ArtworkRequest: @unchecked Sendable {
         while !isCancelled.withLockedValue({ $0 }) {
             guard clibcurl_perform(multi, &running) else { return CURLE_OUT_OF_MEMORY }
             guard running > 0 else { break }
-            // It returns when data arrive, at libcurl's own deadlines, and after `cancel`.
+            // The call returns when data arrives, at libcurl's own deadlines, and after `cancel`.
             clibcurl_poll(multi, 1_000)
         }
         return clibcurl_result(multi)
@@ -115,7 +117,7 @@ final class ArtworkRequest: @unchecked Sendable {
         read(bytes, size * count, context) { $0.received(part: $1) }
     }
 
-    /// Passes libcurl's bytes to their request. Returning a smaller count ends the transfer.
+    /// Passes bytes from libcurl to the request. A return value smaller than the count ends the transfer.
     private static func read(
         _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ context: UnsafeMutableRawPointer?,
         _ take: (ArtworkRequest, UnsafeRawBufferPointer) -> Bool
@@ -131,7 +133,7 @@ final class ArtworkRequest: @unchecked Sendable {
             decision = .failure(.invalidResponse)
             return false
         }
-        // An empty line ends a head. Heads before the last one have a status of 1xx, and trailers follow the body.
+        // An empty line ends a head. A head with a status of 1xx is not the last one. Trailers follow the body.
         let status = clibcurl_number(easy, CURLINFO_RESPONSE_CODE)
         guard decision == nil, status >= 200, line.allSatisfy({ $0 == 0x0D || $0 == 0x0A }) else { return true }
         let head = ArtworkDownload.Head(
@@ -164,7 +166,7 @@ final class ArtworkRequest: @unchecked Sendable {
 }
 
 extension NetworkError {
-    /// The meaning of a transfer's end for a person, from libcurl's code and the system's error, if any.
+    /// Converts libcurl's code, and the system's error if there is one, to an error for a person.
     ///
     /// A server that refuses the connection is reachable, so this is `requestFailed`. `offline` means no network, no
     /// route to the server, or a name that cannot be resolved.
@@ -173,7 +175,7 @@ extension NetworkError {
         case CURLE_URL_MALFORMAT: self = .invalidURL
         case CURLE_COULDNT_RESOLVE_HOST: self = .offline
         case CURLE_COULDNT_CONNECT where Self.noWay.contains(errno): self = .offline
-        // Only http and https are used, so the first code means an answer that is not HTTP/1.
+        // Only http and https are used, so `CURLE_UNSUPPORTED_PROTOCOL` means an answer that is not HTTP/1.
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: self = .invalidResponse
         default:
             self = .requestFailed(ArtworkProblem.notTransferred(String(cString: clibcurl_error_text(code))))

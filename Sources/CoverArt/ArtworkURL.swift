@@ -8,13 +8,13 @@ import MeshProtocol
 
 /// The URL of a picture: http or https, with a host and without credentials.
 ///
-/// Only the owner's own library contains URLs, never a guest. So a URL may point into the car's own network, for
-/// example to a disk with covers. A server is not the owner: it must not redirect requests from outside to the inside
-/// (see `redirected`).
+/// URLs come only from the owner's own library, never from a guest. So a URL may point into the car's own network, for
+/// example to a disk with covers. But a server outside the car must not redirect requests into this network (see
+/// `redirected`).
 struct ArtworkURL: Hashable, Sendable {
     /// The URL as it is requested.
     let text: String
-    /// Scheme, host and port: the server.
+    /// The server: scheme, host and port.
     let origin: String
     private let host: String
 
@@ -34,14 +34,14 @@ struct ArtworkURL: Hashable, Sendable {
         origin = "\(scheme)://\(host):\(url.port ?? (scheme == "https" ? 443 : 80))"
     }
 
-    /// The file name of its picture on the disk. It contains nothing of the URL itself, which may identify a person.
+    /// The file name of the picture on the disk: a hash, because the URL itself may identify a person.
     var key: String { Hex.text(SHA256.hash(data: Array(text.utf8))) }
 
     /// The target of a redirect.
     ///
-    /// A server outside must not make this node send requests to devices in the car's own network, which may act on a
-    /// request alone. A name that resolves to such a device is not detected. But the request contains no data of ours,
-    /// and the only possible result is a picture.
+    /// A server outside must not make this node send requests to devices in the car's own network, because such a
+    /// request alone may have an effect. A name that resolves to such a device is not detected. But the request
+    /// contains no private data, and only a picture is accepted as the result.
     func redirected(to location: String) throws(NetworkError) -> ArtworkURL {
         guard location.utf8.count <= DJLimits.albumArtURLBytes, let base = URL(string: text),
             let url = URL(string: location, relativeTo: base)?.absoluteURL,
@@ -50,12 +50,12 @@ struct ArtworkURL: Hashable, Sendable {
         return target
     }
 
-    /// Whether the host name means this machine or one in its own network.
+    /// Whether the host name is an address of this machine or of its own network.
     private var isInside: Bool {
         let name = host.hasSuffix(".") ? String(host.dropLast()) : host
         if name == "localhost" || name.hasSuffix(".localhost") || name.hasSuffix(".local") { return true }
         var four = in_addr()
-        // inet_aton, not inet_pton: the resolver also accepts 127.1 and 0x7f000001.
+        // inet_aton accepts 127.1 and 0x7f000001, as the resolver does. inet_pton does not.
         if inet_aton(name, &four) == 1 { return Self.isInside(UInt32(bigEndian: four.s_addr)) }
         var six = in6_addr()
         guard inet_pton(AF_INET6, name.trimmingBrackets, &six) == 1 else { return false }

@@ -9,8 +9,8 @@ import Subprocess
 /// Scales covers down to a size for the air (`DJLimits.coverBytes`).
 ///
 /// Pictures come from untrusted servers and USB sticks. So they are decoded in a separate process, mpv, which also
-/// plays the music. It gets limited memory and time, and a harmful picture can damage only this process. Without mpv,
-/// only pictures that are already small are sent over the air.
+/// plays the music. This process gets limited memory and time, and a harmful picture can damage only this process.
+/// Without mpv, only pictures that are already small are sent over the air.
 public actor CoverScaler {
     private let folder: String
     private let executable: String
@@ -18,8 +18,8 @@ public actor CoverScaler {
     private let logger: Logger
     private var hasFailed = false
 
-    /// A scaler with its own folder for drafts, which need not exist. `launcher` is a program with arguments that
-    /// starts the program after them with fewer rights. If it is empty, mpv starts directly.
+    /// A scaler with its own folder for drafts, which need not exist. `launcher` is the command that starts mpv with
+    /// fewer rights. If it is empty, mpv starts directly.
     public init(
         drafts folder: String, mpv executable: String = "mpv", launcher: [String] = [],
         logger: Logger = Logger(label: "roadmesh.covers")
@@ -30,7 +30,7 @@ public actor CoverScaler {
         self.logger = logger
     }
 
-    /// The picture in a small form. Nil if it is not a readable picture.
+    /// Returns the picture in a small form. Nil if the bytes are not a readable picture.
     public func small(_ picture: [UInt8]) async -> SmallCover? {
         guard let kind = ArtworkKind(head: picture) else { return nil }
         if kind == .jpeg, let cover = Self.cover(picture) { return cover }
@@ -41,7 +41,7 @@ public actor CoverScaler {
         return nil
     }
 
-    /// The picture in a file.
+    /// Returns the picture of a file in a small form. Nil if the file is not a readable picture.
     public func small(file: String) async -> SmallCover? {
         let read = await ArtworkLoader.offActor { try? Data(contentsOf: URL(filePath: file)) }
         return if let picture = read.flatMap(\.self) { await small(Array(picture)) } else { nil }
@@ -49,7 +49,7 @@ public actor CoverScaler {
 
     private static func cover(_ bytes: [UInt8]) -> SmallCover? {
         let hash = SHA256.hash(data: bytes).prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-        // A guest sends 0 if it has no cover.
+        // In requests, version 0 means that the guest has no cover.
         return SmallCover(bytes, version: max(hash, 1))
     }
 
@@ -81,9 +81,9 @@ public actor CoverScaler {
         return made.flatMap { $0.map { Array($0) } } ?? fails(problem ?? "\(executable) has written nothing")
     }
 
-    /// The limit of processor time bounds its running time, since it never waits. The limit of memory is that of data, and
-    /// not of address space: each thread reserves 64 MB of address space, and a newer mpv loads more libraries. One thread
-    /// decodes, so that machines with more processors need no more memory.
+    /// The limit of processor time also bounds the running time, because the process never waits. The memory limit
+    /// applies to data, not to address space: each thread reserves 64 MB of address space, and a newer mpv loads more
+    /// libraries. Only one thread decodes, so that machines with more processors need no more memory.
     private static func arguments(
         _ executable: String, _ file: String, _ kind: ArtworkKind, quality: Int, into folder: String
     ) -> [String] {
@@ -93,7 +93,8 @@ public actor CoverScaler {
             "--data=\(limits.scalerBytes)", "--cpu=\(limits.scalerSeconds)", "nice", "-n", "10", executable,
             "--no-config", "--really-quiet", "--load-scripts=no", "--ytdl=no", "--no-audio", "--no-sub",
             "--vd-lavc-threads=1", "--demuxer=lavf",
-            // The format comes from the first bytes. So a playlist that claims to be a picture is not opened.
+            // The format is derived from the first bytes, so that mpv does not open a playlist that claims to be a
+            // picture.
             "--demuxer-lavf-format=\(kind == .gif ? "gif" : "\(kind.rawValue)_pipe")", "--frames=1",
             "--image-display-duration=0",
             "--vf=lavfi=[scale=\(side):\(side):force_original_aspect_ratio=decrease:flags=area]", "--vo=image",
@@ -101,7 +102,7 @@ public actor CoverScaler {
         ]
     }
 
-    /// Logs only the first failure as a warning, since the same failure repeats for each song.
+    /// Logs only the first failure as a warning, because the same failure repeats for each song.
     private func fails(_ why: String) -> [UInt8]? {
         logger.log(level: hasFailed ? .debug : .warning, "a cover could not be scaled down: \(why)")
         hasFailed = true

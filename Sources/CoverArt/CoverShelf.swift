@@ -5,7 +5,7 @@ import DemocracyDJ
 import Logging
 import MeshProtocol
 
-/// Stores the covers that a guest received over the air in files, while it runs.
+/// Stores covers that a guest received over the air, in files that last as long as the run.
 public actor CoverShelf {
     private let folder: ArtworkFolder
     private let logger: Logger
@@ -18,7 +18,7 @@ public actor CoverShelf {
         self.logger = logger
     }
 
-    /// Stores a song's cover and returns its path. Nil if it is not a JPEG, or if the disk refuses it.
+    /// Stores a song's cover and returns the file's path. Nil if the picture is not a JPEG, or if the disk refuses it.
     public func keep(_ picture: [UInt8], of songID: Song.ID) async -> String? {
         guard ArtworkKind(head: picture) == .jpeg else { return nil }
         let key = Hex.text(SHA256.hash(data: Array(songID.utf8) + picture))
