@@ -10,7 +10,8 @@ import MeshSession
 /// Connects an application that stores nothing to other peers: it finds hosts, creates links and sends messages. It is
 /// a thin layer over the radio's manager and the endpoint of the links. `Node` is the variant with a store.
 ///
-/// A client hosts or browses, once. Its unsent messages wait in memory for a link, and are lost when the process ends.
+/// A client can be started once, to host or to browse. Its unsent messages wait in memory for a link, and are lost when
+/// the process ends.
 public actor MultipeerClient {
     /// Errors of a start.
     public enum StartError: Error, Hashable, Sendable {
@@ -32,7 +33,7 @@ public actor MultipeerClient {
     private var pumps: [Task<Void, Never>] = []
     private var isStopped = false
 
-    /// Creates a client on a radio, with this key.
+    /// Creates a client that uses a radio and an identity.
     public init(
         radio: any Bearer, identity: Identity = .make(), service: ServiceType = .democracyDJ,
         logger: Logger = Logger(label: "roadmesh.client")
@@ -41,13 +42,13 @@ public actor MultipeerClient {
         pulled = PulledEvents(outlet)
     }
 
-    /// All events, for one listener. A listener that stops reading holds up the peers; it does not fill the memory.
+    /// All events, for one listener. If the listener stops reading, the peers wait, and the memory does not fill.
     public nonisolated func events() -> AsyncStream<MultipeerEvent> { AsyncStream { [pulled] in await pulled.next() } }
 
-    /// Advertises this node under a name and admits guests. Throws a `BearerError` where the radio cannot advertise.
+    /// Advertises this node under a name and admits guests. Throws a `BearerError` if the radio cannot advertise.
     public func startHosting(_ name: String) async throws { try await start(name).startHosting() }
 
-    /// Scans for hosts under a name. Throws a `BearerError` where the radio cannot scan.
+    /// Scans for hosts under a name. Throws a `BearerError` if the radio cannot scan.
     public func startBrowsing(_ name: String) async throws { try await start(name).startBrowsing() }
 
     /// Dials a discovered host and waits for a channel, also through a gap. `.peerConnected` reports that the host has
@@ -65,9 +66,8 @@ public actor MultipeerClient {
         try await endpoint.open(transport, as: .initiator)
     }
 
-    /// Sends a message to a peer, or to every connected peer where `peer` is nil. A newer state update replaces an
-    /// unsent older one. All other messages arrive once, in order. Throws a `SendError`, and also reports it as
-    /// `.sendFailed`.
+    /// Sends a message to a peer, or to every connected peer if `peer` is nil. A newer state update replaces an unsent
+    /// older one. All other messages arrive once, in order. Throws a `SendError`, and also reports it as `.sendFailed`.
     public func send(_ message: MeshMessage, to peer: Peer?) async throws {
         var failure: SendError?
         for receiver in peer.map({ [$0] }) ?? Array(peers.values) {
@@ -116,7 +116,7 @@ public actor MultipeerClient {
 
     private func received(_ event: BearerManagerEvent) async {
         switch event {
-        // A client uses direct links only, no circuits.
+        // A client uses only direct links, no circuits.
         case .discovered(let relay) where relay.isRelay: break
         case .discovered(let peripheral):
             hosts[peripheral.peer.id] = peripheral

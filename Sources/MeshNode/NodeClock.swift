@@ -7,7 +7,7 @@ import NodeCore
 package struct NodeClock {
     /// The instant at which the node's time is zero.
     package let origin = ContinuousClock.now
-    /// The alarms that are set, latest first. Each was set because those before it fire too late.
+    /// The pending alarms, latest first. Each was set because the earlier ones fire too late.
     private var alarms: [(deadline: MeshInstant, task: Task<Void, Never>)] = []
     private let sink: AsyncStream<Void>.Continuation
     /// Ticks when a deadline is reached.
@@ -20,9 +20,9 @@ package struct NodeClock {
     /// The node's time.
     package var now: MeshInstant { ContinuousClock.now - origin }
 
-    /// Sets the alarm, or stops all alarms for nil. If the deadline moves later, its alarm stays. An earlier deadline
-    /// gets an alarm of its own and leaves the later one. A tick that comes too early sets the next alarm, which costs
-    /// less than a new alarm for each SDU.
+    /// Sets the alarm for a deadline; nil stops all alarms. If the deadline moves later, the existing alarm stays. If
+    /// it moves earlier, a second alarm is set and the later one stays. An alarm that ticks too early is followed by
+    /// the next one. This costs less than a new alarm for each SDU.
     package mutating func wake(at deadline: MeshInstant?) {
         guard let deadline else {
             for alarm in alarms { alarm.task.cancel() }

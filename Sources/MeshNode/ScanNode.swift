@@ -16,11 +16,11 @@ public actor ScanNode {
     private var reported = ReportedNodes()
     private var hosts: [Host] = []
 
-    /// A host that was heard.
+    /// A host that was found.
     public struct Host: Hashable, Sendable {
         /// The host, by the head of its identifier.
         public var peer: Peer
-        /// Whether the host was heard directly. A relay may have cut its name.
+        /// Whether the host itself was heard. A relay may have truncated the host's name.
         public var isHeardItself: Bool
     }
 
@@ -60,7 +60,8 @@ public actor ScanNode {
     private func show(_ event: BearerManagerEvent) {
         switch event {
         case .discovered(let peripheral):
-            // A name that comes with the scan response makes the same host known again, and so does another way to it.
+            // The radio reports the same host again when a scan response brings its name, or when another route to it
+            // is found.
             guard var node = HeardNode(peripheral)?.named else { return }
             node.bearer = peripheral.bearer
             let (isNew, former) = reported.heard(node)

@@ -4,7 +4,7 @@ import Bearers
 import NodeCore
 
 extension BrokerReport {
-    /// The report of a bearer's condition.
+    /// Creates the report for a broker's condition.
     public init(_ condition: BrokerCondition) {
         switch condition {
         case .connected: self.init(state: .connected)

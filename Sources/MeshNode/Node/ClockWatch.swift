@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLinux
-// Every thread may use its objects, but its Swift interface does not declare this yet.
+// Every thread may use Dispatch's objects, but its Swift interface does not declare them `Sendable` yet.
 @preconcurrency import Dispatch
 import Glibc
 
-/// Reports that this device's clock was set, for example by a time server: timerfd_create(2),
-/// TFD_TIMER_CANCEL_ON_SET.
+/// Reports that this device's clock was set, for example by a time server. It uses TFD_TIMER_CANCEL_ON_SET of
+/// timerfd_create(2).
 final class ClockWatch: Sendable {
     /// Yields when the clock was set.
     let changes: AsyncStream<Void>
@@ -20,7 +20,7 @@ final class ClockWatch: Sendable {
         self.changes = changes
         source = DispatchSource.makeReadSource(fileDescriptor: descriptor)
         source.setEventHandler {
-            // Without setting the timer again the descriptor would stay readable forever.
+            // The timer must be set again, or the descriptor would stay readable.
             if clinux_clock_watch_again(descriptor) == 0 { change.yield() } else { change.finish() }
         }
         source.setCancelHandler { close(descriptor) }

@@ -5,8 +5,8 @@ import MeshProtocol
 import NodeCore
 
 extension Node {
-    /// Links a peer that the caller vouches for, or one that claims to know the host's secret. Throws the reason that
-    /// any refused guest gets.
+    /// Opens a link for a peer. Without `claim`, the caller vouches for the peer; otherwise the peer must know the
+    /// host's secret. Throws the same reason as for any refused guest.
     public func join(_ peer: Peer, claiming claim: JoiningSecret? = nil) throws(RefusalReason) -> LocalLink {
         guard !loop.hasEnded else { throw .ended }
         let (id, refusal) = loop.join(peer, claiming: claim, now: clock.now)
@@ -18,14 +18,14 @@ extension Node {
         return LocalLink(id, events)
     }
 
-    /// Changes the name of a link's peer. Returns when the node has room for more.
+    /// Changes the name of a link's peer. Returns when the node can accept the next input.
     public func rename(_ id: MeshCore.LinkID, _ peer: Peer) async {
         take(.joined(id, peer))
         await untilRoom()
     }
 
-    /// Sends a message of the peer to the node, and returns when the node has room for more. The node acknowledges the
-    /// number when the results are on the disk.
+    /// Sends a message of the peer to the node, and returns when the node can accept the next input. The node
+    /// acknowledges the number when the results are on the disk.
     public func say(_ message: MeshMessage, number: UInt64, on id: MeshCore.LinkID) async {
         take(.said(message, number: number, on: id))
         await untilRoom()
@@ -37,7 +37,7 @@ extension Node {
         localLinks.removeValue(forKey: id)?.finish()
     }
 
-    /// Sends an event on a link. A reader that falls this far behind loses the link, since no event may be left out.
+    /// Sends an event on a link. If the reader is too far behind, the link ends, because no event may be left out.
     func tell(_ event: LocalLink.Event, on id: MeshCore.LinkID) {
         guard case .dropped? = localLinks[id]?.yield(event) else { return }
         leave(id, .linkLost)

@@ -33,7 +33,7 @@ extension Node {
         case .cancelDial(let number):
             dialled[number] = nil
             dials.removeValue(forKey: number)?.cancel()
-        // The loop has done it.
+        // `NodeLoop` has already opened the circuit.
         case .openCircuit: break
         case .wake(let id): flush(id)
         case .close(let id, let afterFinalFrame): close(id, afterFinalFrame: afterFinalFrame)
@@ -51,10 +51,10 @@ extension Node {
         case .makeCover(let songID): makeCover(songID)
         case .keepCover(let songID, let bytes): keepCover(songID, bytes)
         case .show(let event): sink.yield(event)
-        // Only the first of each kind is a warning, since a peer that misbehaves does it often.
+        // Only the first report of each kind is a warning, because a misbehaving peer repeats it.
         case .misbehaved(let how, let who, let count):
             logger.log(level: count == 1 ? .warning : .debug, "\(who) broke the protocol: \(how) (\(count) so far)")
-        // Only the first failure of a series is an error, since the node retries every second.
+        // Only the first failure of a series is logged as an error, because the node retries every second.
         case .storeFailed(let error, let isFirst):
             logger.log(level: isFirst ? .error : .debug, "the store accepts no writes: \(error)")
         // Warn once for each cause: a full conversation refuses many messages.
@@ -76,7 +76,7 @@ extension Node {
         }
     }
 
-    /// Runs in its own task: asking the controller takes time, and reading must continue.
+    /// Runs in its own task, because the controller's answer takes time and reading must continue.
     private func measure(_ id: MeshCore.LinkID) {
         Task {
             let (rssi, condition) = await condition(of: id)
@@ -86,7 +86,7 @@ extension Node {
 
     // MARK: The radio
 
-    /// Starts to host or to scan. Throws a `BearerError` where the radio cannot.
+    /// Starts to host or to scan. Throws a `BearerError` if the radio cannot do this.
     func startRadio() async throws {
         if loop.core.isHost { try await manager.startHosting() } else { try await manager.startBrowsing() }
     }
@@ -163,7 +163,7 @@ extension Node {
 }
 
 extension HeardNode {
-    /// What a bearer has heard. Nil for a relay that has not reported its host yet.
+    /// Converts a scan result of a bearer. Nil for a relay whose host is not known yet.
     init?(_ peripheral: Peripheral) {
         guard peripheral.isRelay else {
             self.init(

@@ -10,8 +10,8 @@ import NodeCore
 import NodeStore
 import ServiceLifecycle
 
-/// A running node, host or guest. It performs the actions of a `NodeLoop` over a radio and a store, and decides
-/// nothing itself.
+/// A running node, host or guest. `NodeLoop` makes all decisions. This actor performs the loop's actions with a radio
+/// and a store.
 public actor Node: Service, LinkCarrying {
     /// The events to show. A listener that falls behind loses the oldest events; the node does not wait for it.
     public nonisolated let output: AsyncStream<NodeEvent>
@@ -28,14 +28,14 @@ public actor Node: Service, LinkCarrying {
     private var pictureFiles: [(songID: Song.ID, path: String)] = []
     var clock: NodeClock
 
-    /// The hosts that were heard, by the head of their identifier. Only the radio knows how to dial them.
+    /// The found hosts, by the head of their identifier. Only the radio knows how to dial them.
     var peripherals: [Peer.ID: Peripheral] = [:]
-    /// The peers to dial, until the radio processes the request.
+    /// The peers to dial, by dial number, until the radio processes the request.
     var dialled: [Int: Peripheral] = [:]
     var dials: [Int: Task<Void, Never>] = [:]
-    /// Actions are being performed. Those that follow from them come after them.
+    /// Whether actions are being performed. Actions that follow from them are performed afterwards.
     var isPerforming = false
-    /// The last write, once the node ends.
+    /// The last write, which is set when the node ends.
     var lastWrite = StoreBatch()
     var localLinks: [MeshCore.LinkID: AsyncStream<LocalLink.Event>.Continuation] = [:]
     /// Requests to the radio, performed one after another.
@@ -45,7 +45,7 @@ public actor Node: Service, LinkCarrying {
     let covers: AsyncStream<[Song]>.Continuation
     private let coverLists: AsyncStream<[Song]>
 
-    /// Callers that wait until the core has room.
+    /// Callers that wait until the core can accept more input.
     private var waiting: [CheckedContinuation<Void, Never>] = []
     var askers: [Int: AsyncStream<Void>.Continuation] = [:]
     private var lastQuestion = 0
@@ -90,13 +90,13 @@ public actor Node: Service, LinkCarrying {
         return sink.listenWithMarks()
     }
 
-    /// Sets the addresses of the node's page before it starts. `door` is the address for the browsers of guests, if
-    /// they may join. `passengers` is the link that admits them.
+    /// Sets the addresses of the node's page before the node starts. `door` is the address for the browsers of guests,
+    /// if they may join. `passengers` is the link that admits them.
     public func isShown(at http: String, door: String? = nil, passengers: String? = nil) {
         loop.core.isShown(at: http, door: door, passengers: passengers)
     }
 
-    /// Sends an input to the node, and returns when the node has room for more.
+    /// Sends an input to the node, and returns when the node can accept the next one.
     public func send(_ input: NodeInput) async {
         var input = input
         if case .invite(var wish) = input {
@@ -120,7 +120,7 @@ public actor Node: Service, LinkCarrying {
         return false
     }
 
-    /// Runs until the node quits or shuts down. Throws where the radio cannot host or browse.
+    /// Runs until the node quits or shuts down. Throws if the radio cannot host or browse.
     public func run() async throws {
         do {
             try await startRadio()
@@ -153,7 +153,7 @@ public actor Node: Service, LinkCarrying {
         finish()
     }
 
-    /// Reports clock changes to the core, so that a deadline at a time of day stays right when the clock is set.
+    /// Reports clock changes to the core, so that deadlines at a time of day stay correct when the clock is set.
     private func followClock() async {
         let watch = ClockWatch()
         take(.input(.clockSet(ClockWatch.seconds)))
@@ -164,7 +164,7 @@ public actor Node: Service, LinkCarrying {
     /// Says goodbye and stores the last state. A hanging disk or radio does not keep the node from ending.
     private func end() async {
         take(.end)
-        // The goodbye and the write run in parallel, so that each peer gets its goodbye although the disk hangs.
+        // The goodbye and the write run in parallel, so that each peer gets its goodbye even if the disk hangs.
         await withDeadline(NodeLimits.farewell) { [lastWrite, manager, pictures, store, sink, logger] in
             async let goodbye: Void = self.sayGoodbye()
             do throws(NodeStoreError) {
@@ -230,7 +230,7 @@ public actor Node: Service, LinkCarrying {
         while !loop.core.mayRead(id, now: clock.now) { await withCheckedContinuation { waiting.append($0) } }
     }
 
-    /// Carries an open channel, which this node has dialled or a peer has opened.
+    /// Starts a link on an open channel. Either this node has dialled the channel, or a peer has.
     func open(_ transport: BearerTransport, dial: Int? = nil) async {
         let sendMTU = min(await transport.sendMTU, Limits.sduBytes)
         let refusal = await transport.refusal
@@ -258,13 +258,13 @@ public actor Node: Service, LinkCarrying {
         for continuation in resumed { continuation.resume() }
     }
 
-    /// Makes a small cover in its own task, as `find` does: reading and scaling take time.
+    /// Makes a small cover in its own task, because reading and scaling take time.
     func makeCover(_ songID: Song.ID) {
         let file = pictureFiles.last { $0.songID == songID }?.path
         Task { take(.coverMade(songID, await pictures.small(songID, file: file))) }
     }
 
-    /// Stores a cover that arrived over a link. The node then treats it like any other cover.
+    /// Stores a cover that arrived over a link. The node then handles it like any other cover.
     func keepCover(_ songID: Song.ID, _ bytes: [UInt8]) {
         guard let shelf = pictures.shelf else { return }
         Task {
@@ -295,7 +295,7 @@ extension NodeCore.Part {
     }
 }
 
-/// Runs `body`, and returns without it if it takes longer than `limit`.
+/// Runs `body`, but waits for it no longer than `limit`.
 private func withDeadline(_ limit: Duration, _ body: @escaping @Sendable () async -> Void) async {
     let (done, isDone) = AsyncStream<Void>.makeStream()
     let alarm = Task {

@@ -3,7 +3,7 @@
 import CoverArt
 import DemocracyDJ
 
-/// Where a node gets its covers and stores them. Without any of these it has no covers.
+/// The sources and stores of a node's covers. If all are nil, the node has no covers.
 public struct NodeCovers: Sendable {
     /// Loads a host's covers from the web.
     public var prefetcher: ArtworkPrefetcher?
@@ -17,7 +17,7 @@ public struct NodeCovers: Sendable {
     /// Creates an empty set.
     public init() {}
 
-    /// Returns a song's cover for sending: from this file, or from the music file.
+    /// Returns a song's cover for sending: from `file`, or else from the music file.
     func small(_ songID: Song.ID, file: String?) async -> SmallCover? {
         guard let scaler else { return nil }
         if let file, let cover = await scaler.small(file: file) { return cover }

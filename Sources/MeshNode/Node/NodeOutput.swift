@@ -50,7 +50,7 @@ final class NodeOutput: Sendable {
         return number
     }
 
-    /// Ends the first listener, `Node.output`: without a reader it would keep its events.
+    /// Ends the first listener, `Node.output`. Without a reader it would buffer events.
     func endFirst() { listeners.withLockedValue { $0.byNumber.removeValue(forKey: 1) }?.finish() }
 
     private func remove(_ number: Int?) {

@@ -38,7 +38,7 @@ public final class OpenedState: Sendable {
         try self.init(folder, idleTime: StoreLimits.idleCheckpoint, logger: logger)
     }
 
-    /// For tests that control when the database's log is emptied. An empty log has room on a full disk.
+    /// Opens the database for tests that control when the log is emptied. An empty log has room on a full disk.
     package init(_ folder: StateFolder, idleTime: Duration?, logger: Logger) throws(SetupProblem) {
         self.folder = folder
         do throws(NodeStoreError) {
@@ -55,7 +55,7 @@ public final class OpenedState: Sendable {
 }
 
 extension SetupProblem {
-    /// The problem of a database in `folder` that a newer program has made; nil for any other error.
+    /// The problem for a database in `folder` that a newer program has made; nil for any other error.
     public static func newer(_ error: NodeStoreError?, in folder: String) -> SetupProblem? {
         guard error?.code == .newer else { return nil }
         return SetupProblem(

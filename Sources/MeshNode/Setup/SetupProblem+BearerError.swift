@@ -3,7 +3,7 @@
 import Bearers
 
 extension SetupProblem {
-    /// The problem that the person who starts a node sees for a radio's error.
+    /// Converts a radio's error to the problem that the person who starts a node sees.
     public init(_ error: BearerError) {
         let cause = error.cause
         switch error.code {

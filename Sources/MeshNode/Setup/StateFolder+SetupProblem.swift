@@ -5,7 +5,7 @@ import NodeStore
 
 /// The state folder with error sentences for the person who starts the node.
 extension StateFolder {
-    /// Opens the folder and creates what is missing in it. This process has the folder exclusively until it ends.
+    /// Opens the folder, and creates missing files in it. This process has exclusive use of the folder until it ends.
     public convenience init(path: String) throws(SetupProblem) {
         do {
             try self.init(opening: path)
@@ -43,7 +43,7 @@ extension StateFolder {
         }
     }
 
-    /// The remedy for a cause in the system's words.
+    /// The remedy for a cause, which is the system's error text.
     private static func advice(_ cause: String) -> String {
         switch cause {
         case String(cString: strerror(ENOSPC)), String(cString: strerror(EDQUOT)): "make room on its disk"
