@@ -16,7 +16,7 @@ public final class NodeStore: Sendable {
     public struct Opened: Sendable {
         /// The store.
         public let store: NodeStore
-        /// The new path of a damaged database. Nil without damage.
+        /// The path to which a damaged database was moved. Nil without damage.
         public let setAside: String?
     }
 
@@ -28,11 +28,11 @@ public final class NodeStore: Sendable {
     private let logger: Logger
     /// The state on disk. Changed only on the database's queue.
     private let written: NIOLockedValueBox<WrittenState>
-    /// The files as this store has last written them. Changed only on the database's queue.
+    /// The state of the files after this store's last write. Changed only on the database's queue.
     private let stamp: NIOLockedValueBox<DatabaseStamp>
     /// The idle time until the log is checkpointed; nil in tests, to never do it.
     private let idleTime: Duration?
-    /// Waits for the idle time.
+    /// The wait for the idle time.
     private let idle = NIOLockedValueBox(Idle())
 
     private struct Idle {
@@ -54,9 +54,9 @@ public final class NodeStore: Sendable {
 
     deinit { idle.withLockedValue { $0.task?.cancel() } }
 
-    /// Opens the database of an existing folder, or creates it. A damaged database is set aside, never deleted, and a
-    /// new one is created; `now` is used in its name. Throws `.newer`, and changes nothing, if a newer program made the
-    /// database.
+    /// Opens the database of an existing folder, or creates it. A damaged database is moved aside, never deleted, and a
+    /// new one is created. The new name of the damaged database contains `now`. Throws `.newer`, and changes nothing,
+    /// if a newer program made the database.
     public static func open(
         folder: String, now: Date, logger: Logger = Logger(label: "roadmesh.store")
     ) throws(NodeStoreError) -> Opened {
@@ -86,7 +86,7 @@ public final class NodeStore: Sendable {
     /// milliseconds.
     public func contents() throws(NodeStoreError) -> StoredNode {
         try NodeStoreError.wrapping(folder) {
-            // There is a single connection, so no write can come in between.
+            // The store has a single connection, so no write can happen between these reads.
             return try database.unsafeRead { db in
                 try checkOpen(db)
                 return StoredNode(
@@ -100,8 +100,8 @@ public final class NodeStore: Sendable {
     }
 
     /// Writes a batch as one transaction. It is on disk when this returns. If it throws, nothing of it is written.
-    /// Batches are written one after another. Cancelling its task does not end it early, because the result must be
-    /// known.
+    /// Batches are written one after another. Cancelling the task does not end the write early, because the result must
+    /// be known.
     public func write(_ batch: StoreBatch) async throws(NodeStoreError) {
         guard !batch.isEmpty else { return }
         let result = await withCheckedContinuation { continuation in
@@ -155,20 +155,20 @@ public final class NodeStore: Sendable {
         if let harm = stamp.withLockedValue(\.harm) { throw NodeStoreError(.vanished, cause: harm) }
     }
 
-    /// Records the files after a write of this store. Throws if they are other files.
+    /// Records the state of the files after a write of this store. Throws if the files were replaced.
     private func noteFiles() throws(NodeStoreError) {
         if let harm = stamp.withLockedValue({ $0.noteWrite() }) { throw NodeStoreError(.vanished, cause: harm) }
     }
 
-    /// Moves the log's contents to the database. If that is not possible now, a later write triggers it. `mode` other
-    /// than passive is for tests.
+    /// Moves the log's contents to the database. If that is not possible now, a later write triggers it. Only tests use
+    /// a `mode` other than passive.
     func checkpoint(_ mode: Database.CheckpointMode = .passive) async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             database.asyncWriteWithoutTransaction { [self] db in
                 defer { continuation.resume() }
                 do {
                     try checkOpen(db)
-                    // A changed log must not be moved to the database.
+                    // A log that another program has changed must not be moved to the database.
                     try checkFiles()
                 } catch {
                     return logger.debug("the log is not changed: \(error)")
@@ -178,7 +178,8 @@ public final class NodeStore: Sendable {
                 } catch {
                     logger.debug("the log stays as it is: \(error)")
                 }
-                // On a full disk the checkpoint may have written a part, so the change is ours.
+                // On a full disk the checkpoint may have written a part, so a changed file is not another program's
+                // change.
                 do throws(NodeStoreError) {
                     try noteFiles()
                 } catch {
@@ -205,7 +206,7 @@ public final class NodeStore: Sendable {
         idle.withLockedValue { $0.task = task }
     }
 
-    /// Returns the end of the idle time; nil if it has passed, and then the timer ends.
+    /// Returns the end of the idle time. Nil if it has passed; the timer then ends.
     private static func end(of idle: inout Idle, after time: Duration) -> ContinuousClock.Instant? {
         let until = idle.lastWrite + time
         if until > .now { return until }
@@ -213,7 +214,7 @@ public final class NodeStore: Sendable {
         return nil
     }
 
-    /// SQLite aborts the program if it is called with a closed connection.
+    /// Throws for a closed connection, because SQLite would abort the program.
     private func checkOpen(_ db: Database) throws {
         if db.sqliteConnection == nil { throw NodeStoreError(.failed, cause: "the store is closed") }
     }
@@ -222,8 +223,8 @@ public final class NodeStore: Sendable {
     public func close() {
         idle.withLockedValue { $0.task?.cancel() }
         if let harm = stamp.withLockedValue(\.harm) {
-            // SQLite would checkpoint when it closes the database, including another program's changes to the log. So
-            // the database stays open until the process ends.
+            // When SQLite closes a database, it checkpoints the log, including another program's changes. So the
+            // database stays open until the process ends.
             logger.error("the database is not changed: \(harm)")
             _ = Unmanaged.passRetained(database)
             return

@@ -16,7 +16,7 @@ extension NodeStoreError {
         }
     }
 
-    /// `db` is the failed connection, if available: it has the system's error.
+    /// Converts an error. `db` is the failed connection, if available, which has the system's error.
     init(_ error: any Error, folder: String, _ db: Database? = nil) {
         self =
             error as? NodeStoreError

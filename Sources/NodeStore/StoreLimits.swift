@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Limits of a store, each with its reason. `MeshProtocol.Limits` bounds how much a peer can make it grow, and the
-/// application's own limits do the same for the application.
+/// Limits of a store, each with its reason. `MeshProtocol.Limits` bounds how much data a peer can cause, and the
+/// application's own limits bound the application's data.
 public enum StoreLimits {
     /// How long a write waits for another program that locks the database, such as one that copies it. A vote that
     /// takes longer looks stuck to its user.
     public static let busyTimeout: Duration = .milliseconds(200)
-    /// Largest log that stays on disk after a checkpoint, in bytes: four times its usual size at a checkpoint of
-    /// SQLite, so that it is not created again each time.
+    /// Largest log that stays on disk after a checkpoint, in bytes: four times the size at which SQLite checkpoints. A
+    /// log within this limit is reused instead of created again.
     public static let journalBytes = 16 << 20
     /// Idle time after a write until the log is checkpointed: soon enough that a vote is rarely only in the log, and
     /// late enough that a burst of votes causes one checkpoint.

@@ -6,29 +6,29 @@ import NodeCore
 
 /// A stored drive.
 public struct StoredDrive: Hashable, Sendable {
-    /// Its number, from 1.
+    /// The number of the drive, from 1.
     public var number: Int64
-    /// Its header, written at its start.
+    /// The header, which is written at the start of the drive.
     public var header: String
-    /// Whether it was ended. If not, it is being recorded, or was interrupted by a power cut.
+    /// Whether the drive was ended. If not, it is being recorded, or a power cut has interrupted it.
     public var isEnded: Bool
-    /// Its number of lines.
+    /// The number of lines.
     public var lines: Int
-    /// Its last line, if it has one.
+    /// The last line, if the drive has lines.
     public var lastLine: String?
-    /// Whether it is shared with a collector.
+    /// The state of the drive's collection.
     public var sharing = DriveSharing.none
 }
 
 /// The state of a drive's collection at a broker.
 public enum DriveSharing: Int, Hashable, Sendable {
-    /// It is not shared, or not any more.
+    /// The drive is not shared, or not any more.
     case none
-    /// It was recorded here and is shared, but not collected yet.
+    /// The drive was recorded here and is shared. No collector has all of it yet.
     case shared
-    /// It was recorded here, and a collector has all of it.
+    /// The drive was recorded here, and a collector has all of it.
     case collected
-    /// It is another node's, and is incomplete.
+    /// Another node has recorded the drive, and a part has not arrived yet.
     case arriving
 }
 
@@ -57,7 +57,7 @@ extension DriveStore {
         return sharing
     }
 
-    /// Returns at most this many lines of a drive, from one on, counted from 0.
+    /// Returns at most `count` lines of a drive, starting at line `first`, counted from 0.
     public func lines(of drive: Int64, from first: Int, atMost count: Int) throws(NodeStoreError) -> [String] {
         try read { db in
             try String.fetchAll(
@@ -90,8 +90,8 @@ extension DriveStore {
                 try db.execute(sql: "DELETE FROM drive WHERE number = ?", arguments: [drive])
                 return db.changesCount > 0
             }
-            // A drive is usually deleted to make room. If the disk is full or a recorder is running, the space is kept
-            // for later.
+            // A drive is usually deleted to make room. If the disk is full or a recorder is running, the file does not
+            // shrink, and later drives use the space.
             try? database.vacuum()
             try? database.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
             return wasThere

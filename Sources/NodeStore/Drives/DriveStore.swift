@@ -8,15 +8,16 @@ import NodeCore
 
 /// Recorded drives: each has a header and lines, whose contents do not matter here.
 ///
-/// They have a database separate from the node's. So votes never wait for a recording's transactions, a recording that
-/// fills the disk or is damaged does not harm the node's data, and a reader can list drives during a recording.
+/// The drives have their own database, separate from the node's. So votes never wait for a recording's transactions. A
+/// recording that is damaged or fills the disk does not harm the node's data. Another process can list drives during a
+/// recording.
 public final class DriveStore: Sendable {
     /// The name of the database in the state folder, without its suffix.
     static let name = "fieldtest"
 
     let database: DatabaseQueue
     let folder: String
-    /// The lock of a recording. Nil for a reader, and after its end.
+    /// The lock of a recording. Nil for a reader, and after `close`.
     private let lock: NIOLockedValueBox<FileLock?>
 
     /// The new path of an unusable database; nil if there was none.
@@ -44,7 +45,7 @@ public final class DriveStore: Sendable {
         }
     }
 
-    /// Opens the drives of a folder for reading. Nil if none was recorded.
+    /// Opens the drives of a folder for reading. Nil if no drive was recorded.
     public static func read(in folder: String) throws(NodeStoreError) -> DriveStore? {
         let files = DatabaseFiles(folder: folder, name: name)
         return try NodeStoreError.wrapping(folder) {
@@ -90,7 +91,8 @@ public final class DriveStore: Sendable {
         try write { db in try db.run("UPDATE drive SET sharing = ? WHERE number = ?", [sharing.rawValue, drive]) }
     }
 
-    /// Appends lines to a drive. They are on disk when this returns. `isEnd`: the last of them ends the drive.
+    /// Appends lines to a drive. They are on disk when this returns. With `isEnd`, the last of these lines ends the
+    /// drive.
     public func append(_ lines: [String], to drive: Int64, isEnd: Bool = false) async throws(NodeStoreError) {
         let result: Result<Void, NodeStoreError> = await withCheckedContinuation { continuation in
             database.asyncWriteWithoutTransaction { [self] db in

@@ -8,27 +8,27 @@ import MeshProtocol
 /// The state of a node's folder. The check creates, repairs and moves nothing, except a temporary file that tests the
 /// disk.
 public struct FolderCondition: Hashable, Sendable {
-    /// The state of a file in it.
+    /// The state of a file in the folder.
     public enum File: Hashable, Sendable {
-        /// It does not exist yet.
+        /// The file does not exist yet.
         case isMissing
-        /// It is valid.
+        /// The file is valid.
         case isSound
-        /// It is damaged, with the reason.
+        /// The file is damaged, with the reason.
         case isDamaged(String)
-        /// A newer roadmesh has written it.
+        /// A newer roadmesh has written the file.
         case isNewer
-        /// It cannot be read, with the reason.
+        /// The file cannot be read, with the reason.
         case isUnreadable(String)
     }
 
-    /// Its path.
+    /// The path of the folder.
     public var path: String
-    /// Whether it exists. If not, the rest describes the folder in which it would be created.
+    /// Whether the folder exists. If not, the other properties describe the folder in which it would be created.
     public var exists = true
-    /// The user ID of its owner.
+    /// The user ID of the folder's owner.
     public var owner: UInt32 = 0
-    /// Why it cannot be written, in the system's words; nil if it can.
+    /// Why the folder cannot be written, as the system's error text; nil if it can.
     public var refusal: String?
     /// The file system is read-only.
     public var isReadOnlyDisk = false
@@ -36,13 +36,13 @@ public struct FolderCondition: Hashable, Sendable {
     public var isFullDisk = false
     /// The path, or the path of its parent, is not a folder.
     public var isNoFolder = false
-    /// A node is using it now.
+    /// A node is using the folder now.
     public var isInUse = false
     /// The node's identity.
     public var identity = File.isMissing
     /// Users other than its owner have rights to the identity. A reader of it can impersonate this node.
     public var isReadableByOthers = false
-    /// The database. Not checked while a node writes it.
+    /// The database. It is not checked while a node uses the folder.
     public var database = File.isMissing
 }
 
@@ -91,8 +91,8 @@ extension FolderCondition {
     private static func text(_ code: Int32) -> String { String(cString: strerror(code)) }
 }
 
-/// Tests a node's operations on its disk. access(2) does not detect a disk that became read-only after an error, or a
-/// full one.
+/// Tests a node's operations on its disk. access(2) detects neither a full disk nor a disk that became read-only after
+/// an error.
 enum FolderProbe {
     /// Writes a file and syncs it. Returns the errno of a failure.
     static func failure(_ folder: String) -> Int32? {
@@ -100,7 +100,7 @@ enum FolderProbe {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return errno }
         defer { close(descriptor) }
-        // It has no name while it is written, so a power cut leaves nothing.
+        // The file has no name while it is written, so a power cut leaves nothing behind.
         unlink(path)
         let block = [UInt8](repeating: 0xA5, count: 4_096)
         let count = write(descriptor, block, block.count)

@@ -6,11 +6,11 @@ import MeshProtocol
 
 /// Why a node's folder cannot be used.
 public enum StateFolderError: Error, Hashable, Sendable {
-    /// It does not exist and cannot be created.
+    /// The folder does not exist and cannot be created.
     case cannotMake(path: String)
-    /// It cannot be read or written. `cause` has the system's words.
+    /// The folder cannot be read or written. `cause` is the system's error text.
     case unusable(path: String, cause: String)
-    /// Another process uses it.
+    /// Another process uses the folder.
     case inUse(path: String)
     /// The identity in this file is invalid.
     case damagedIdentity(file: String)
@@ -20,10 +20,10 @@ public enum StateFolderError: Error, Hashable, Sendable {
 public final class StateFolder: Sendable {
     /// The node's identity.
     public let identity: Identity
-    /// Its path.
+    /// The path of the folder.
     public let path: String
-    /// Other users could read the identity when the folder was opened, and may have a copy, with which they can
-    /// impersonate this node. It is protected since.
+    /// Whether other users could read the identity before the folder was opened. They may have a copy, with which they
+    /// can impersonate this node. Opening the folder has removed their rights.
     public let wasReadableByOthers: Bool
     /// The path of the identity's file.
     public var identityPath: String { Self.identityFile(path) }
@@ -33,7 +33,7 @@ public final class StateFolder: Sendable {
     static func lockFile(_ folder: String) -> String { folder + "/lock" }
     static func identityFile(_ folder: String) -> String { folder + "/identity" }
 
-    /// Opens the folder and creates what is missing in it. The folder belongs to this process until the process ends.
+    /// Opens the folder, and creates missing files in it. The folder belongs to this process until the process ends.
     public init(opening path: String) throws(StateFolderError) {
         try Self.makeFolder(path)
         place = try Self.locked(path) { () throws(FileLock.Failure) in try PlaceLock(path) }
@@ -49,7 +49,7 @@ public final class StateFolder: Sendable {
         return nil
     }
 
-    /// Returns the secret that `keep` has last stored under a name. Nil if there is none, or if other users could read
+    /// Returns the secret that `keep` has last stored under a name. Nil without a secret, or if other users could read
     /// it.
     public func secret(_ name: String) -> [UInt8]? {
         guard case .bytes(let stored, isWide: false) = SecretFile.read(path + "/" + name) else { return nil }
@@ -117,7 +117,7 @@ public final class StateFolder: Sendable {
     /// Stores a secret so that a power cut leaves it complete, or not at all.
     private static func store(_ bytes: [UInt8], in file: String, of path: String) throws(StateFolderError) {
         let draft = file + ".new"
-        // Do not write to a file that a power cut or another program has left there: it may be a pipe, and block.
+        // Remove a file that a power cut or another program has left there: if it is a pipe, writing would block.
         if unlink(draft) != 0, errno != ENOENT { throw unusable(path, errno) }
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw unusable(path, errno) }

@@ -8,7 +8,7 @@ struct SystemProblem: Error, CustomStringConvertible {
     let code: Int32
     let what: String
 
-    /// Takes the message from `errno`, or from an earlier value of it.
+    /// Creates a problem with the system's message for an `errno`.
     init(_ what: String, _ code: Int32 = errno) {
         self.code = code
         self.what = what
@@ -17,7 +17,7 @@ struct SystemProblem: Error, CustomStringConvertible {
     var description: String { "cannot \(what): \(String(cString: strerror(code)))" }
 }
 
-/// The files of a database: its own, and those that SQLite keeps next to it.
+/// The files of a database, including the log and the index that SQLite keeps next to it.
 struct DatabaseFiles: Sendable {
     let folder: String
     /// The name of the database without its suffix.
@@ -27,7 +27,7 @@ struct DatabaseFiles: Sendable {
     private static let suffixes = ["", "-wal", "-shm"]
 
     /// Creates the file if it is missing, and makes it readable by its owner only. SQLite creates the other files with
-    /// the same rights. Returns the reason if its path has something other than a file.
+    /// the same rights. Returns the reason if the path is not a regular file.
     func prepare() throws -> String? {
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         if descriptor < 0, errno != EEXIST { throw SystemProblem("make \(path)") }
@@ -38,7 +38,7 @@ struct DatabaseFiles: Sendable {
                 if errno == ENOENT, file != path { continue }
                 throw SystemProblem("look at \(file)")
             }
-            // SQLite would wait for a pipe.
+            // If the path is a pipe, SQLite would block.
             guard status.st_mode & S_IFMT == S_IFREG else {
                 return file == path ? "is not a file" : "has a log that is not a file"
             }
@@ -60,7 +60,7 @@ struct DatabaseFiles: Sendable {
         }
     }
 
-    /// Renames the files, so that `sqlite3` can open them together.
+    /// Moves the files aside under new names, with which `sqlite3` can still open them together.
     func setAside(_ reason: String, now: Date) throws -> Damage {
         let time = now.ISO8601Format().filter { $0 != "-" && $0 != ":" }
         let stem = folder + "/\(name).damaged-" + time

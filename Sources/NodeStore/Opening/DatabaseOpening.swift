@@ -4,16 +4,16 @@ import FoundationEssentials
 import GRDB
 import Glibc
 
-/// Opens a folder's database, or creates it: readable by its owner only, and valid.
+/// Opens a folder's database, or creates it. The result is valid, and only its owner can read it.
 struct DatabaseOpening {
     let files: DatabaseFiles
     /// Creates the tables, or migrates those of an older program.
     let migrator: DatabaseMigrator
     let now: Date
 
-    /// Returns the database, the result of `read` on its tables, and what was set aside. If `read` throws an error that
-    /// means damage, the database is set aside. Throws `NewerSchema`, and changes nothing, if a newer program made the
-    /// database.
+    /// Returns the database, the result of `read` on its tables, and the damage if a database was set aside. If `read`
+    /// throws an error that means damage, the database is set aside. Throws `NewerSchema`, and changes nothing, if a
+    /// newer program made the database.
     func open<Value>(
         _ read: (Database) throws -> Value
     ) throws -> (database: DatabaseQueue, value: Value, setAside: Damage?) {
@@ -62,18 +62,19 @@ struct DatabaseOpening {
     private static func prepare(_ db: Database) throws {
         let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
         guard mode == "wal" else { throw DatabaseError(message: "the folder does not support a write-ahead log") }
-        // Tables that are lost in a power cut are created again, and FULL would make each migration wait for the disk.
+        // During migrations NORMAL is enough, because tables that a power cut loses are created again. FULL would make
+        // each migration wait for the disk.
         try db.execute(sql: "PRAGMA synchronous = NORMAL")
         try db.execute(sql: "PRAGMA journal_size_limit = \(StoreLimits.journalBytes)")
     }
 
-    /// From now on, a commit is on disk when it returns. With NORMAL, which is usual for a write-ahead log, a power cut
-    /// may lose the last commits.
+    /// From now on, each commit returns only when it is on disk. With NORMAL, the usual mode for a write-ahead log, a
+    /// power cut may lose the last commits.
     private static func waitForDisk(_ db: Database) throws {
         try db.execute(sql: "PRAGMA synchronous = FULL")
     }
 
-    /// Throws if the database is damaged, another program's, or a newer one's.
+    /// Throws if the database is damaged, or belongs to another or a newer program.
     static func check(_ db: Database, _ migrator: DatabaseMigrator) throws {
         let verdict = try String.fetchOne(db, sql: "PRAGMA quick_check(1)")
         guard verdict == "ok" else { throw ForeignValue(description: verdict ?? "it cannot be checked") }
@@ -86,8 +87,8 @@ struct DatabaseOpening {
 
     /// Sets the database aside if `body` throws an error that means damage.
     ///
-    /// The database is moved while it is open. SQLite checkpoints a log when it closes the file, but not for a file
-    /// that was moved, so the damaged database stays as it was found.
+    /// The database is moved while it is open. When SQLite closes a database, it checkpoints the log, but not if the
+    /// file was moved. So the damaged database stays unchanged.
     private func settingAsideDamage<Value>(_ body: () throws -> Value) throws -> Value {
         do {
             return try body()
@@ -102,13 +103,13 @@ struct NewerSchema: Error {}
 
 /// A database was set aside.
 struct Damage: Error {
-    /// Its new path.
+    /// The path to which the database was moved.
     var path: String
     /// The reason.
     var reason: String
 
-    /// Whether an error means that the file is not a database, or is another program's. A full or read-only disk causes
-    /// none of these errors.
+    /// Whether an error means that the file is not a database, or belongs to another program. A full or read-only disk
+    /// causes none of these errors.
     static func isMeant(by error: any Error) -> Bool {
         if error is ForeignValue { return true }
         guard let error = error as? DatabaseError else { return false }

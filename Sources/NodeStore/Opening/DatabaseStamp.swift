@@ -39,11 +39,11 @@ struct DatabaseStamp: Sendable {
         index = File(path + "-shm")
     }
 
-    /// The change by another program since; nil without one.
+    /// A description of another program's change since the last recorded state; nil without a change.
     var harm: String? { difference(to: DatabaseStamp(path), ignoresContent: false) }
 
-    /// Records a write of this process: the files' current state becomes the expected one. Here only a replacement of
-    /// the files can be detected. If they were replaced, nothing is recorded.
+    /// Records a write of this process: the current state of the files becomes the expected state. If the files were
+    /// replaced, it records nothing and returns the change. It cannot detect other changes.
     mutating func noteWrite() -> String? {
         let now = DatabaseStamp(path)
         if let harm = difference(to: now, ignoresContent: true) { return harm }
@@ -57,7 +57,7 @@ struct DatabaseStamp: Sendable {
             guard let before else { continue }
             guard let after else { return "\(path)\(name) was removed" }
             guard before.isSameFile(as: after) else { return "\(path)\(name) is another file now" }
-            // The index is memory that SQLite shares with readers, and is rebuilt from the log.
+            // The `-shm` file is memory that SQLite shares with readers, and SQLite rebuilds it from the log.
             guard !ignoresContent, name != "-shm", before != after else { continue }
             return "\(path)\(name) was changed by another program"
         }

@@ -2,12 +2,12 @@
 
 import Glibc
 
-/// A lock on a file for one process. It ends with the process, however that ends (flock(2)).
+/// A lock on a file for one process (flock(2)). The kernel releases it when the process ends or dies.
 final class FileLock: Sendable {
     enum Failure: Error {
-        /// Another process has it.
+        /// Another process has the lock.
         case isHeld
-        /// Its path has something other than a file; the last component of the path.
+        /// The path is not a regular file. Carries the last component of the path.
         case noFile(String)
         /// The errno of a failure.
         case system(Int32)
@@ -17,8 +17,8 @@ final class FileLock: Sendable {
 
     /// Takes the lock, and creates the file if it is missing.
     init(_ path: String) throws(Failure) {
-        // The descriptor is stored only with the lock: if a complete object's initialiser fails, its deinit would close
-        // the descriptor again.
+        // The property is set only after the lock succeeded. Otherwise a failing initialiser would run deinit, which
+        // closes the descriptor a second time.
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else { throw .system(errno) }
         var status = stat()

@@ -5,9 +5,9 @@ import FoundationEssentials
 import Glibc
 import MeshProtocol
 
-/// A lock on a path that survives the removal of the folder: a folder that is created again under the same path has
-/// another lock file. The lock is a name in the kernel's list of sockets (unix(7), "abstract"), and ends with the
-/// process, however that ends.
+/// A lock on a path. Unlike a lock file, it survives the removal of the folder: a folder that is created again under
+/// the same path would have a new lock file. The lock is an abstract socket name (unix(7)). The kernel releases it when
+/// the process ends or dies.
 final class PlaceLock: Sendable {
     private let descriptor: Int32
 
@@ -31,8 +31,8 @@ final class PlaceLock: Sendable {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// The lock's name is derived from the path, not the folder: the path without symbolic links, as this process sees
-    /// it (`mount_namespaces(7)`).
+    /// The lock's name is derived from the path, not from the folder. Symbolic links are resolved, and the path is as
+    /// this process sees it (`mount_namespaces(7)`).
     private static func name(_ path: String) -> [UInt8] {
         var whole = path
         if let found = realpath(path, nil) {

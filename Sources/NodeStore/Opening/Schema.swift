@@ -50,15 +50,14 @@ enum Schema {
         ) STRICT;
         """
 
-    /// The `LinkRole` of this node. Rows of an earlier version lack it: a node that was only a host has never dialled.
+    /// The `LinkRole` of this node. Rows of an earlier version lack it. A node that was only a host has never dialled.
     private static let roles = """
         ALTER TABLE peer ADD COLUMN role INTEGER NOT NULL DEFAULT 0 CHECK (role IN (0, 1));
         UPDATE peer SET role = 1
             WHERE EXISTS (SELECT 1 FROM hostState) AND NOT EXISTS (SELECT 1 FROM guestState);
         """
 
-    /// Each row is a `ConversationKey`'s. Rows of an earlier version belong to the service that it used, unless another
-    /// is named.
+    /// Each row has the service of its `ConversationKey`. Rows of an earlier version get the service `democracy-dj`.
     private static let conversations = """
         CREATE TABLE conversation (
             id INTEGER PRIMARY KEY,
@@ -124,8 +123,8 @@ enum Schema {
         CREATE TABLE browserDriver (place INTEGER PRIMARY KEY, peer TEXT NOT NULL UNIQUE, name TEXT NOT NULL) STRICT;
         """
 
-    /// The hosts that a guest has joined, the longest ago first. Wishes that an earlier version has stored were meant for
-    /// the host that was joined last.
+    /// The hosts that a guest has joined, the most recent last. Wishes that an earlier version has stored belong to the
+    /// host that was joined last.
     private static let knownHosts = """
         CREATE TABLE knownHost (place INTEGER PRIMARY KEY, peer TEXT NOT NULL UNIQUE, name TEXT NOT NULL) STRICT;
         ALTER TABLE wish ADD COLUMN meantFor TEXT;

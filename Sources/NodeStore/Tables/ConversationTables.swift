@@ -6,8 +6,8 @@ import Logging
 import MeshProtocol
 import NodeCore
 
-/// The tables of conversations and outboxes. Sent and received messages have separate columns, so a write for one does
-/// not overwrite the other.
+/// The tables of conversations and outboxes. Sent and received messages have separate columns, so that writing one kind
+/// does not overwrite the other.
 enum ConversationTables {
     // MARK: Writing
 
@@ -55,7 +55,7 @@ enum ConversationTables {
     ) throws -> (id: Int64, lastNumber: UInt64) {
         let durable = remembered.conversation
         var row = try row(of: key, db)
-        // Most messages belong to an existing conversation.
+        // Usually the conversation's row exists already, and this is skipped.
         if row?.epoch != durable.epoch || row?.publicKey != Data(remembered.publicKey) {
             try make(key, remembered, db)
             row = try self.row(of: key, db)
@@ -95,7 +95,7 @@ enum ConversationTables {
 
     private static func write(_ outgoing: StoreBatch.Outgoing, _ db: Database) throws {
         let row = try keep(outgoing.conversation, outgoing.remembered, db)
-        // The message is stored already, or was acknowledged before it was written.
+        // Skips a message that is stored already, or that was acknowledged before it was written.
         guard outgoing.number > row.lastNumber else { return }
         guard outgoing.number == row.lastNumber + 1 else {
             throw ForeignValue(description: "message \(outgoing.number) follows \(row.lastNumber) in an outbox")
@@ -106,7 +106,7 @@ enum ConversationTables {
         try raiseLastNumber(row.id, to: outgoing.number, db)
     }
 
-    /// The peer has all messages up to a number, and these numbers are not used again.
+    /// Removes the messages up to a number, because the peer has them. These numbers are not used again.
     private static func trim(_ id: Int64, upTo number: UInt64, _ db: Database) throws {
         guard number > 0 else { return }
         try db.run("DELETE FROM outbox WHERE conversation = ? AND number <= ?", [id, Int64(clamping: number)])
@@ -154,7 +154,7 @@ enum ConversationTables {
         return remembered
     }
 
-    /// Whether the numbers of an outbox are the last ones, without a gap.
+    /// Whether the numbers of an outbox have no gap and end at `last`.
     private static func isWhole(_ numbers: [UInt64], upTo last: UInt64) -> Bool {
         numbers.reversed().enumerated().allSatisfy { last >= UInt64($0) && $1 == last - UInt64($0) }
     }

@@ -27,7 +27,7 @@ extension Database {
 }
 
 extension Row {
-    /// Returns a column's value. A subscript would abort the program if the disk has a value of another type.
+    /// Returns a column's value. GRDB's subscript would abort the program if the stored value has another type.
     func value<Value: DatabaseValueConvertible>(_ index: Int, as type: Value.Type = Value.self) throws -> Value {
         guard let value = try optional(index, as: type) else {
             throw ForeignValue(description: "column \(index) is null")

@@ -25,7 +25,7 @@ enum InvitationTable {
     }
 }
 
-/// How often hosts could check a guess of a guest's PINs. A write replaces all rows.
+/// For each PIN of a guest, how often hosts could check guesses of it. A write replaces all rows.
 enum UnansweredTable {
     static func read(_ db: Database) throws -> [UnansweredProof] {
         try Row.fetchAll(db, sql: "SELECT secret, count FROM unansweredProof ORDER BY place").map { row in

@@ -20,7 +20,7 @@ struct PlacedList<Element: Hashable & Sendable>: Sendable {
 
     init() {}
 
-    /// Makes a list from its rows, in the order of their places.
+    /// Creates a list from its rows, which are in the order of their places.
     init(rows: [Row]) {
         self.rows = rows
     }
@@ -53,14 +53,14 @@ struct PlacedList<Element: Hashable & Sendable>: Sendable {
         return changes
     }
 
-    /// Two neighbours have no room between them, so all places are assigned again.
+    /// Assigns all places again, because two neighbours have no room between them.
     private mutating func begin(again new: [Element]) -> Changes {
         let old = rows
         rows = new.enumerated().map { Row(place: Int64($0) * StoreLimits.placeStep, element: $1) }
         return Changes(removed: old, inserted: rows)
     }
 
-    /// Assigns places to elements without one, evenly between their neighbours. Nil without room.
+    /// Assigns places to the elements that have none, evenly between their neighbours. Nil if there is no room.
     private static func fill(_ places: [Int64?]) -> [Int64]? {
         var filled: [Int64] = []
         var index = 0
@@ -80,7 +80,7 @@ struct PlacedList<Element: Hashable & Sendable>: Sendable {
         return filled
     }
 
-    /// Returns this many places between two, either of which may be missing.
+    /// Returns `count` places between two places. Either of the two may be missing.
     private static func run(of count: Int64, after last: Int64?, before next: Int64?) -> [Int64]? {
         let (span, isTooFar) = count.multipliedReportingOverflow(by: StoreLimits.placeStep)
         guard !isTooFar else { return nil }

@@ -9,7 +9,7 @@ struct WrittenHost: Sendable {
     /// Nil if nothing is written yet.
     private(set) var record: HostRecord?
     private var queue = PlacedList<String>()
-    /// By song.
+    /// The voters of each song.
     private var voters: [String: PlacedList<Peer.ID>] = [:]
     private var played = PlacedList<String>()
     private var askers = PlacedList<Peer.ID>()
