@@ -27,7 +27,7 @@ public struct BrokerAddress: Hashable, Sendable {
     /// The prefix of all topics.
     public var prefix: String
 
-    /// Why a text is not the address of a broker.
+    /// The reason why a text is not the address of a broker.
     public struct Fault: Error, Hashable, Sendable {
         /// The end of a sentence for people.
         public let text: String
@@ -91,7 +91,7 @@ public struct BrokerAddress: Hashable, Sendable {
     private static func prefix(_ path: String) throws(Fault) -> String {
         let levels = path.split(separator: "/", omittingEmptySubsequences: false)
         let isUsable = levels.allSatisfy { level in
-            // A wildcard, or a level reserved for brokers, would address other topics than it seems to.
+            // A topic with a wildcard, or with a level that is reserved for brokers, would match other topics.
             !level.isEmpty
                 && level.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"#+$".utf8.contains($0) }
         }

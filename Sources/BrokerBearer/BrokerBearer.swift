@@ -7,14 +7,14 @@ import NIOConcurrencyHelpers
 
 /// An MQTT broker as a radio: all nodes that use the same broker are in range (`docs/protocol.md`, "Broker").
 ///
-/// The node also works without the broker. The radio reports the broker's condition as `BearerEvent.broker`, and retries
-/// the connection as long as it is open.
+/// The node also works without the broker. The radio reports the broker's condition as `BearerEvent.broker`. Until
+/// `close`, it retries a failed connection.
 public actor BrokerBearer: Bearer {
     /// Always `broker`.
     public nonisolated let name = "broker"
     /// All events, for one listener.
     public nonisolated let events: AsyncStream<BearerEvent>
-    /// Channels are independent of one another.
+    /// Always true, because channels are independent of one another.
     public nonisolated let dialsWhileDialled: Bool? = true
     /// The flags in every advertisement of this radio.
     public nonisolated let advertisedFlags: AdvertisedFlags

@@ -11,14 +11,15 @@ final class BrokerChannel: BearerChannel {
 
     private struct State {
         var arrived: [[UInt8]] = []
-        /// Why the channel has ended; without an error if the other side has closed it.
+        /// Set when the channel has ended. The inner value is nil if the peer has closed the channel, otherwise it is
+        /// the error.
         var end: BearerError??
         /// Bytes that have not been sent yet.
         var underWay = 0
     }
 
     private let connection: MQTTConnection
-    /// The topic that the other side reads.
+    /// The topic that the peer reads.
     private let topic: String
     private let state = NIOLockedValueBox(State())
     private let arrival = Doorbell()
@@ -77,8 +78,7 @@ final class BrokerChannel: BearerChannel {
         }
     }
 
-    /// Stores a value that has arrived. Returns whether there was room for it: `ChunkWindow` limits what the other side
-    /// sends.
+    /// Stores a value that has arrived. Returns whether it fits. `ChunkWindow` limits how much the peer may send.
     func take(_ value: [UInt8]) -> Bool {
         let fits = state.withLockedValue { state in
             guard state.end == nil, state.arrived.count < BrokerLimits.valuesWaiting else { return false }
@@ -89,7 +89,7 @@ final class BrokerChannel: BearerChannel {
         return fits
     }
 
-    /// Ends the channel; without an error if the other side has closed it. Values that have arrived are still read.
+    /// Ends the channel. `error` is nil if the peer has closed it. Values that have arrived can still be read.
     func finish(with error: BearerError?) {
         state.withLockedValue { state in
             // A channel that this side has closed delivers no more values.

@@ -5,7 +5,8 @@ import MeshProtocol
 
 /// A connection to a broker for data other than links, such as recordings. It reconnects until it is closed.
 ///
-/// Sessions are clean, and no state is carried over to the next connection. The user starts again at `connected`.
+/// The MQTT sessions are clean: no state is carried over to the next connection. The user must subscribe again after
+/// each `connected`.
 public actor BrokerClient {
     /// The events of a client.
     public enum Event: Sendable {
@@ -40,7 +41,7 @@ public actor BrokerClient {
     ) {
         options = MQTTConnection.Options(
             broker: broker, files: files, client: name, lastWill: lastWill, messageBytes: messageBytes)
-        // The connection already bounds its events, which this stream forwards.
+        // This stream forwards the events of the connection, which bounds them already.
         (events, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(BrokerLimits.events))
     }
 
@@ -92,7 +93,7 @@ public actor BrokerClient {
         case .arrived(let topic, let payload): tell(.arrived(topic: topic, payload), connection)
         case .ended(let fault):
             _ = account.ended(fault, now: now)
-            // If the stream is full, its reader starts again at the next `connected`.
+            // If the stream is full and drops this event, the reader still starts again at the next `connected`.
             if !isClosed { sink.yield(.ended(fault)) }
         }
     }

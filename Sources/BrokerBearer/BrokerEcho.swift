@@ -6,15 +6,17 @@ import MeshProtocol
 /// broker may grant a subscription that its access list blocks (Mosquitto 2 does), and drop messages that a node may
 /// not publish.
 struct BrokerEcho: Sendable {
-    /// How long a message to this node may take.
+    /// How long a message from this node to itself may take.
     private var patience = BrokerLimits.echo
-    /// The time since which the node waits for a message to itself. Nil if one has arrived, or without a connection.
+    /// The time since which the node waits for a message to itself. Nil if a message has arrived, or without a
+    /// connection.
     private var awaitsInbox: MeshInstant?
-    /// The broker has granted the subscription to the node's own advertisement.
+    /// Whether the broker has granted the subscription to the node's own advertisement.
     private var isWatched = false
-    /// The time since which the own advertisement is awaited; nil if it has arrived or is not subscribed to.
+    /// The time since which the node waits for its own advertisement. Nil if it has arrived, or without a subscription
+    /// to it.
     private var awaitsOwn: MeshInstant?
-    /// The own advertisement has not come back in time.
+    /// Whether the node's own advertisement has not come back in time.
     private var lacksOwn = false
     private var hasHeard = false
 
@@ -33,7 +35,7 @@ struct BrokerEcho: Sendable {
     /// The node has withdrawn its advertisement.
     mutating func withdrawn() { (awaitsOwn, lacksOwn) = (nil, false) }
 
-    /// A message has arrived. Returns whether this was the last missing message.
+    /// A message has arrived. Returns whether no further message is missing now.
     mutating func heard(_ subject: BrokerTopics.Subject?, own: BrokerID) -> Bool {
         switch subject {
         case .call(own), .value(own, _):
@@ -46,10 +48,10 @@ struct BrokerEcho: Sendable {
         }
     }
 
-    /// Whether no message for this node has arrived in time.
+    /// Whether no message to this node has arrived in time.
     func lacksInbox(now: MeshInstant) -> Bool { awaitsInbox.map { now - $0 >= patience } == true }
 
-    /// Whether the own advertisement has not come back in time. Returns true only once.
+    /// Whether the node's own advertisement is overdue. Returns true only once.
     mutating func lacksAdvertisement(now: MeshInstant) -> Bool {
         guard !lacksOwn, let awaitsOwn, now - awaitsOwn >= patience else { return false }
         lacksOwn = true

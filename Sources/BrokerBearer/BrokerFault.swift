@@ -19,9 +19,9 @@ public struct BrokerFault: Error, Hashable, Sendable {
         case silent
     }
 
-    /// The kind, which decides what a person must do.
+    /// The kind of fault, which determines what a person must do.
     public var kind: Kind
-    /// The end of a sentence, in the system's words.
+    /// The cause, as the end of a sentence. It contains the system's error text.
     public var cause: String
 
     /// Whether the next attempt may succeed.
@@ -45,14 +45,14 @@ public struct BrokerFault: Error, Hashable, Sendable {
         }
     }
 
-    /// libmosquitto writes full sentences. This returns the end of a sentence.
+    /// Converts a sentence of libmosquitto to the end of a sentence.
     private static func text(_ sentence: UnsafePointer<CChar>?) -> String {
         var text = sentence.map { String(cString: $0) } ?? ""
         while text.hasSuffix(".") { text.removeLast() }
         return text.prefix(1).lowercased() + text.dropFirst()
     }
 
-    /// Uses an earlier complaint as the cause where it explains more.
+    /// Replaces the cause by libmosquitto's earlier error message, if that explains more.
     func explained(by complaint: String?) -> BrokerFault {
         guard let complaint, kind == .unreachable || kind == .untrusted else { return self }
         return BrokerFault(kind, complaint.replacing("\n", with: " "))

@@ -6,23 +6,23 @@ import MeshProtocol
 /// Decides the messages of a node to a broker, and handles the messages that arrive: nodes in range, calls and open
 /// channels (`docs/protocol.md`, "Broker").
 ///
-/// Any client of the broker, and the broker itself, can send anything here. The reader of a channel must validate its
+/// Any client of the broker, and the broker itself, can send any bytes. The reader of a channel must validate its
 /// content.
 struct BrokerMachine: Sendable {
     /// The events of the machine.
     enum Event: Sendable {
         /// The broker has accepted this node. `run` identifies the connection.
         case connected(run: [UInt8])
-        /// The broker now delivers the messages that match this filter.
+        /// The broker has granted the subscription to this filter.
         case granted(String)
         /// The connection has ended.
         case ended
         case arrived(topic: String, [UInt8])
-        /// Advertise this from now on; nil: nothing.
+        /// Advertise this from now on. Nil withdraws the advertisement.
         case advertise(Advertisement?)
-        /// Report nodes of this service from now on; nil: none.
+        /// Report nodes of this service from now on. Nil stops reporting.
         case scan(ServiceUUID?)
-        /// Open a channel to a node. The result is `opened`, or the machine tries until `giveUp`.
+        /// Open a channel to a node. The machine calls the node until `opened` or `giveUp`.
         case dial(Int, BrokerID)
         case giveUp(Int)
         /// This side has closed a channel.
@@ -48,17 +48,18 @@ struct BrokerMachine: Sendable {
         case deliver([UInt8], in: BrokerID)
         /// The other side has closed the channel.
         case end(BrokerID)
-        /// The connection delivers nothing any more. If it never did, `silent` is the filter that delivers nothing.
+        /// Reconnect, because the connection delivers no messages any more. If it never delivered any, `silent` is the
+        /// filter without messages.
         case reconnect(silent: String?)
     }
 
     private struct Place: Sendable {
         var presence: BrokerPresence
-        /// When the node was reported last; nil if it was not reported.
+        /// When the node was last reported; nil if it was not reported.
         var told: MeshInstant?
         /// Grows with each advertisement. A full table drops the entry with the lowest number.
         var order: Int
-        /// It was present during an earlier connection, and the present connection has not reported it yet.
+        /// The node was present during an earlier connection, and the present connection has not reported it yet.
         var isRecalled = false
     }
 
@@ -67,8 +68,8 @@ struct BrokerMachine: Sendable {
         /// The dial that awaits an answer.
         var dial: Int?
         var isDialled = false
-        /// The called node's run at the time of the call. Its advertisement may be missing for a while before it has
-        /// another.
+        /// The called node's run at the time of the call. If the node reconnects, its advertisement may be missing for
+        /// some time before its new run is known.
         var run: [UInt8] = []
         /// The time since which a caller has sent nothing after its call; nil once it has sent something.
         var answered: MeshInstant?
@@ -89,7 +90,7 @@ struct BrokerMachine: Sendable {
     private(set) var isReady = false
     /// Checks whether the node's messages to itself come back.
     private var echo = BrokerEcho()
-    /// When a message arrived last, and when this node has sent a message to itself since.
+    /// The time of the last received message, and the time of this node's message to itself since then.
     private var heard = MeshInstant.zero
     private var probed: MeshInstant?
     private var isConnected = false
@@ -100,8 +101,8 @@ struct BrokerMachine: Sendable {
     /// When to publish the advertisement as a retained message; nil if it is retained.
     private var keptFrom: MeshInstant?
     private let isCluster: Bool
-    /// The nodes that were present when a connection to a cluster ended, until the next connection has had time to
-    /// report them.
+    /// The nodes that were present when a connection to a cluster ended. They are kept until the next connection has
+    /// had time to report them.
     private var remembered: [BrokerID: BrokerPresence] = [:]
     /// The time since which messages to this node arrive.
     private var readyAt = MeshInstant.zero
@@ -162,15 +163,15 @@ struct BrokerMachine: Sendable {
         guard filter == topics.inbox(own), isConnected, !isReady else { return [] }
         (isReady, readyAt, heard, probed) = (true, now, now, nil)
         echo = BrokerEcho(from: now, patience: BrokerLimits.echo + (isCluster ? BrokerLimits.election : .zero))
-        // A cluster that has lost a server retains nothing until it has a leader, and delays everything sent after a
-        // retained message. Nodes that are linked to this one must learn of its new run at once, so this message is not
-        // retained.
+        // A cluster that has lost a server retains nothing until it has a leader, and delays all messages that follow a
+        // retained one. This message is not retained, so that linked nodes learn of this node's new run immediately.
         if isCluster, published != nil { keptFrom = now + BrokerLimits.election }
         let watched = filters.sorted().map { Action.subscribe($0) }
         return watched + publish(now) + callAll(random, now) + [probe(random)]
     }
 
-    /// Publishes a value in an unknown channel. The value comes back if messages to this node arrive.
+    /// Publishes a test message to this node: a value in an unknown channel. It comes back if messages to this node
+    /// arrive.
     private func probe(_ random: UInt64) -> Action {
         .publish(topics.value(own, BrokerID(channel: random)), BrokerValue.answer, isRetained: false)
     }
@@ -206,7 +207,8 @@ struct BrokerMachine: Sendable {
         if let old, old.service != new?.service, isReady {
             actions.append(.publish(topics.presence(old.service, own), [], isRetained: true))
         }
-        // The broker itself reports that the advertisement was removed although this node has not withdrawn it.
+        // Through this subscription the broker reports if the advertisement is removed although this node has not
+        // withdrawn it.
         if let new { actions += watch(topics.presence(new.service, own)) }
         return old == new ? actions : actions + publish(now)
     }
@@ -257,8 +259,8 @@ struct BrokerMachine: Sendable {
         return actions
     }
 
-    /// Handles this node's own advertisement as other nodes see it. Republishes it if it differs from what this node
-    /// advertises.
+    /// Handles this node's own advertisement, as the broker delivers it. Republishes the advertisement if another one
+    /// was delivered.
     private mutating func restore(_ service: ServiceUUID, _ payload: [UInt8], _ now: MeshInstant) -> [Action] {
         guard isReady, let advertisement, advertisement.service == service,
             payload != BrokerPresence(run: run, advertisement).payload, restores.allows(now: now)
@@ -272,7 +274,7 @@ struct BrokerMachine: Sendable {
         return place.told == nil ? [] : [.lost(address)]
     }
 
-    /// Handles a called node that has a new connection: the channels of the former connection have ended.
+    /// Handles a new connection of a called node: the channels of its former connection have ended.
     private mutating func restarted(_ address: BrokerID, run: [UInt8]) -> [Action] {
         let gone = channels.filter { $0.value.isDialled && $0.value.other == address && $0.value.run != run }
         for (id, channel) in gone {
@@ -399,7 +401,7 @@ struct BrokerMachine: Sendable {
         guard let channel = channels[id], value.count <= BrokerLimits.valueBytes else { return [] }
         if channel.isOpen { return [.deliver(value, in: id)] }
         guard !BrokerValue.isEnd(value) else {
-            // The other side has no room. It is called again when an answer would be late.
+            // The called node has no room. This node calls it again after `BrokerLimits.answer`.
             channels[id] = nil
             if let number = channel.dial { dials[number]?.channel = nil }
             return []
@@ -410,7 +412,7 @@ struct BrokerMachine: Sendable {
         }
         channels[id]?.dial = nil
         channels[id]?.answered = nil
-        // A caller that sends a value reads the topic of its address, so its address is now proven.
+        // A caller that sends a value has read the answer on the topic of its address, so its address is now proven.
         guard let number = channel.dial else { return [.accept(id, from: channel.other), .deliver(value, in: id)] }
         dials[number] = nil
         let heard = topics.value(channel.other, id)

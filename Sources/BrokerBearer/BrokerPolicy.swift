@@ -26,8 +26,8 @@ struct BrokerPolicy: Sendable {
 
     init(now: MeshInstant) { (began, awaySince, hourBegan, billTold) = (now, now, now, now) }
 
-    /// Starts an attempt: chooses the server and its time limit. The servers are tried in turn, starting at `chance`,
-    /// so that not all nodes use the first one.
+    /// Starts an attempt: chooses the server and the time limit. The servers are tried in turn. The first one is random
+    /// (`chance`), so that the nodes spread over all servers.
     mutating func begin(
         _ options: MQTTConnection.Options, chance: Int, now: MeshInstant
     ) -> MQTTConnection.Options {
@@ -41,7 +41,7 @@ struct BrokerPolicy: Sendable {
         return options
     }
 
-    /// The node can call and be called.
+    /// The connection works: the node can call other nodes and be called.
     mutating func connected(now: MeshInstant) -> [BrokerCondition] {
         (connectedSince, fault, took) = (now, nil, now - began)
         return tell(.connected)
@@ -63,8 +63,8 @@ struct BrokerPolicy: Sendable {
     }
 
     /// Returns the pause before the next attempt. It is entirely random, so that many nodes do not connect at once.
-    /// `jitter` is from 0 to 1. The pause grows after all servers were tried. It is shorter for more servers, since
-    /// each of them gets fewer nodes.
+    /// `jitter` is from 0 to 1. The pause grows each time that all servers were tried. With more servers it is shorter,
+    /// because each server gets fewer nodes.
     func pause(jitter: Double) -> Duration {
         let rounds = max(tries - 1, 0) / servers
         let longest = BrokerLimits.firstPause * (1 << min(rounds, 8)) / servers
@@ -100,7 +100,7 @@ struct BrokerPolicy: Sendable {
     /// The traffic of all connections, including the present one.
     func all(with traffic: BrokerTraffic) -> BrokerTraffic { former + traffic }
 
-    /// Handles the passing of time. `traffic` is that of the present connection.
+    /// Handles the passage of time. `traffic` is the traffic of the present connection.
     mutating func tick(_ traffic: BrokerTraffic, now: MeshInstant) -> [BrokerCondition] {
         let isHour = now - hourBegan >= BrokerLimits.bill
         let isDue = isHour || now - billTold >= BrokerLimits.billTold

@@ -39,7 +39,7 @@ struct BrokerTopics: Hashable, Sendable {
         case presence(ServiceUUID, BrokerID)
         /// A call to this node.
         case call(BrokerID)
-        /// A value in this channel to this node.
+        /// A value to this node in this channel.
         case value(BrokerID, channel: BrokerID)
     }
 
@@ -76,7 +76,7 @@ struct BrokerPresence: Hashable, Sendable {
     var advertisement: Advertisement
 
     static let runBytes = 4
-    /// The value of the PSM field.
+    /// The placeholder in the PSM field, because a broker has no PSM.
     static let psm: UInt8 = 0x80
 
     init(run: [UInt8], _ advertisement: Advertisement) { (self.run, self.advertisement) = (run, advertisement) }
@@ -86,8 +86,8 @@ struct BrokerPresence: Hashable, Sendable {
         return run + [UInt8(fields.count)] + fields + Array(advertisement.localName.utf8)
     }
 
-    /// Parses the presence of a node at this address. Nil for an invalid payload, and for the presence of a node with
-    /// another address.
+    /// Parses the presence of a node at this address. Nil for an invalid payload, and if the payload contains another
+    /// address.
     init?(_ payload: [UInt8], service: ServiceUUID, address: BrokerID) {
         guard payload.count <= BrokerLimits.advertisementBytes, payload.count > Self.runBytes else { return nil }
         let length = Int(payload[Self.runBytes])

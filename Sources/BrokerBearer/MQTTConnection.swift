@@ -38,8 +38,7 @@ final class MQTTConnection: Sendable {
 
     /// The quality of service for publishing and subscribing (MQTT 3.1.1, 4.3).
     enum Quality: Int32, Sendable {
-        /// For users that detect missing messages themselves. A cluster forwards such messages without asking its
-        /// leader.
+        /// For messages whose loss the receiver detects. A cluster forwards them without its leader.
         case unacknowledged = 0
         case acknowledged = 1
     }
@@ -53,11 +52,13 @@ final class MQTTConnection: Sendable {
         var hasSaidGoodbye = false
         /// Calls of `subscribe` and `publish` that have not returned from libmosquitto.
         var calls = 0
-        /// Answers that arrived before their call returned: whether the broker grants the subscription.
+        /// Answers that arrived before their call returned, by message number. The value says whether the broker grants
+        /// the subscription.
         var early: [Int32: Bool] = [:]
-        /// Subscriptions that the broker has not acknowledged, and published messages that it has not acknowledged.
-        /// Without acknowledgements: messages that have not been sent.
+        /// Subscriptions that the broker has not acknowledged, by message number.
         var asked: [Int32: String] = [:]
+        /// Published messages that the broker has not acknowledged. A message without an acknowledgement stays until it
+        /// is sent.
         var underWay: [Int32: @Sendable () -> Void] = [:]
         /// libmosquitto's last error message.
         var complaint: String?
@@ -70,7 +71,7 @@ final class MQTTConnection: Sendable {
         /// Whether everything has been sent and the goodbye is due.
         var mayLeave: Bool { isClosing && isConnected && calls == 0 && underWay.isEmpty && !hasSaidGoodbye }
 
-        /// Ends a call. Returns the answer if it has already arrived.
+        /// A call has returned from libmosquitto. Returns the answer if it has already arrived.
         mutating func returned(_ number: Int32) -> Bool? {
             calls -= 1
             defer { if calls == 0 { early = [:] } }
@@ -81,8 +82,8 @@ final class MQTTConnection: Sendable {
     /// libmosquitto calls back while it holds its own locks, and the callbacks lock `state`. So libmosquitto must never
     /// be called while `state` is locked.
     private let state = NIOLockedValueBox(State())
-    /// Nil before the start and after the end. Other threads than the connection's own lock it during a call, so that
-    /// the handle is not destroyed during the call. Callbacks never lock it.
+    /// Nil before the start and after the end. Threads other than the connection's own lock `handle` during a call, so
+    /// that libmosquitto's object is not destroyed during the call. Callbacks never lock it.
     private let handle = NIOLockedValueBox(Handle())
 
     private struct Handle: Sendable {
@@ -126,8 +127,8 @@ final class MQTTConnection: Sendable {
     }
 
     /// Publishes a message. Returns false if the message will not be sent. `taken` is called when the broker has
-    /// acknowledged the message, or when the message has been sent if it needs no acknowledgement, or when the connection
-    /// has ended.
+    /// acknowledged the message. If the message needs no acknowledgement, `taken` is called when it has been sent. The
+    /// end of the connection also calls `taken`.
     @discardableResult
     func publish(
         _ topic: String, _ payload: [UInt8], isRetained: Bool = false, taken: @escaping @Sendable () -> Void = {}
@@ -138,7 +139,7 @@ final class MQTTConnection: Sendable {
         }
         guard let number else { return false }
         let isTaken = state.withLockedValue { state in
-            // Nothing else calls `taken` after the end of the connection.
+            // After the end of the connection, only this code calls `taken`.
             let isTaken = state.returned(number) != nil || !state.isConnected
             if !isTaken { state.underWay[number] = taken }
             return isTaken
@@ -148,7 +149,8 @@ final class MQTTConnection: Sendable {
         return true
     }
 
-    /// Calls libmosquitto while it is connected. Returns the number of the message, or nil if libmosquitto refused the call.
+    /// Calls libmosquitto, if it is connected. Returns the number of the message, or nil if libmosquitto refused the
+    /// call.
     private func call(_ body: (OpaquePointer, UnsafeMutablePointer<Int32>) -> Int32) -> Int32? {
         handle.withLockedValue { handle in
             guard let pointer = handle.pointer else { return nil }
@@ -174,8 +176,8 @@ final class MQTTConnection: Sendable {
         leave()
     }
 
-    /// Says goodbye when the broker has everything. After the goodbye libmosquitto treats the next packet that arrives
-    /// as an error and drops unsent messages. Callbacks must not call this.
+    /// Says goodbye when all messages have been sent. Not earlier: after the goodbye libmosquitto treats the next
+    /// packet that arrives as an error and drops unsent messages. Callbacks must not call this.
     private func leave() {
         handle.withLockedValue { handle in
             guard let pointer = handle.pointer else { return }
@@ -184,7 +186,7 @@ final class MQTTConnection: Sendable {
                 return state.mayLeave
             }
             guard leaves else { return }
-            // This wakes the thread.
+            // `mosquitto_disconnect` also wakes the thread.
             mosquitto_disconnect(pointer)
         }
     }
@@ -304,7 +306,7 @@ final class MQTTConnection: Sendable {
 
     private func granted(_ filter: String, _ isGranted: Bool) {
         guard !isGranted else { return tell(.granted(filter)) }
-        // A server that is about to change its leader answers the same. Another connection may get the grant.
+        // A server whose cluster is changing its leader gives the same answer. Another connection may get the grant.
         state.withLockedValue {
             $0.fault = BrokerFault(.refused, "it does not allow this device to read \(filter)", isPassing: true)
         }
