@@ -9,7 +9,7 @@ import NIOConcurrencyHelpers
 /// A connection to the system bus for avahi-daemon, on its own thread: the connection belongs to one thread, which may
 /// block.
 final class AvahiBus: Sendable {
-    /// The thread's next work. A machine makes a few calls for each event.
+    /// The thread's next work. `AvahiMachine` makes only a few calls for each event, so the list stays short.
     private struct Orders {
         var calls: [AvahiCall] = []
         var isClosed = false
@@ -98,7 +98,7 @@ final class AvahiBus: Sendable {
         }
     }
 
-    /// A call that could not be made gets no answer from the daemon.
+    /// Reports the failure of a call that could not be sent, because the daemon will not answer it.
     private func refused(_ call: AvahiCall, _ status: Int32) {
         guard status < 0 else { return }
         let error = String(cString: strerror(-status))
@@ -122,7 +122,7 @@ final class AvahiBus: Sendable {
 }
 
 extension ServiceRecord {
-    /// The strings, each after its length, as in DNS.
+    /// The strings, each preceded by its length, as in DNS.
     fileprivate var lengthsAndStrings: [UInt8] {
         txt.flatMap { [UInt8(clamping: $0.count)] + $0.prefix(LANLimits.stringBytes) }
     }
@@ -159,7 +159,7 @@ extension AvahiEvent {
             domain: text(event.domain))
     }
 
-    /// A C text, which ends with a zero.
+    /// Converts a zero-terminated C string.
     private static func text<Characters>(_ characters: Characters) -> String {
         withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }

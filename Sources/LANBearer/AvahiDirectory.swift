@@ -39,7 +39,7 @@ actor AvahiDirectory: ServiceDirectory {
         }
     }
 
-    /// Listens to one bus after another: a restarted bus has lost our requests.
+    /// Listens to the bus, and connects again after the bus has ended. A restarted bus has lost this node's requests.
     private func listen(to first: AvahiBus) async {
         var next: AvahiBus? = first
         while !Task.isCancelled {

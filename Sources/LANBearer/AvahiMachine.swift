@@ -4,17 +4,17 @@ import Bearers
 
 /// An event of avahi-daemon or its bus.
 enum AvahiEvent: Hashable, Sendable {
-    /// The daemon's state. Nil without a daemon.
+    /// Whether the daemon is ready. Nil without a daemon.
     case server(isRunning: Bool?)
     /// The daemon has started or ended.
     case owner(isThere: Bool)
-    /// The requested group. Nil if it was not created, with the error.
+    /// The requested group of records. Nil if the daemon has not created it; then `error` is the reason.
     case group(String?, error: String)
     /// The daemon has accepted the registration, or refused it with an error.
     case taken(error: String)
     /// The state of the registered group.
     case groupState(GroupState)
-    /// The requested browser, or an error.
+    /// The requested browser. Nil if the daemon has not created it; then `error` is the reason.
     case browser(String?, error: String)
     /// The browser has stopped.
     case browserFailed(String)
@@ -22,9 +22,9 @@ enum AvahiEvent: Hashable, Sendable {
     case new(ServicePlace)
     /// The service is gone.
     case removed(ServicePlace)
-    /// The resolver with this number.
+    /// The answer to the request with this number for a resolver. Nil if the daemon has not created it.
     case resolver(Int, path: String?)
-    /// A service and its address.
+    /// The resolver has found the address of a service.
     case found(FoundService)
     /// A resolver has found nothing.
     case resolverFailed(path: String)
@@ -48,7 +48,7 @@ enum AvahiCall: Hashable, Sendable {
     case freeResolver(String)
 }
 
-/// Decides the calls to avahi-daemon. After each restart of the daemon it repeats the node's requests.
+/// Decides which calls to make to avahi-daemon. After each restart of the daemon it repeats the node's requests.
 struct AvahiMachine: Sendable {
     /// An action for the directory.
     enum Action: Hashable, Sendable {
@@ -69,11 +69,11 @@ struct AvahiMachine: Sendable {
     }
 
     private var isRunning = false
-    /// A failure was reported.
+    /// Whether a failure was reported.
     private var hasFailed = false
     private var wanted: ServiceRecord?
     private var registered: ServiceRecord?
-    /// Number of names that were taken.
+    /// Number of names in a row that other services had taken already.
     private var taken = 0
     private var group = Object.none
     private var wantsOthers = false
@@ -84,14 +84,14 @@ struct AvahiMachine: Sendable {
 
     // MARK: The node's requests
 
-    /// The node wants this record registered, or none.
+    /// The node wants to register this record. Nil removes the registration.
     mutating func publish(_ record: ServiceRecord?) -> [Action] {
         if record?.name != wanted?.name { taken = 0 }
         wanted = record
         return proceed()
     }
 
-    /// The node wants to find others.
+    /// The node wants to find other nodes.
     mutating func browse() -> [Action] {
         wantsOthers = true
         return proceed()
@@ -114,7 +114,7 @@ struct AvahiMachine: Sendable {
         switch event {
         case .server(true): isRunning = true
         case .server(false):
-            // The daemon is choosing another host name. The registration still has the old host name.
+            // The daemon is changing its host name. The registration still has the old name.
             isRunning = false
             if let path = group.path, registered != nil { call(.reset(group: path)) }
             registered = nil
@@ -191,7 +191,7 @@ struct AvahiMachine: Sendable {
         if let path = group.path { call(.reset(group: path)) }
         registered = nil
         taken += 1
-        // A program that takes one name after another is not a node.
+        // Gives up, because a program that takes one name after another is not a node.
         if taken >= LANLimits.names { wanted = nil }
     }
 
@@ -210,7 +210,8 @@ struct AvahiMachine: Sendable {
         if let path { resolvers[place]?.object = .made(path) } else { resolvers[place] = nil }
     }
 
-    /// A call has failed although there is a daemon. It is repeated after the daemon's next change.
+    /// A call has failed although the daemon runs. The node repeats its request after the daemon's next change of
+    /// state.
     private mutating func failed(_ error: String) -> [Action] {
         fail(BearerError(.failed, error))
         defer { actions = [] }

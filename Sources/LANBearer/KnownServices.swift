@@ -9,21 +9,21 @@ struct KnownServices: Sendable {
     private struct Service: Sendable {
         var places: [ServicePlace: SocketAddress] = [:]
         var advertisement: Advertisement
-        /// When it was last reported. Nil if it was not.
+        /// When the service was last reported. Nil if it was not reported.
         var told: MeshInstant?
-        /// The service did not answer. Until this time it is not reported.
+        /// The time until which the service is not reported, because it did not answer.
         var doubtfulUntil: MeshInstant?
-        /// The order of the last change, for a table that is full.
+        /// The position in the order of changes. A full table drops the entry with the lowest position.
         var order: Int
     }
 
     private var services: [String: Service] = [:]
     private var lastOrder = 0
-    /// The head in this node's own record, which is not reported.
+    /// The head of the identifier in this node's own record, which is not reported.
     var own: [UInt8]?
-    /// The service to report. Nil if none is.
+    /// The service type to report. Nil while the node does not scan.
     private var scanned: ServiceUUID?
-    /// Services that are gone. A host that is dialled after a gap may be back before it is found again.
+    /// Services that are gone. After a gap, a host may be reachable again before the directory finds it.
     private var former: [String: Former] = [:]
 
     /// The head of a former service's node, and its addresses.
@@ -34,7 +34,7 @@ struct KnownServices: Sendable {
 
     // MARK: Scanning
 
-    /// Reports services of this type, or none.
+    /// Starts reporting services of this type. Nil stops reporting.
     mutating func scan(for service: ServiceUUID?, now: MeshInstant) -> [BearerEvent] {
         scanned = service
         for name in services.keys { services[name]?.told = nil }
@@ -48,7 +48,7 @@ struct KnownServices: Sendable {
 
     // MARK: Found services
 
-    /// A service was found at a place, or has changed.
+    /// A service was found on an interface, or has changed.
     mutating func found(_ service: FoundService, now: MeshInstant) -> [BearerEvent] {
         guard let advertisement = ServiceRecord.advertisement(in: service.txt), let address = service.socketAddress,
             advertisement.idPrefix != own
@@ -84,9 +84,9 @@ struct KnownServices: Sendable {
 
     // MARK: Dialling
 
-    /// The addresses to dial for a service, link-local IPv6 last. For an unknown service, its former addresses. A host
-    /// that restarts within a second finds its own name still taken and gets another one. It is dialled under the new
-    /// name as soon as the old name is gone.
+    /// The addresses to dial for a service, link-local IPv6 last. A service that is gone keeps its former addresses. A
+    /// host that restarts within a second finds its own name still taken and gets another name. This host is dialled
+    /// under the new name as soon as the old name is gone.
     func addresses(of name: String) -> [(place: ServicePlace, address: SocketAddress)] {
         let places = services[name]?.places ?? successor(of: name)?.value.places ?? former[name]?.places ?? [:]
         return places.map { ($0.key, $0.value) }.sorted {
@@ -95,12 +95,12 @@ struct KnownServices: Sendable {
         }
     }
 
-    /// Whether a service that was found makes another attempt useful for a dial of `dialled`.
+    /// Whether the newly found service `name` is a reason to try the dial of `dialled` again.
     func found(_ name: String, helps dialled: String) -> Bool {
         name == dialled || services[dialled] == nil && successor(of: dialled)?.key == name
     }
 
-    /// The newest service of the node that had a name which is gone.
+    /// The newest service of the node whose former service name is gone.
     private func successor(of name: String) -> (key: String, value: Service)? {
         guard let head = former[name]?.head else { return nil }
         return services.filter { $0.value.advertisement.idPrefix == head }.max { $0.value.order < $1.value.order }
@@ -141,7 +141,7 @@ struct KnownServices: Sendable {
 
     private mutating func remember(_ place: ServicePlace, _ address: SocketAddress?, of head: [UInt8]) {
         guard let address else { return }
-        // Any entry may be dropped, since few services are dialled again after a gap.
+        // Drop an arbitrary entry, because few services are dialled again after a gap.
         if former.count >= LANLimits.services, former[place.name] == nil, let any = former.keys.first {
             former[any] = nil
         }

@@ -6,8 +6,8 @@ import NIOCore
 import NIOPosix
 
 extension LANBearer {
-    /// Opens a connection to a service that was found. It tries again until a connection opens, at the service's
-    /// current address, or until `BearerLimits.dialLimit`.
+    /// Opens a connection to a found service. It tries the service's current addresses until a connection opens or
+    /// `BearerLimits.dialLimit` is over.
     public func dial(_ endpoint: BearerEndpoint) async throws(BearerError) -> any BearerChannel {
         guard !isClosed else { throw BearerError(.closed) }
         lastDial += 1
@@ -32,7 +32,7 @@ extension LANBearer {
         }
     }
 
-    /// Waits for a short time, or until the directory reports something new.
+    /// Waits for `LANLimits.dialPause`, or until the directory reports a change that helps the dial.
     private func pause(_ number: Int) async {
         let alarm = Task {
             try? await Task.sleep(for: LANLimits.dialPause)
@@ -50,7 +50,7 @@ extension LANBearer {
         dials[number]?.isNews = false
     }
 
-    /// Another attempt makes sense.
+    /// Ends the pause of a dial, because another attempt makes sense.
     func wake(_ number: Int, isNews: Bool = false) {
         if isNews { dials[number]?.isNews = true }
         dials[number]?.waiter?.resume()
@@ -95,7 +95,7 @@ extension LANBearer {
         do {
             let channel = try await opening.get()
             let stream = TCPStream(channel, inlet, endpoint: endpoint, framesPerSecond: framesPerSecond)
-            // If another connection was first, this one is closed.
+            // If another connection was faster, this one is closed.
             return stream
         } catch {
             logger.debug("\(address): \(error)")

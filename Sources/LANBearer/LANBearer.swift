@@ -10,14 +10,13 @@ import NIOPosix
 /// The local network as a radio. DNS-SD finds hosts and relays, and links are TCP connections (`docs/protocol.md`,
 /// "LAN").
 ///
-/// It sends to the network only while it advertises. It accepts and dials only peers in one of this device's own
-/// networks.
+/// It sends to the network only while it advertises. It dials and accepts only peers in this device's own networks.
 public actor LANBearer: Bearer {
-    /// `lan`.
+    /// Always `lan`.
     public nonisolated let name = "lan"
-    /// The events in the network, for one listener.
+    /// All events, for one listener.
     public nonisolated let events: AsyncStream<BearerEvent>
-    /// Connections are independent of each other.
+    /// Always true, because connections are independent of each other.
     public nonisolated let dialsWhileDialled: Bool? = true
     /// The flags in every advertisement of this radio.
     public nonisolated let advertisedFlags: AdvertisedFlags
@@ -28,7 +27,7 @@ public actor LANBearer: Bearer {
     let group: any EventLoopGroup
     let logger: Logger
     var services = KnownServices()
-    /// Dials without a connection so far.
+    /// Dials that have no connection yet.
     var dials: [Int: Dial] = [:]
     var lastDial = 0
     var isClosed = false
@@ -36,9 +35,9 @@ public actor LANBearer: Bearer {
     struct Dial {
         /// The name of the service.
         var name: String
-        /// The directory has reported something new about it.
+        /// Whether the directory has reported a change of the service since the last attempt.
         var isNews = false
-        /// Waits until another attempt makes sense.
+        /// The wait for the next attempt.
         var waiter: CheckedContinuation<Void, Never>?
     }
 
@@ -47,9 +46,9 @@ public actor LANBearer: Bearer {
     private var listening: Task<Void, Never>?
     private var telling: Task<Void, Never>?
     private var listener: (any Channel)?
-    /// Connections are accepted. They may arrive while the listener opens.
+    /// Whether connections are accepted. They may arrive while the listener opens.
     private var takesCallers = false
-    /// The port that it listens on, and tries to use again.
+    /// The port that the radio listens on. It prefers the same port when it advertises again.
     private var port = 0
     private var callers = Callers()
     private var networks = (LocalNetworks(), ContinuousClock.now)
@@ -62,8 +61,8 @@ public actor LANBearer: Bearer {
         var interface: Int?
     }
 
-    /// A radio on this device's networks, with avahi-daemon. `demands` is what this node requires of peers that dial
-    /// it. It reads at most `framesPerSecond` from one link.
+    /// Creates a radio on this device's networks, with avahi-daemon. `demands` are the requirements for peers that dial
+    /// this node. The radio reads at most `framesPerSecond` from one link.
     public init(
         demands: AdvertisedFlags.Critical = [], framesPerSecond: Int = LANLimits.framesPerSecond,
         logger: Logger = Logger(label: "roadmesh.lan")
@@ -87,7 +86,7 @@ public actor LANBearer: Bearer {
 
     var now: MeshInstant { ContinuousClock.now - origin }
 
-    /// Connects to the directory. Throws `serviceNotRunning` without one.
+    /// Connects to avahi-daemon. Throws `serviceNotRunning` if it does not run.
     public func open() async throws(BearerError) {
         try await directory.open()
         listening = Task { for await event in directory.events { self.received(event) } }
@@ -143,7 +142,8 @@ public actor LANBearer: Bearer {
 
     func tell(_ events: [BearerEvent]) { for event in events { eventSink.yield(event) } }
 
-    /// Services on an interface are gone. If the interface has lost its carrier, no data arrive on it any more.
+    /// Services on an interface are gone. If the interface has lost its carrier, ends the connections on it, because no
+    /// data arrives any more.
     private func checkInterface(_ interface: Int) {
         let gone = streams.values.filter { $0.interface == interface }.compactMap(\.stream)
         guard !gone.isEmpty, !LocalNetworks().isRunning(interface) else { return }
@@ -176,7 +176,7 @@ public actor LANBearer: Bearer {
             listener = try await bound("::", port)
         } catch {
             do {
-                // The port was taken in the meantime, or this device has no IPv6.
+                // Another program has taken the port, or this device has no IPv6.
                 let isTaken = port != 0
                 listener = try await isTaken ? bound("::", 0) : bound("0.0.0.0", 0)
             } catch {
@@ -230,12 +230,12 @@ public actor LANBearer: Bearer {
     }
 }
 
-/// Limits accepted connections: their rate, and their number in all and per address.
+/// Limits accepted connections: their rate, their total number, and their number per address.
 struct Callers: Sendable {
     private var open: [[UInt8]: Int] = [:]
     private var rate = RateLimit(perSecond: LANLimits.callersPerSecond, burst: LANLimits.callerBurst, now: .zero)
 
-    /// Whether one more is accepted.
+    /// Whether one more connection from this address is accepted.
     mutating func admits(_ address: [UInt8], now: MeshInstant) -> Bool {
         guard open.values.reduce(0, +) < LANLimits.accepted, open[address, default: 0] < LANLimits.acceptedOfAddress,
             rate.allows(now: now)

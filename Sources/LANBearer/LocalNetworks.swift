@@ -3,8 +3,8 @@
 import Glibc
 import NIOCore
 
-/// The networks of this device. Peers in other networks are neither dialled nor accepted: multicast DNS does not reach
-/// them, and a car with a mobile network has addresses that anyone on the Internet can dial.
+/// The networks of this device. The node neither dials nor accepts peers in other networks. Multicast DNS does not
+/// reach those peers. In addition, anyone on the Internet may be able to dial the address of a car's mobile network.
 struct LocalNetworks: Sendable {
     private struct Network: Sendable {
         var address: [UInt8]
@@ -32,7 +32,7 @@ struct LocalNetworks: Sendable {
         }
     }
 
-    /// Networks for tests: addresses with the bytes of their masks.
+    /// Creates networks for tests, from addresses with the bytes of their masks.
     init(_ networks: [(address: [UInt8], mask: [UInt8])]) {
         self.networks = networks.map { Network(address: $0.address, mask: $0.mask) }
     }
@@ -40,7 +40,7 @@ struct LocalNetworks: Sendable {
     /// Whether an interface has a carrier.
     func isRunning(_ interface: Int) -> Bool { running.contains(UInt32(clamping: interface)) }
 
-    /// Whether an address is in one of them.
+    /// Whether an address is in one of these networks.
     func contains(_ address: SocketAddress) -> Bool {
         guard let bytes = Self.bytes(of: address) else { return false }
         return networks.contains { network in

@@ -5,7 +5,7 @@ import MeshProtocol
 
 /// The record that a node registers for others in its network (`docs/protocol.md`, "LAN").
 struct ServiceRecord: Hashable, Sendable {
-    /// The instance: the part of the identifier that an advertisement contains, in hex digits.
+    /// The instance name: the head of the node's identifier, as in an advertisement, in hex digits.
     var name: String
     /// The TCP port on which the node listens.
     var port: Int
@@ -15,7 +15,7 @@ struct ServiceRecord: Hashable, Sendable {
     /// The type of service (RFC 6763, 7).
     static let type = "_roadmesh._tcp"
 
-    /// Placeholder for the PSM, which a port does not have.
+    /// Placeholder in the PSM field, because the record has a port instead.
     static let psm: UInt8 = 0x80
 
     init(_ advertisement: Advertisement, port: Int) {
@@ -33,7 +33,7 @@ struct ServiceRecord: Hashable, Sendable {
         ]
     }
 
-    /// Reads a TXT record. Nil if it is not ours.
+    /// Parses a TXT record. Nil if it is not a record of RoadMesh.
     static func advertisement(in txt: [[UInt8]]) -> Advertisement? {
         guard let uuid = value("u", in: txt).flatMap(Hex.bytes), uuid.count == 16,
             let payload = value("a", in: txt).flatMap(Hex.bytes), let text = value("n", in: txt),
@@ -42,7 +42,7 @@ struct ServiceRecord: Hashable, Sendable {
         return Advertisement(service: ServiceUUID(bytes: uuid), payload: payload, localName: text)
     }
 
-    /// The value of a key. The first one counts (RFC 6763, 6.4).
+    /// The value of a key. If the key is repeated, the first value counts (RFC 6763, 6.4).
     private static func value(_ key: String, in txt: [[UInt8]]) -> String? {
         let head = Array("\(key)=".utf8)
         guard let string = txt.first(where: { $0.starts(with: head) }), string.count <= LANLimits.stringBytes else {
@@ -58,7 +58,7 @@ struct ServicePlace: Hashable, Sendable {
     /// The interface's number.
     var interface: Int
     var isIPv6: Bool
-    /// `local` with multicast DNS.
+    /// The domain, which is `local` with multicast DNS.
     var domain = "local"
 }
 
@@ -83,13 +83,13 @@ enum DirectoryEvent: Hashable, Sendable {
     case works
 }
 
-/// Registers a service in the network and finds others: `AvahiDirectory`, or a test.
+/// Registers a service in the network and finds other services. Implemented by `AvahiDirectory`, and by tests.
 protocol ServiceDirectory: Sendable {
     /// The events, for one listener. The stream ends with `close`.
     var events: AsyncStream<DirectoryEvent> { get }
-    /// Connects. Throws if there is no such directory.
+    /// Connects. Throws if the directory is not available.
     func open() async throws(BearerError)
-    /// Registers this record in place of the last one. Nil removes the registration.
+    /// Registers this record instead of the previous one. Nil removes the registration.
     func publish(_ record: ServiceRecord?) async
     /// Browses for services of other nodes, until `close`.
     func browse() async

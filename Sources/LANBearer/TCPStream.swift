@@ -8,7 +8,7 @@ import NIOCore
 
 /// A TCP connection as a channel of stream bytes. `FramedChannel` converts them to SDUs.
 ///
-/// Up to `LANLimits.bufferBytes` that were sent at once wait in it. It reads from the connection only when its reader
+/// The channel buffers up to `LANLimits.bufferBytes` of sent data. It reads from the connection only when its reader
 /// asks for data.
 final class TCPStream: BearerChannel {
     let endpoint: BearerEndpoint
@@ -20,7 +20,7 @@ final class TCPStream: BearerChannel {
     /// Bytes that were not sent yet.
     private let waiting = NIOLockedValueBox(0)
 
-    /// Takes over a connection with this inlet in its pipeline.
+    /// Takes over a connection whose pipeline contains this inlet.
     init(
         _ channel: any Channel, _ inlet: Inlet, endpoint: BearerEndpoint,
         framesPerSecond: Int = LANLimits.framesPerSecond
@@ -69,7 +69,7 @@ final class TCPStream: BearerChannel {
     func close() {
         guard inlet.finish(with: BearerError(.closed)) else { return }
         let channel = channel
-        // Data are sent before the close: a final frame contains the reason.
+        // Pending data is sent before the close, because a final frame contains the reason.
         channel.eventLoop.execute {
             let alarm = channel.eventLoop.scheduleTask(in: TimeAmount(LANLimits.farewell)) {
                 channel.close(promise: nil)
@@ -92,13 +92,13 @@ final class TCPStream: BearerChannel {
         return BearerError(.channelLost, cause)
     }
 
-    /// The data that have arrived on a connection. It reads more when its reader asks for them.
+    /// Buffers data that has arrived on a connection. It reads more when its reader asks for data.
     final class Inlet: ChannelInboundHandler, Sendable {
         typealias InboundIn = ByteBuffer
 
         private struct State {
             var arrived: [[UInt8]] = []
-            /// Why no more data follow. Without a value, the other side has closed.
+            /// Whether no more data follows. `end` is nil if the peer has closed, otherwise it is the error.
             var isEnded = false
             var end: BearerError?
             var reader: CheckedContinuation<Void, Never>?
@@ -106,7 +106,7 @@ final class TCPStream: BearerChannel {
 
         private let state = NIOLockedValueBox(State())
 
-        /// Why this channel carries nothing any more, as far as this side knows.
+        /// Why the channel has ended, as far as this side knows.
         var end: BearerError? {
             state.withLockedValue {
                 $0.isEnded ? $0.end ?? BearerError(.channelLost, "the other side has closed") : nil
@@ -123,15 +123,16 @@ final class TCPStream: BearerChannel {
             context.close(promise: nil)
         }
 
-        /// The connection forgets a read request from before its registration, so this repeats it. An accepted
-        /// connection may get its reader at any time after it was created.
+        /// Repeats a read request, because a connection forgets requests from before its registration. An accepted
+        /// connection may get its reader at any time after its creation.
         func channelActive(context: ChannelHandlerContext) {
             if state.withLockedValue({ $0.reader != nil }) { context.read() }
         }
 
         func channelInactive(context: ChannelHandlerContext) { wake { $0.isEnded = true } }
 
-        /// The next bytes, or nil after the other side has closed. Bytes that arrived before come first.
+        /// Returns the next bytes, or nil after the peer has closed. Bytes that arrived before the end are still
+        /// returned.
         func next(from channel: any Channel) async throws(BearerError) -> [UInt8]? {
             while true {
                 let (bytes, isEnded, end) = state.withLockedValue { state -> ([UInt8]?, Bool, BearerError?) in
@@ -165,7 +166,7 @@ final class TCPStream: BearerChannel {
             }
         }
 
-        /// Ends it from this side. Returns whether this call has ended it.
+        /// Ends the connection from this side. Returns whether this call has ended it.
         func finish(with end: BearerError) -> Bool {
             var isFirst = false
             wake { state in
