@@ -12,9 +12,9 @@ extension Dashboard {
     struct Refusal: Error, Hashable, Sendable {
         var status: Int
         var message: String
-        /// The parts of the message, if it contains values.
+        /// The parts of the message for its translation, if it contains values.
         var text: LocalizedText?
-        /// A code for the page: `banned`, `full`.
+        /// A code for the page, such as `banned` or `full`.
         var reason: String?
     }
 
@@ -22,7 +22,7 @@ extension Dashboard {
     struct JoinRequest: Decodable, Sendable {
         var key: String
         var name: String
-        /// The host's PIN or an invitation, from a guest that did not open a link with a token.
+        /// The host's PIN. A guest that opened a link with a token needs neither a PIN nor an invitation.
         var pin: String?
         var invitation: String?
     }
@@ -31,7 +31,7 @@ extension Dashboard {
     enum SearchAnswer: Hashable, Sendable {
         case found(FoundView)
         case notConnected
-        /// A newer search has replaced this one. The host answers only the last search.
+        /// A newer search has replaced this search. The host answers only the last search.
         case overtaken
         case noAnswer
     }
@@ -70,7 +70,7 @@ extension Dashboard {
         var waiter: CheckedContinuation<Refusal?, Never>
     }
 
-    /// The viewer with this right. Nil for a passenger who has not joined.
+    /// The viewer that a right belongs to. Nil for a passenger who has not joined.
     func viewer(_ right: Gate.Right) -> ViewStreams.Viewer? {
         switch right {
         case .driver: .node
@@ -82,7 +82,7 @@ extension Dashboard {
 
     // MARK: Commands
 
-    /// Executes a command. It returns when the node has the command on its disk.
+    /// Executes a command. Returns when the node has stored the command on its disk.
     func follow(_ request: PageRequest, by viewer: ViewStreams.Viewer, from address: String) async throws(Refusal) {
         guard commandRates.allows(viewer.name(address), now: now) else { throw .tooOften }
         guard feed.hasRoom else { throw .busy }
@@ -100,7 +100,7 @@ extension Dashboard {
         }
     }
 
-    /// The set of commands that a viewer may send.
+    /// The role of a viewer, which determines the commands that it may send.
     func user(_ viewer: ViewStreams.Viewer) -> NodeCommand.User {
         switch viewer {
         case .node: description.role == .host ? .driverPage : .guestPage
@@ -126,7 +126,7 @@ extension Dashboard {
     /// nil if the node has stored it or has ended.
     private func isDone() async -> Refusal? {
         await settled(nil, 0) { number in
-            // This waits outside the feed, because the feed must not wait for the disk.
+            // The wait happens outside the feed, because the feed must not wait for the disk.
             feed.put { node in
                 Task {
                     _ = await node.answers()
@@ -141,8 +141,8 @@ extension Dashboard {
         await settled(link, said)
     }
 
-    /// Waits until a new tap is settled, at most `DashboardLimits.tapTime`. It calls `begin` with the tap's number as
-    /// soon as it waits.
+    /// Waits until the node has stored or refused a new tap, at most `DashboardLimits.tapTime`. It calls `begin` with
+    /// the tap's number as soon as it waits.
     private func settled(
         _ link: MeshCore.LinkID?, _ said: UInt64, _ begin: (Int) -> Void = { _ in }
     ) async -> Refusal? {
@@ -163,7 +163,7 @@ extension Dashboard {
 
     // MARK: Web guests
 
-    /// Opens a link for a guest that has lost its link.
+    /// Opens a new link for a guest that has lost its link.
     func link(_ id: Peer.ID) async throws(Refusal) {
         guard let peer = webGuests.unlinked(id) else { return }
         guard webGuests.begins(id) else { throw Refusal(.full) }
@@ -186,13 +186,13 @@ extension Dashboard {
         perform(webGuests.linked(peer, by: link.id, view.snapshot, now: now))
         Task {
             for await event in link.events { take(event, on: link.id, of: peer.id) }
-            // The stream of a link that fell behind ends without an event.
+            // If the reader of a link was too slow, its stream ends without an event.
             take(.ended(.linkLost), on: link.id, of: peer.id)
         }
     }
 
     private func take(_ event: LocalLink.Event, on link: MeshCore.LinkID, of id: Peer.ID) {
-        // Update the view first, so that a page that shows an answer shows the host's result of it too.
+        // Update the view first, so that a page shows the host's new state together with the answer.
         if case .message(.stateUpdate(let state)) = event { show(view.catchUp(with: state, now: now)) }
         perform(webGuests.handle(event, on: link, of: id, now: now))
         // The node has started its next session.
@@ -223,7 +223,7 @@ extension Dashboard {
     /// The data that a browser stores for its guest.
     struct Joined: Sendable {
         var session: String
-        /// An access for this guest alone, if it joined with the PIN or an invitation.
+        /// An access token for this guest alone, if it joined with the PIN or an invitation.
         var access: String?
     }
 
@@ -247,7 +247,7 @@ extension Dashboard {
         }
         let session = DashboardTokens.random()
         let peer = Peer(id: identity.peerID, name: checked.text)
-        // An access that is bound to a key admits only that key.
+        // An access token that is bound to a key admits only that key.
         let isInvited = if case .invited(_, let only) = right { only ?? peer.id == peer.id } else { false }
         let claim = try isInvited ? nil : self.claim(wanted)
         guard isInvited || claim != nil else { throw options.pin == nil ? .noToken : .noPIN }
@@ -260,7 +260,7 @@ extension Dashboard {
         return Joined(session: session, access: isInvited ? nil : options.tokens.access(of: peer.id))
     }
 
-    /// Gives a new guest a link. If the host is full, an absent guest loses its slot, but only after the node has
+    /// Opens a link for a new guest. If the host is full, an absent guest loses its slot, but only after the node has
     /// verified the claim.
     private func admit(_ peer: Peer, _ claim: JoiningSecret?) async throws(Refusal) {
         if claim != nil {

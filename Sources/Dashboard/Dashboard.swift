@@ -9,10 +9,10 @@ import NIOCore
 import NodeCore
 import ServiceLifecycle
 
-/// A node's page for browsers. It shows the node's state and sends people's commands to the node. On a host it is also
-/// the node of passengers who have only a browser. `docs/dashboard.md` is its contract.
+/// A node's page for browsers. It shows the node's state and sends people's commands to the node. On a host it also
+/// acts as the node of passengers who have only a browser. `docs/dashboard.md` is its contract.
 ///
-/// It listens after `bind`, follows the node after `run`, and ends when the node ends.
+/// It listens after `bind`. `run` follows the node's events, and returns when the node ends.
 public actor Dashboard: Service {
     /// Waits for a duration.
     typealias Pause = @Sendable (Duration) async throws -> Void
@@ -22,12 +22,12 @@ public actor Dashboard: Service {
     let description: NodeDescription
     let options: DashboardOptions
     let logger: Logger
-    /// Pauses between two views of a stream and until a tap times out. Tests replace it.
+    /// Waits between two views of a stream, and until a tap times out. Tests replace it.
     let pause: Pause
     private let address: DashboardAddress
-    /// Nil without a page: the stream would buffer thousands of events that no page reads.
+    /// The node's events. Nil without a page, because the stream would buffer thousands of unread events.
     private let events: AsyncStream<NodeEvent>?
-    /// The time that structs of the dashboard use. Tests replace it.
+    /// The clock of the dashboard. Tests replace it.
     private let clock: Clock
 
     var view: NodeWatch
@@ -40,7 +40,7 @@ public actor Dashboard: Service {
     var searches: [Int: OpenSearch] = [:]
     /// Taps that the node has not stored yet.
     var taps: [Int: OpenTap] = [:]
-    /// Numbers searches and taps.
+    /// The last number of a search or a tap.
     var lastNumber = 0
     var commandRates = Rates(perSecond: DashboardLimits.commandsPerSecond, burst: DashboardLimits.commandBurst)
     var searchRates = Rates(perSecond: DJLimits.searchesPerSecond, burst: DJLimits.searchBurst)
@@ -52,7 +52,7 @@ public actor Dashboard: Service {
 
     private var isWorthAPage = false
     private var listening = ListeningPolicy()
-    /// The address that a browser of another device has opened, as long as this device has it.
+    /// The address that a browser of another device has opened. Nil when this device loses the address.
     private var opened: String?
     private var isReachable = true
     private var networkChange: AsyncStream<Void>.Continuation?
@@ -101,8 +101,8 @@ public actor Dashboard: Service {
     // MARK: Listening
 
     /// Starts to listen. Returns the URL to open, with a token if the page requires one. Returns nil if there is no
-    /// dashboard, or if the address is not available yet: then `run` tries again. Throws a `SetupProblem` if the
-    /// address can never work.
+    /// dashboard, or if the address is not available yet; in this case `run` tries again. Throws a `SetupProblem` if
+    /// the address can never work.
     public func bind() async throws -> String? {
         if let server { return server.url }
         guard case .listen(let host, let port) = address else { return nil }
@@ -147,7 +147,7 @@ public actor Dashboard: Service {
         let url = address.isLoopback ? base + "/" : base + "/?token=\(options.tokens.driver)"
         guard server != nil, url != server?.url || invites && isReachable != (door != nil) else { return nil }
         server?.url = url
-        // A code that does not work is worse than no code.
+        // No code is shown if phones cannot open the address.
         door = invites && isReachable ? base : nil
         view.surroundings.invitation = invitation
         return url
@@ -159,10 +159,11 @@ public actor Dashboard: Service {
     /// The link that admits guests' browsers. Nil if they may not join.
     public var passengers: String? { door.map { $0 + "/join?token=\(options.tokens.guest)" } }
 
-    /// The port that it listens on. Nil if it does not listen.
+    /// The port that the dashboard listens on. Nil if it does not listen.
     public var port: Int? { server?.door.port }
 
-    /// If any port will do, it prefers the port of the previous start, because browsers look there.
+    /// Starts to listen. If any port may be used, it prefers the port of the previous start, because browsers look
+    /// there.
     private func listenAgain(_ host: String, _ port: Int, _ gate: Gate) async throws -> DashboardServer {
         if port == 0, let former = options.formerPort, (1...65_535).contains(former),
             let door = try? await listen(host, former, gate)
@@ -205,7 +206,7 @@ public actor Dashboard: Service {
 
     // MARK: Running
 
-    /// Follows the node until it ends, then shows that on the pages and closes the server.
+    /// Follows the node until it ends, then shows its end on the pages and closes the server.
     public func run() async throws {
         guard let events else { return }
         _ = try await bind()
@@ -222,7 +223,7 @@ public actor Dashboard: Service {
         await finish()
     }
 
-    /// Tries until it can listen, and reports why it cannot.
+    /// Retries until the dashboard can listen, and reports why it cannot.
     private func listenAtLast() async {
         guard case .listen(let host, let port) = address else { return }
         var told: String?
@@ -245,7 +246,7 @@ public actor Dashboard: Service {
         let watch = NetworkWatch { change.yield() }
         if watch == nil { logger.warning("changes of this device's addresses cannot be followed") }
         networkChange = change
-        // This also covers changes since the page began to listen.
+        // The first pass also handles changes since the page began to listen.
         change.yield()
         var told = true
         for await _ in changes {
@@ -262,7 +263,7 @@ public actor Dashboard: Service {
         withExtendedLifetime(watch) {}
     }
 
-    /// A browser of another device has opened this address, so phones can open it too.
+    /// A browser of another device has opened this address, so phones can open it as well.
     func wasOpened(at address: String) {
         guard opened == nil else { return }
         opened = address
@@ -284,7 +285,7 @@ public actor Dashboard: Service {
         await server?.serving.value
     }
 
-    /// Returns when every page has the last view, or after `lastView`.
+    /// Returns when every page has received the last view, or after `lastView`.
     private func streamsEnd() async {
         guard streams.count > 0 else { return }
         let (ends, end) = AsyncStream<Void>.makeStream()

@@ -6,7 +6,7 @@ import DemocracyDJ
 public struct DashboardOptions: Sendable {
     /// A change of the page's address after `bind` has returned.
     public enum Change: Hashable, Sendable {
-        /// The page is at `url`. Guests' browsers join at `door`, and `passengers` is the link that admits them.
+        /// The page has the address `url`. Guests' browsers join at `door`. `passengers` is the link that admits them.
         case shown(url: String, door: String?, passengers: String?, port: Int)
         /// Whether phones can open the page, if it listens on all networks of the device.
         case reachable(Bool)
@@ -20,9 +20,10 @@ public struct DashboardOptions: Sendable {
     public var changed: @Sendable (Change) async -> Void = { _ in }
     /// The tokens for browsers on other devices.
     public var tokens = DashboardTokens.make()
-    /// The port of the previous start. If any port will do it is tried first, because browsers look for the page there.
+    /// The port of the previous start. If any port may be used, this port is tried first, because browsers look for the
+    /// page there.
     public var formerPort: Int?
-    /// Whether passengers may join with a browser. For hosts.
+    /// Whether passengers may join with a browser. Only a host uses this.
     public var webGuests = false
     /// Maximum number of connections at the same time.
     public var connections = DashboardLimits.connections
@@ -32,11 +33,12 @@ public struct DashboardOptions: Sendable {
     public var wifi: WifiNetwork?
     /// The host's PIN, which the page shows for people to invite.
     public var pin: String?
-    /// Whether guests can skip by majority. Nil on a guest's node, which does not know it.
+    /// Whether guests can skip by majority. Nil on a guest's node, which does not know this setting.
     public var majoritySkip: Bool?
     /// Searches the host's library. Nil on a guest's node, which asks its host.
     public var search: (@Sendable (SongQuery) async -> FoundSongs)?
-    /// A song's cover from the music file. Its first bytes tell its format. Nil if the file has no cover.
+    /// Returns a song's cover from the music file. The format follows from the first bytes. Nil if the file has no
+    /// cover.
     public var art: (@Sendable (Song.ID) async -> [UInt8]?)?
 
     /// Options for a node without a library.

@@ -19,7 +19,7 @@ protocol PageNode: Sendable {
 
 extension Node: PageNode {}
 
-/// A queue of work for the node, in order. Pages do not wait while the node waits for its disk.
+/// A queue of work for the node, in order. It decouples the pages from the node, which may wait for its disk.
 final class NodeFeed: Sendable {
     typealias Work = @Sendable (any PageNode) async -> Void
 
@@ -34,7 +34,7 @@ final class NodeFeed: Sendable {
     }
 
     /// Whether the feed accepts commands of people. It always accepts the server's own events, such as a guest that
-    /// left or has a new name, since the number of web guests is limited.
+    /// left or has a new name. These are few, because the number of web guests is limited.
     var hasRoom: Bool { waiting.withLockedValue { $0 } < DashboardLimits.waitingInputs }
 
     func put(_ input: NodeInput) { put { await $0.send(input) } }

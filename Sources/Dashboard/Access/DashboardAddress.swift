@@ -17,7 +17,7 @@ public enum DashboardAddress: Hashable, Sendable {
 
     /// Why an address is invalid, as a sentence.
     public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The fault of the address, and a valid address to write instead.
+        /// The error in the address, and a valid example.
         public let description: String
     }
 
@@ -56,7 +56,7 @@ public enum DashboardAddress: Hashable, Sendable {
         self = .listen(host: host, port: port)
     }
 
-    /// Whether only programs on this device can open it.
+    /// Whether only programs on this device can open the dashboard.
     public var isLoopback: Bool {
         guard case .listen(let host, _) = self else { return true }
         return Self.isLoopback(host)

@@ -7,10 +7,10 @@ import MeshProtocol
 public struct DashboardTokens: Hashable, Sendable {
     /// Grants every right.
     public var driver: String
-    /// Lets a browser join as a web guest. It grants no other right.
+    /// Allows a browser to join as a web guest. It grants no other right.
     public var guest: String
 
-    /// Creates stored tokens again, so that cookies and printed codes stay valid after the node restarts.
+    /// Creates tokens with stored values, so that cookies and printed codes stay valid after the node restarts.
     public init(driver: String, guest: String) {
         self.driver = driver
         self.guest = guest
@@ -24,10 +24,11 @@ public struct DashboardTokens: Hashable, Sendable {
         SymmetricKey(size: .bits128).withUnsafeBytes { Hex.text($0) }
     }
 
-    /// An access that admits only the guest with this key. It becomes invalid when the driver's token changes.
+    /// Returns an access token that admits only the guest with this key. It becomes invalid when the driver's token
+    /// changes.
     func access(of guest: Peer.ID) -> String { guest + "-" + Hex.text(Array(code(for: guest).prefix(Self.codeBytes))) }
 
-    /// The guest of an access from `access(of:)`. Nil for any other text.
+    /// The guest of a token from `access(of:)`. Nil for any other text.
     func guest(ofAccess access: String) -> Peer.ID? {
         guard let end = access.firstIndex(of: "-") else { return nil }
         let guest = String(access[..<end])
@@ -43,9 +44,9 @@ public struct DashboardTokens: Hashable, Sendable {
 
     static func isRandom(_ text: some StringProtocol) -> Bool { Hex.bytes(text)?.count == 128 / 8 }
 
-    /// Compares in a time that does not depend on where the difference is.
+    /// Compares two texts in a time that does not depend on the position of the difference.
     static func areSame(_ one: String, _ other: String) -> Bool {
-        // Comparing digests gives both sides the same length, and the sent bytes are not compared themselves.
+        // Digests have equal lengths. The compared bytes are not those that the sender chose.
         SHA256.hash(data: Array(one.utf8)) == SHA256.hash(data: Array(other.utf8))
     }
 }

@@ -2,11 +2,11 @@
 
 import MeshProtocol
 
-/// Decides which requests to the dashboard are allowed: the head of a request goes in, a verdict comes out.
+/// Decides from the head of a request to the dashboard whether the request is allowed.
 ///
 /// A page of another site can make a browser send requests to the dashboard. It can use a domain name that it points at
 /// this device (DNS rebinding), or forms and pictures (cross-site request forgery). So the Host field must name this
-/// device, and a request that changes something must come from one of our pages. Browsers report that truthfully.
+/// device, and a request that changes something must come from one of our pages. Browsers report both facts truthfully.
 struct Gate: Sendable {
     /// The parts of a request's head that matter for the verdict.
     struct Visit: Hashable, Sendable {
@@ -34,10 +34,10 @@ struct Gate: Sendable {
     enum Right: Hashable, Sendable {
         /// Read the files of the page.
         case none
-        /// Join as a web guest, or continue this session. If the access is bound to a key, `only` is the one guest that
-        /// may use it.
+        /// Join as a web guest, or continue this session. If the access token is bound to a key, `only` is the guest
+        /// that may use it.
         case invited(session: String?, only: Peer.ID? = nil)
-        /// Everything.
+        /// All rights.
         case driver
     }
 
@@ -61,7 +61,7 @@ struct Gate: Sendable {
     /// The tokens that other devices need. `driver` is nil if only programs on this device can open the dashboard.
     private let driver: String?
     private let guest: String?
-    /// Recognises cookies that are bound to one guest.
+    /// Verifies cookies that are bound to one guest.
     private let tokens: DashboardTokens
     /// Whether a guest without a token can join with the host's PIN.
     private let takesPIN: Bool
@@ -82,7 +82,7 @@ struct Gate: Sendable {
         guest = invites ? tokens.guest : nil
         self.tokens = tokens
         takesPIN = invites && hasPIN
-        // An ssh tunnel ends at the loopback address, under another name.
+        // A request through an ssh tunnel arrives at the loopback address, with another name in its Host field.
         hosts = Set(["localhost", "127.0.0.1", "::1", host] + localAddresses)
     }
 
@@ -106,7 +106,8 @@ struct Gate: Sendable {
         return .refuse(takesPIN ? .noPIN : .noToken)
     }
 
-    /// A guest without a token can show an invitation, and can join with it or with the PIN. The host verifies both.
+    /// Whether a guest without a token may open this path, to join with an invitation or with the PIN. The host
+    /// verifies both.
     private func opensDoor(_ visit: Visit) -> Bool {
         guard guest != nil else { return false }
         return visit.method == "POST" ? visit.path == "/api/join" : visit.path == "/join" && visit.hasInvitation
@@ -130,10 +131,10 @@ struct Gate: Sendable {
     }
 
     private func right(_ visit: Visit) -> Right {
-        // The driver's browser may have opened a guest's link too. It stays the driver's.
+        // The driver's browser may also have opened a guest's link. It keeps the driver's right.
         if let driver, DashboardTokens.areSame(visit.access ?? "", driver) { return .driver }
-        // Cookies of earlier versions use one name for both. On this device a browser that has opened a guest's link is
-        // a guest.
+        // Earlier versions used one cookie name for the driver and for guests. On this device, a browser that has
+        // opened a guest's link is a guest.
         let access = visit.guestAccess ?? visit.access ?? ""
         if let guest {
             if DashboardTokens.areSame(access, guest) { return .invited(session: visit.session) }
@@ -142,8 +143,8 @@ struct Gate: Sendable {
         return driver == nil ? .driver : .none
     }
 
-    /// The page's files are part of the program and are public. Everything that the node knows is protected, however
-    /// the path is spelled.
+    /// Only the page's files are public, because they are part of the program. All other paths are protected, whatever
+    /// their spelling.
     private func isProtected(_ path: String) -> Bool { !files.contains(path) }
 
     private func isOurs(_ visit: Visit) -> Bool {

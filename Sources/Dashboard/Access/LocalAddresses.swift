@@ -16,7 +16,7 @@ enum LocalAddresses {
 
     private static func candidates() -> [ReachableAddress.Candidate] {
         var list: UnsafeMutablePointer<ifaddrs>?
-        // Without any candidate the page still works on this device.
+        // Without any address the page still works on this device.
         guard getifaddrs(&list) == 0 else { return [] }
         defer { freeifaddrs(list) }
         var found: [ReachableAddress.Candidate] = []
@@ -52,8 +52,8 @@ enum LocalAddresses {
         }
     }
 
-    /// The interfaces of the IPv4 default routes, lowest metric first (proc_net(5)). A service with `ProcSubset=pid` sees
-    /// only the folder of its own process.
+    /// The interfaces of the IPv4 default routes, lowest metric first (proc_net(5)). They are read from this process's
+    /// own folder, because a service with `ProcSubset=pid` cannot see other files of /proc.
     private static func waysOut() -> [String] {
         guard let table = FileManager.default.contents(atPath: "/proc/self/net/route") else { return [] }
         let rows = String(decoding: table, as: UTF8.self).split(separator: "\n").dropFirst().map { row in

@@ -4,7 +4,7 @@
 @preconcurrency import Dispatch
 import Glibc
 
-/// Watches this device's addresses, interfaces and routes with rtnetlink(7). It does not parse the messages: after a
+/// Watches this device's addresses, interfaces and routes with rtnetlink(7). It does not parse the messages. After a
 /// change the caller reads the full state from the system.
 final class NetworkWatch: Sendable {
     private let source: any DispatchSourceRead
@@ -42,7 +42,7 @@ final class NetworkWatch: Sendable {
         source = DispatchSource.makeReadSource(fileDescriptor: descriptor)
         source.setEventHandler {
             withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 1) { buffer in
-                // If the kernel had to drop messages it reports ENOBUFS, which means a change too.
+                // If the kernel had to drop messages, it reports ENOBUFS, which also means a change.
                 while true {
                     let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
                     guard count > 0 || count < 0 && errno == ENOBUFS else { break }

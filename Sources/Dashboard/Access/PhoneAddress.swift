@@ -12,7 +12,7 @@ public struct PhoneAddress: Hashable, Sendable {
     /// Whether that port is free.
     public var isPortFree: Bool
 
-    /// An address and a port.
+    /// Creates an address and a port.
     public init(address: String?, port: Int = DashboardAddress.phonesPort, isPortFree: Bool = true) {
         (self.address, self.port, self.isPortFree) = (address, port, isPortFree)
     }
@@ -23,13 +23,13 @@ public struct PhoneAddress: Hashable, Sendable {
             address: LocalAddresses.now().chosen(for: "0.0.0.0"), isPortFree: isFree(DashboardAddress.phonesPort))
     }
 
-    /// Whether a program could listen at a port on all networks.
+    /// Whether a program could listen on a port on all networks.
     private static func isFree(_ port: Int) -> Bool {
         let probe = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         // Without IPv4 the port cannot be checked.
         guard probe >= 0 else { return true }
         defer { close(probe) }
-        // Like the page's own server, treat a port that was used a minute ago as free.
+        // A port that was in use a minute ago counts as free, as for the page's own server.
         var reuse: Int32 = 1
         setsockopt(probe, SOL_SOCKET, SO_REUSEADDR, &reuse, socklen_t(MemoryLayout<Int32>.size))
         var address = sockaddr_in()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides which of this device's addresses the page's URL, its codes and its invitations contain: one that phones can
-/// open.
+/// Decides which of this device's addresses to use in the page's URL, codes and invitations. Phones must be able to
+/// open it.
 ///
 /// The device cannot know which network the phones are on. The best sign is an address that a browser of another device
 /// has opened. The second is a Wi-Fi without a default route, which is the device's own access point. The third is the
@@ -9,13 +9,13 @@
 struct ReachableAddress: Hashable, Sendable {
     /// An address of this device.
     struct Candidate: Hashable, Sendable {
-        /// The name of its interface.
+        /// The name of the interface.
         var interface: String
-        /// As text, without a zone.
+        /// The address as text, without a zone.
         var address: String
         /// Whether the interface is a Wi-Fi.
         var isWireless = false
-        /// Whether it belongs to a modem or a tunnel. Phones are on neither.
+        /// Whether the interface is a modem or a tunnel, which phones do not use.
         var isPointToPoint = false
     }
 
@@ -40,7 +40,8 @@ struct ReachableAddress: Hashable, Sendable {
             .sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }.map(\.element.address)
     }
 
-    /// Excludes loopback, link-local and point-to-point addresses, and networks of containers and virtual machines.
+    /// Whether other devices can open an address. This excludes loopback, link-local and point-to-point addresses, and
+    /// networks of containers and virtual machines.
     private func isUseful(_ candidate: Candidate) -> Bool {
         !DashboardAddress.isLoopback(candidate.address) && !candidate.isPointToPoint
             && !candidate.address.hasPrefix("169.254.") && !candidate.address.lowercased().hasPrefix("fe80:")
@@ -60,7 +61,7 @@ struct ReachableAddress: Hashable, Sendable {
 
     private static let manyWays = 50
 
-    /// Prefers the private ranges that home and car networks use.
+    /// The rank of an address's network. The private ranges that home and car networks use come first.
     private func network(_ candidate: Candidate) -> Int {
         if candidate.address.hasPrefix("192.168.") { return 0 }
         return candidate.address.hasPrefix("10.") ? 1 : 2

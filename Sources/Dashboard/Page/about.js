@@ -16,7 +16,7 @@ export function aboutLines(item, hostID) {
     return [asked, `${votesOf(item.votes)}: ${more > 0 ? `${names} ${t`and ${more} more`}` : names}`];
 }
 
-/** Opens a menu with these lines and `choices` of what to do with the song. */
+/** Opens a menu with these lines, and with `choices` of actions on the song. */
 export function tellAbout(item, hostID, choices = []) {
     openMenu(titleOf(item), aboutLines(item, hostID), choices);
 }

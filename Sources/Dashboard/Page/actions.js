@@ -8,7 +8,9 @@ import { nameOf } from "/text.js";
 
 // Actions of a host on a guest, apart from kicking it.
 
-/** The buttons that make a guest a co-host, after a question, and end that with a tap. `row` has `{guest}`. */
+/**
+ * The buttons that make a guest a co-host, after a question, and that end this role with one tap. `row` has `{guest}`.
+ */
 export function coHostButtons(node, row) {
     const words = { word: t`Make co-host`, label: t`Make co-host`, question: "", consequence: "" };
     const begin = askingButton(
@@ -29,7 +31,7 @@ export function coHostButtons(node, row) {
     return { elements: [begin.element, end], update };
 }
 
-/** One menu for all actions on a guest, for a tree, which has no room for the buttons. */
+/** A menu with all actions on a guest, because the tree has no room for the buttons. */
 export function moreButton(node, row) {
     const element = button("out more-actions", "more", "", () => {
         const { guest } = row;

@@ -23,7 +23,7 @@ import { Stream } from "/stream.js";
 import { showColours } from "/theme.js";
 import { Undo } from "/undo.js";
 
-// The page: it shows incoming views and sends taps. The variables below are all of its own state.
+// The page: it shows incoming views and sends taps. The variables below are its only state.
 
 const part = (id) => document.getElementById(id);
 
@@ -79,7 +79,7 @@ const node = new PageNode({
     say: (message, suggestion) => say(message, suggestion),
 });
 
-/** Shows a message of the page itself for this many seconds. It replaces an earlier one with the same code. */
+/** Shows a message of the page itself for `dismissAfter` seconds. It replaces an earlier message with the same code. */
 function say(message, suggestion = null, dismissAfter = limits.passingNotice, code = "page") {
     ownNoticesMade += 1;
     const notice = {
@@ -107,7 +107,7 @@ const notices = new Notices(part("banners"), part("toasts"), (notice) => {
     return node.command("undo");
 });
 
-/** No guest has joined from this browser, or its session has ended. */
+/** Shows the page without a view: no guest has joined from this browser, or the guest's session has ended. */
 function showNoView() {
     [view, dashboard] = [null, null];
     header.showStranger();
@@ -117,7 +117,7 @@ function showNoView() {
     draw();
 }
 
-/** After its session a passenger joins again with this tap, if the driver allows it. */
+/** The tap with which a passenger joins again after the session has ended, if the driver allows it. */
 function returnToStart() {
     stream.stop();
     showNoView();
@@ -130,7 +130,7 @@ function nodeNotices(takesCommands) {
     return takesCommands ? [...told, ...undo.notices] : told.map((notice) => ({ ...notice, button: null }));
 }
 
-/** The page's own notices: the node is out of reach, or has ended. */
+/** The page's own notices, when the node is out of reach or has ended. */
 function pageNotices(isReachable) {
     if (view?.ended) {
         const isPassenger = view.role === "webGuest";
@@ -170,7 +170,7 @@ function show() {
     notices.update(told);
     if (!view || isHeld()) return;
     if (dashboard?.role !== view.role) makeParts(view.role);
-    // An ended session does not keep playing.
+    // After the end of a session no song plays.
     const known = isOver ? { ...view, isPlaying: false } : view;
     const shownView = view.role === "host" ? known : withKept(known, node.taps);
     const isDriving = view.role === "host" && kept("driving") === true;
@@ -224,11 +224,11 @@ setInterval(() => {
     dashboard?.tick(performance.now());
     if (document.body.classList.contains("driving")) driving?.tick(performance.now());
     showColours();
-    // A list may have been scrolled, or another one chosen.
+    // A list may have been scrolled, or another list chosen.
     placeQuestion();
 }, limits.tick);
 
-// Toasts cover the end of a list, but no song becomes unreachable: the list scrolls further by their height.
+// Toasts cover the end of a list. The list scrolls further by their height, so that every song stays reachable.
 new ResizeObserver(([{ target }]) => setStyle(document.documentElement, "--toasts", `${target.offsetHeight}px`))
     .observe(part("toasts"));
 

@@ -22,7 +22,8 @@ export class Choosing {
         this.label = label;
         section.replaceChildren(
             this.#heading, this.#words, this.pin.element, label, this.#hosts, make("div", "buttons", {}, this.find));
-        // "Tap to join." above a single host: a tap on that host joins it. Among several hosts each has its own button.
+        // A single host has the text "Tap to join." above it, and a tap on the host joins it. With several hosts, each
+        // has its own button.
         this.#hosts.addEventListener("click", (event) => {
             const isAlone = this.#hosts.children.length === 1 && !event.target.closest("button");
             if (isAlone && !this.find.hidden && !this.find.disabled) node.command("retry");
@@ -41,7 +42,7 @@ export class Choosing {
         setText(this.#heading, wanted ? t`Looking for ${wanted}` : heading);
         setText(this.#words, wanted ? wantedWords(view) : words(view, isLooking));
         setShown(this.#words, isUsable);
-        // The PIN form has the only button that joins. A single host is joined with the large button.
+        // If the PIN form is open, only its button joins. Otherwise the large button joins a single host.
         const asks = isUsable && view.notices.some((notice) => asksPIN.includes(notice.code));
         const isChosen = asks || (view.hosts.length === 1 && !view.wanted);
         this.hosts.update(view.hosts.map((host) => ({ ...host, isChosen })));
@@ -57,7 +58,7 @@ export class Choosing {
 
 const asksPIN = ["proofRequired", "wrongPIN"];
 
-/** The form for the PIN, if the host does not know this guest. */
+/** The form for the PIN, for a guest that the host does not know. */
 class PinForm {
     #input = make("input", "", {
         id: "host-pin", inputmode: "numeric", maxlength: limits.pin, autocomplete: "off", required: true,
@@ -115,7 +116,7 @@ function hostRow(node) {
     return row;
 }
 
-/** A host that was joined before. Its button forgets it. */
+/** A host that was joined before. The button forgets the host. */
 function knownRow(node) {
     const { person, update: updatePerson } = personWords();
     const words = { word: t`Forget`, label: t`Forget`, question: "", consequence: "" };

@@ -2,7 +2,7 @@
 
 import { t } from "/language.js";
 
-/** The message when the host makes this guest a co-host, or ends that: `{message, suggestion}`, or null. */
+/** The message when the host makes this guest a co-host or ends this role: `{message, suggestion}`, or null. */
 export function coHostNews(before, now) {
     const isSame = before && before.me.id === now.me.id && before.role === now.role && now.role !== "host";
     if (!isSame || Boolean(before.steers) === Boolean(now.steers)) return null;

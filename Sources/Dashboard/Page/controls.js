@@ -16,7 +16,10 @@ export function button(className, iconName, word, onTap, control = iconName) {
     return element;
 }
 
-/** Changes a button of `button`. `hint` is its tooltip; a button with only an icon shows its label there. */
+/**
+ * Changes a button that `button` has made. `hint` is the tooltip. A button with only an icon shows its label as the
+ * tooltip.
+ */
 export function setButton(element, iconName, word, label = word, hint = word ? null : label) {
     setIcon(element.firstChild, iconName);
     setText(element.lastChild, word);
@@ -31,7 +34,7 @@ addEventListener("pointerdown", (event) => {
     if (!asking?.contains(event.target)) disarm();
 });
 
-// The question and its consequence, next to the button that asks it.
+// The question and the consequence of the action, next to the button that asks.
 const told = make("p", "question", { hidden: true });
 
 function tell(text) {
@@ -55,7 +58,7 @@ export function placeQuestion() {
 }
 
 /**
- * A button for an action that cannot be undone: the first tap asks, the second one acts. `words` are `{word, label,
+ * A button for an action that cannot be undone. The first tap asks, and the second tap acts. `words` are `{word, label,
  * question, consequence}` and may change later. `announce` reads the question to a person who does not see it.
  */
 export function askingButton(className, iconName, words, announce, onYes) {
@@ -93,7 +96,7 @@ export function askingButton(className, iconName, words, announce, onYes) {
     return { element, update: (changed) => (Object.assign(words, changed), show()) };
 }
 
-/** A song's cover, or its initials on a colour of its own. */
+/** A song's cover. Without a cover, the initials of the title on a colour derived from it. */
 export function cover(className) {
     const letters = make("span", "initials");
     const picture = make("img", "", { alt: "", decoding: "async", draggable: "false", hidden: true });
@@ -108,7 +111,7 @@ export function cover(className) {
         if (source === song.art) return;
         source = song.art;
         setShown(picture, false);
-        // Covers come only from this node. Any other address is ignored.
+        // Covers come only from this node, so any other address is ignored.
         if (/^\/art\//.test(source ?? "")) picture.src = source;
         else picture.removeAttribute("src");
     };
@@ -149,7 +152,7 @@ export function wishLine() {
     return { element, update };
 }
 
-/** The words for a guest on a bearer without signal strength. */
+/** The words instead of a signal, for a guest on a bearer without signal strength. */
 function instead(bearer) {
     if (bearer === "lan") return t`in the network`;
     return bearer === "broker" ? t`through the broker` : null;

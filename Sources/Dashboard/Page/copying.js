@@ -5,7 +5,7 @@ import { make } from "/dom.js";
 import { t } from "/language.js";
 
 /**
- * Copies a text. Returns whether that worked. A page over plain HTTP has no clipboard API, but may copy a selection.
+ * Copies a text. Returns whether this succeeded. A page over plain HTTP has no clipboard API, but can copy a selection.
  */
 export async function copied(text) {
     if (navigator.clipboard && isSecureContext) {
@@ -28,7 +28,7 @@ export async function copied(text) {
     return isDone;
 }
 
-/** Buttons that copy and share the result of `text()`. A browser that cannot share gets no button for it. */
+/** Buttons that copy and share the result of `text()`. A browser that cannot share gets no share button. */
 export function copyButtons(node, text) {
     const copy = button("plain", "copy", t`Copy`, async () => {
         if (await copied(text())) node.say(t`Copied.`);
@@ -40,7 +40,7 @@ export function copyButtons(node, text) {
         try {
             await navigator.share(/^https?:/.test(what) ? { title: "RoadMesh", url: what } : { title: "RoadMesh", text: what });
         } catch {
-            // A person who closes the list of apps causes this too.
+            // A person who closes the list of apps also causes this error.
         }
     }, "share");
     return [copy, share];

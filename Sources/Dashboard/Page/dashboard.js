@@ -31,8 +31,8 @@ export class Dashboard {
     }
 
     /**
-     * Shows a view that came at `receivedAt`. The flags say that it predates a gap, that the node is out of reach, or
-     * that the session is over.
+     * Shows a view that arrived at `receivedAt`. `isStale` means that the view is from before a gap. The other flags
+     * say whether the node is in reach, and whether the session is over.
      */
     update(view, receivedAt, { isStale, isReachable, isOver }) {
         setClass(this.main, "stale", isStale);
@@ -57,14 +57,14 @@ export class Dashboard {
         }
     }
 
-    /** Shows the search and puts the cursor into it. */
+    /** Shows the search, with the cursor in its field. */
     openSearch() {
         this.tabs.show("search");
         this.search.focus();
         return true;
     }
 
-    /** The connection is back. */
+    /** Repeats a failed search, because the connection is back. */
     searchAgain() {
         this.search.again();
     }

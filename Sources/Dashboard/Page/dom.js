@@ -3,7 +3,7 @@
 import { cut } from "/text.js";
 import { limits } from "/limits.js";
 
-// Creates and changes elements. Every text is set as text: nothing here parses markup.
+// Creates and changes elements. Texts are never parsed as markup.
 
 /** A new element with a class, attributes and children. A string child becomes text. */
 export function make(tag, className = "", attributes = {}, ...children) {
@@ -14,10 +14,10 @@ export function make(tag, className = "", attributes = {}, ...children) {
     return element;
 }
 
-/** Text from other people. Its writing direction is its own and does not change that of the text around it. */
+/** Text from other people. It has its own writing direction, which does not affect the text around it. */
 export const foreign = (className = "") => make("bdi", className, { dir: "auto" });
 
-// Skips values that an element already has: with a hundred songs, twenty times a second, that counts.
+// Skips values that an element already has. This matters for a hundred songs that are drawn twenty times a second.
 const told = new WeakMap();
 
 function isNews(node, key, value) {
@@ -48,7 +48,7 @@ export function setClass(element, name, isSet) {
 /** Shows or hides an element. */
 export const setShown = (element, isShown) => setAttribute(element, "hidden", !isShown);
 
-/** Sets a style property. The page's Content-Security-Policy allows that, but refuses a style attribute. */
+/** Sets a style property, because the page's Content-Security-Policy refuses a style attribute. */
 export function setStyle(element, name, value) {
     if (isNews(element, `--${name}`, value)) element.style.setProperty(name, value);
 }
@@ -118,7 +118,8 @@ export class KeyedList {
     }
 }
 
-// If the row with the focus goes, its neighbour gets the focus, so that a person at the keyboard can continue there.
+// If the row with the focus is removed, a neighbouring row gets the focus, so that a person at the keyboard can
+// continue there.
 function focusNear(parent, element, control) {
     const neighbour = element?.querySelector(control ? `[data-control="${control}"]` : "button");
     (neighbour ?? parent.closest("[tabindex]"))?.focus({ preventScroll: true });

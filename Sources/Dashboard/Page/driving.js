@@ -9,7 +9,7 @@ import { t } from "/language.js";
 import { limits } from "/limits.js";
 import { cut, elapsed, shown, titleOf, votesOf } from "/text.js";
 
-/** Shortens title and artist so that a driver reads them at a glance: `limits.glance` characters together. */
+/** Shortens title and artist to `limits.glance` characters in total, so that a driver can read them at a glance. */
 export function glance(title, artist) {
     const room = Math.max(limits.glance - artist.length, limits.glance / 2);
     const short = cut(title, room - 1);
@@ -60,7 +60,7 @@ export class Driving {
     }
 
     /**
-     * Shows a view that came at `receivedAt`. `isInTrouble` means that there is something to read when the car has
+     * Shows a view that came at `receivedAt`. `isInTrouble` means that a message waits to be read when the car has
      * stopped.
      */
     update(view, receivedAt, { isReachable, isOver, isInTrouble }) {
@@ -114,7 +114,7 @@ export class Driving {
         setText(this.#votes, String(item.votes));
     }
 
-    /** The requested volume until the node has had time to apply it, then the node's volume. */
+    /** The requested volume, until the node has had time to apply it; then the node's volume. */
     #wanted() {
         return performance.now() - this.#askedAt < limits.landing ? this.#asked : this.#view.volume;
     }
@@ -144,7 +144,7 @@ export class Driving {
 
     /** Runs a button's action. If it fails, the button shows that for `limits.failed`. */
     async #do(control, act) {
-        // Immediately, however long the node takes.
+        // The button reacts immediately, however long the node takes.
         setClass(control, "busy", true);
         setTimeout(() => setClass(control, "busy", false), limits.response);
         if (await act()) return;

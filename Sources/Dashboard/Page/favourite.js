@@ -2,15 +2,16 @@
 
 import { limits } from "/limits.js";
 
-/** The song of a queue with the most votes, the first of several. Null without votes. */
+/** The song of a queue with the most votes; if votes are equal, the first. Null without votes. */
 export function liked(queue) {
     const best = queue.reduce((best, item) => (item.votes > (best?.votes ?? 0) ? item : best), null);
     return best;
 }
 
 /**
- * Decides which song to offer to the driver. The offer must not change under a finger: a song stays for some seconds,
- * also after a touch. If it leaves the queue, the offer is empty for as long. `now` is in milliseconds.
+ * Decides which song to offer to the driver. The offer must not change under a finger, so a song stays for some
+ * seconds, and again after each touch. If the song leaves the queue, the offer is empty for the same time. `now` is in
+ * milliseconds.
  */
 export class Favourite {
     #songID = null;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Browsers may use the page's cached files without a request, so that the page opens while the node is away. This
-// script checks whether the node has a newer page, by the page's entity tag. It depends on no other script.
+// script uses the page's entity tag to check whether the node has a newer page. It depends on no other script.
 (async () => {
     const name = "roadmesh.page";
     const answer = await fetch("/", { cache: "no-cache" });
@@ -14,6 +14,6 @@
     localStorage.setItem(name, tag);
     if (before) location.reload();
 })().catch(() => {
-    // The node is away, or the browser stores nothing. Then the files are at most as old as their cache lifetime
-    // allows.
+    // The node is out of reach, or the browser stores nothing. The cached files are then at most as old as their cache
+    // lifetime.
 });

@@ -46,7 +46,7 @@ export class Guests {
         setText(this.#empty, isOver ? t`No guests were here.` : words);
     }
 
-    /** The host's row is above its guests in a tree, and absent otherwise. */
+    /** Shows the host's row above its guests in a tree, and hides it otherwise. */
     #showRoot(isDrawn, view) {
         const { element } = this.#root;
         if (!isDrawn) return element.remove();

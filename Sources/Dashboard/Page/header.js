@@ -15,7 +15,7 @@ const state = document.getElementById("state");
 /** The session's name, the state of the connection, and the button to leave. */
 export class Header {
     #mark = icon("onAir");
-    // The signal next to it changes all the time, so it is not read aloud.
+    // Only these words are read aloud, because the signal next to them changes all the time.
     #main = make("span");
     #more = make("span", "more-words");
     #words = make("span", "", { role: "status" }, this.#main, this.#more);
@@ -76,7 +76,7 @@ export class Header {
         setShown(this.#out.element, (isHost || view.connection !== "disconnected") && !view.ended);
     }
 
-    /** `more` is hidden on a phone, where the connection has one line. */
+    /** Shows the state of the connection. `more` is hidden on a phone, which has only one line for it. */
     #say(words, more = "") {
         setText(this.#main, words);
         setText(this.#more, more ? ` · ${more}` : "");

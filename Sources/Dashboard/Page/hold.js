@@ -2,15 +2,16 @@
 
 import { limits } from "/limits.js";
 
-// Songs keep their places while a finger is on the screen, so that a tap reaches its target. A drag holds them longer.
+// Songs keep their places while a finger is on the screen, so that a tap reaches its target. A drag keeps them in place
+// for longer.
 
 const held = new Map();
 let onRelease = () => {};
 
-/** Whether nothing may move now. */
+/** Whether songs must keep their places now. */
 export const isHeld = () => held.size > 0;
 
-/** Holds everything still for at most `longest` milliseconds. */
+/** Keeps songs in their places for at most `longest` milliseconds. */
 export function holdStill(reason, longest) {
     clearTimeout(held.get(reason));
     held.set(reason, setTimeout(() => letGo(reason), longest));
@@ -24,7 +25,7 @@ export function letGo(reason) {
     if (!isHeld()) onRelease();
 }
 
-/** Holds while a finger is down. `released` is called when the last hold ends. */
+/** Keeps songs in their places while a finger is down. `released` is called when the last hold ends. */
 export function holdUnderFingers(released) {
     onRelease = released;
     addEventListener("pointerdown", () => holdStill("touch", limits.hold));

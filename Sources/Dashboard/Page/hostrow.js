@@ -8,7 +8,7 @@ import { around, t } from "/language.js";
 import { limits } from "/limits.js";
 import { clock, nameOf, shown, titleOf, voterNames, votesOf } from "/text.js";
 
-/** A line that says who asked for a song. */
+/** A line with the name of the person who suggested a song. */
 export function askedLine() {
     const asker = foreign();
     const [before, after] = around("{1} asked");

@@ -6,7 +6,7 @@ import { foreign, KeyedList, make, setAttribute, setClass, setShown, setText } f
 import { plural, t } from "/language.js";
 import { shortDate, shown } from "/text.js";
 
-/** How others join: the host's name, its PIN, the link for browsers, and invitations. */
+/** The panel for people who want to join: the host's name, its PIN, the link for browsers, and invitations. */
 export class Invitation {
     #name = foreign("large-heading");
     #pin = make("b", "pin");
@@ -31,7 +31,7 @@ export class Invitation {
             "div", "invitation-words", {}, make("p", "label", {}, t`With RoadMesh, over Bluetooth`),
             make("p", "", {}, this.#name), make("p", "hint", {}, t`Guests in the car find it and join automatically.`),
             this.#pinLine, this.#given.element);
-        // A person who has created an invitation is about to show it, so its full code is at the top.
+        // A person who has created an invitation wants to show it, so its full code is at the top.
         panel.append(this.#given.newest, make("div", "invitation", {}, radio, this.#web, this.#noWeb));
     }
 
@@ -46,7 +46,7 @@ export class Invitation {
         setText(this.#address, invitation.url ?? "");
         this.#code.update(invitation.qr, invitation.url);
         setShown(this.#wifi, invitation.wifi);
-        // A guest scans one code after the other, so both are shown completely, next to each other.
+        // A guest scans both codes in turn, so both are shown completely, next to each other.
         setClass(this.#web.parentElement, "two-codes", invitation.url && invitation.wifi);
         setText(this.#wifiName, shown(invitation.wifi?.name ?? "", ""));
         this.#wifiCode.update(invitation.wifi?.qr, invitation.wifi?.name);
@@ -100,7 +100,7 @@ class Given {
         this.#code.update(newest.qr, newest.text);
         setText(this.#count, plural(open.length, "{1} invitation is open.", "{1} invitations are open."));
         if (!isNew || !this.#isAwaited) return;
-        // The button that created it may be further down.
+        // The button that created the invitation may be further down.
         this.#isAwaited = false;
         this.newest.scrollIntoView({ block: "start" });
     }
@@ -111,7 +111,7 @@ class Given {
     }
 }
 
-/** The text to pass on: a link, if the invitation has one. */
+/** The text to pass on: the invitation's link, or its code without a link. */
 const textOf = ({ url, text }) => url ?? text;
 
 /** The line that says who can use an invitation, and until when. */
@@ -148,7 +148,7 @@ function picture(label) {
     const update = (address, what) => {
         setShown(element, Boolean(address));
         if (!address || drawn === what) return;
-        // The address stays the same for a new code. A number makes the browser request it again.
+        // A new code has the same address. An added number makes the browser request the picture again.
         drawn = what;
         drawings += 1;
         setAttribute(image, "src", `${address}?${drawings}`);

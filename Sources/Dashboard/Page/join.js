@@ -42,8 +42,8 @@ export class Join {
     }
 
     /**
-     * The node does not know this browser, and `message` says so. If it has restarted since this browser joined, the
-     * browser joins again automatically. If the person has left, it does not.
+     * The node does not know this browser, as `message` says. If the node has restarted since the browser joined, the
+     * browser joins again automatically, unless the person has left.
      */
     refused({ message, reason }) {
         const name = ownName();
@@ -60,7 +60,7 @@ export class Join {
         this.#show("");
     }
 
-    /** A guest wants to rejoin after its session ended: one tap is enough if nothing has to be typed. */
+    /** A guest wants to rejoin after its session ended. One tap is enough if no PIN or name is needed. */
     again() {
         const name = ownName();
         if (!name) return this.open();
@@ -69,7 +69,7 @@ export class Join {
         this.#join(name);
     }
 
-    /** The browser's token is from an earlier session, so a name does not help. */
+    /** The browser's token is from an earlier session. A new code is needed, so the form for the name is hidden. */
     #showCode(message) {
         this.#open(t`Scan the code again`, message, false);
     }
@@ -117,7 +117,7 @@ export class Join {
         }
     }
 
-    /** What this browser presents to join without a token. */
+    /** The PIN or invitation with which this browser joins without a token. */
     get #proof() {
         if (this.#invitation) return { invitation: this.#invitation };
         return this.#pinField.hidden ? {} : { pin: this.#pin.value.trim() };

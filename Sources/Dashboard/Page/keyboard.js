@@ -9,7 +9,7 @@ export function followKeys({ toggle, search }) {
     addEventListener("keydown", (event) => {
         const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey && !event.repeat && !event.defaultPrevented;
         if (!isPlain || event.target.closest(typing) || document.querySelector("dialog[open]")) return;
-        // On a button, the space bar presses that button.
+        // If a button has the focus, the space bar presses the button.
         if (event.key === " " && !event.target.closest("button, a, summary") && toggle()) event.preventDefault();
         if (event.key === "/" && search()) event.preventDefault();
     });

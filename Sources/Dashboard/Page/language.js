@@ -7,7 +7,7 @@ import { limits } from "/limits.js";
 
 const others = ["de", "fr", "es"];
 
-/** The first supported language of the person's, or English. */
+/** The first of the person's languages that is supported, or English. */
 export function languageOf(wanted) {
     const spoken = wanted.map((tag) => String(tag).toLowerCase().split("-")[0]);
     return spoken.find((language) => language === "en" || others.includes(language)) ?? "en";
@@ -49,8 +49,8 @@ export function t(text, ...values) {
 export const plural = (count, one, many, ...more) => filled(known(count === 1 ? one : many), ["", count, ...more]);
 
 /**
- * A sentence of the node. It is translated if the node sends its parts (`{key, values}`, where a value may be a
- * sentence of this form), and shown as it is otherwise.
+ * A sentence of the node. It is translated if the node sends its parts: `{key, values}`, where a value may be a
+ * sentence of the same form. Otherwise it is shown unchanged.
  */
 export function told(sentence, made = null) {
     if (!made) return typeof sentence === "string" ? t(sentence) : sentence;
@@ -58,7 +58,7 @@ export function told(sentence, made = null) {
     return filled(known(made.key), ["", ...values]);
 }
 
-/** The two parts of a text around its placeholder, which becomes an element. */
+/** The two parts of a text around its placeholder. The page puts an element in place of the placeholder. */
 export const around = (text) => known(text).split("{1}");
 
 document.documentElement.lang = language;

@@ -22,7 +22,7 @@ export function checkedView(found, now) {
     return isView && now - found.at >= 0 && now - found.at < limits.oldest ? view : null;
 }
 
-/** Saves views, but not every one. */
+/** Saves views, at most one per `limits.keeping`. */
 export class LastView {
     #waiting = null;
     #writtenAt = -Infinity;
@@ -31,13 +31,15 @@ export class LastView {
         for (const event of ["pagehide", "visibilitychange"]) addEventListener(event, () => this.#write());
     }
 
-    /** A view has come. A node that stops keeps its queue, so its last view is saved without its end. */
+    /**
+     * A view has arrived. A node that stops keeps its queue, so its last view is saved as if the session had not ended.
+     */
     take(view) {
         this.#waiting = { ...view, ended: null };
         if (performance.now() - this.#writtenAt >= limits.keeping) this.#write();
     }
 
-    /** A guest that was refused must not see the old view. */
+    /** Deletes the saved view, because a refused guest must not see it. */
     forget() {
         this.#waiting = null;
         keep("view", null);

@@ -4,22 +4,22 @@
 export const limits = {
     /** Silence after which the connection counts as lost: the node pings every 5 s, so two pings are missing. */
     silence: 12_000,
-    /** The time to wait for an answer: the node is in the same car. */
+    /** The time to wait for an answer. The node is in the same car. */
     connecting: 8_000,
     /**
      * The first and the longest pause between attempts to connect. A restarted node is found and shown within five
-     * seconds, and one that is gone costs little battery.
+     * seconds, and attempts to reach a missing node cost little battery.
      */
     shortestPause: 500,
     longestPause: 3_000,
     /**
-     * Connections in a row that deliver only an ended session, after which a passenger counts as removed. They take
-     * more than a second, and a node that stops has closed its server by then.
+     * After this many connections in a row that deliver only an ended session, a passenger counts as removed. The
+     * attempts take more than a second, and a stopping node closes its server in less time.
      */
     endings: 3,
-    /** How long the node is out of reach before the page says so: a new connection takes less. */
+    /** How long the node is out of reach before the page shows it. A new connection takes less time. */
     unnoticed: 1_000,
-    /** How long the node is out of reach before the page offers "Retry". Most gaps are over by then. */
+    /** How long the node is out of reach before the page offers "Retry". Most gaps are shorter. */
     retryOffered: 10_000,
     /**
      * The longest message of the live stream, in characters: a full queue in which every guest voted for every song.
@@ -27,11 +27,14 @@ export const limits = {
     message: 8 << 20,
     /** Taps that are queued while the node is out of reach: more than a person makes in a tunnel, and quick to post. */
     keptTaps: 64,
-    /** How long an accepted tap is shown as sent if no newer view arrives. */
+    /** How long an accepted tap is shown as sent while no newer view arrives. */
     landing: 2_000,
     /** The pause after the node has refused a request as too frequent. */
     tooOften: 1_000,
-    /** How long "Really?" is shown: time to read the consequence and tap again, but too short for a stray tap. */
+    /**
+     * How long "Really?" is shown: time to read the consequence and tap again, but short enough that a later stray tap
+     * has no effect.
+     */
     question: 8_000,
     /** Pixels between a question and its button. */
     beside: 8,
@@ -39,9 +42,12 @@ export const limits = {
     bounce: 350,
     /** How long a message of the page is shown, in seconds: time to read two short sentences. */
     passingNotice: 5,
-    /** The same for a message about new rights of a person: four short sentences. */
+    /** How long a message about new rights of a person is shown, in seconds: time to read four short sentences. */
     news: 12,
-    /** Banners and toasts at the same time: they leave the queue visible on 600 pixels of height. */
+    /**
+     * Banners and toasts that are shown at the same time. They leave the queue visible on a screen of 600 pixels
+     * height.
+     */
     banners: 2,
     toasts: 3,
     /** Messages of the page that wait to be shown. */
@@ -53,36 +59,42 @@ export const limits = {
     typing: 450,
     /** Characters of a search: the host's limit. */
     search: 128,
-    /** Characters of a shown text, and of a tooltip: two lines are less. */
+    /** Characters of a shown text, and of a tooltip. Two lines have fewer. */
     text: 300,
     hint: 500,
-    /** Characters of a sentence: twice as many as our longest one, with a path in it. */
+    /** Characters of a sentence: twice the length of the longest sentence, which contains a path. */
     sentence: 600,
     /** Characters of a name. */
     name: 40,
     /** Digits of a PIN. */
     pin: 6,
-    /** Digits of an identifier that are shown: the same as in a scan. */
+    /** Shown digits of an identifier, as many as in the output of a scan. */
     head: 8,
     /**
      * Levels of relays that are drawn next to each other: a phone has no room for more. Guests that are farther away
      * are drawn below the last level, with their distance.
      */
     treeDepth: 4,
-    /** The interval of progress updates: each second is seen to change. */
+    /** The interval of progress updates, short enough to show each second. */
     tick: 500,
     /** Time between two drawings. Views may come faster than people read, and drawing drains a phone's battery. */
     drawing: 100,
     /** How long a finger on the screen keeps songs in their places. */
     hold: 1_500,
-    /** The same while a song is dragged. No drag takes longer, and the hold of a lost pointer ends. */
+    /**
+     * How long a dragged song keeps the others in place. No drag takes longer, and a hold ends even if the pointer's
+     * events are lost.
+     */
     longestDrag: 30_000,
     /** How far a finger must move, in pixels, before it drags. A tap moves less. */
     dragging: 8,
     /** The distance to the edge, in pixels, at which a drag scrolls the list, and the step per frame. */
     edge: 56,
     scrollStep: 8,
-    /** How long a bin ignores taps after its song has moved: a finger that was moving toward it has landed by then. */
+    /**
+     * How long a bin ignores taps after its song has moved. A finger that was moving towards the bin lands within this
+     * time.
+     */
     settling: 800,
     /** How long "Undo" is offered, in seconds: time to notice the wrong song and to reach the button. */
     undo: 8,
@@ -111,15 +123,20 @@ export const limits = {
     names: 200,
     /** The most names in a list of voters. */
     voters: 60,
-    /** Commands that the node accepts in a burst, and the pause between those of a longer row, in milliseconds. */
+    /**
+     * Commands that the page sends in a burst, and the pause between commands after more than a burst, in milliseconds.
+     */
     burst: 16,
     command: 220,
     /** Songs of an album or artist that one tap adds: a long album, and a third of the queue. */
     group: 60,
     /** Songs of the last view that are saved: ten screens. */
     keptSongs: 100,
-    /** The pause between two saved views: storage is slow, and a tunnel may cost this much. */
+    /**
+     * The pause between two saved views. Storage is slow, and the saved view may be older than the last view by this
+     * much.
+     */
     keeping: 5_000,
-    /** How old a saved view may be: a song from before a day's drive is of no use. */
+    /** How old a saved view may be. A view from before a day's drive is useless. */
     oldest: 12 * 3_600_000,
 };

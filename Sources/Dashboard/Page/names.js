@@ -3,7 +3,8 @@
 import { limits } from "/limits.js";
 import { keep, kept } from "/storage.js";
 
-// The names of people, including those who have left: a restarted host does not know them until they are back.
+// The names of people, including those who have left. A restarted host does not know a person's name until the person
+// is back.
 
 const known = new Map(Array.isArray(kept("names")) ? kept("names").filter((pair) => pair?.length === 2) : []);
 

@@ -34,12 +34,12 @@ export class PageNode {
         return [...this.#landing, ...checked(kept("taps"))];
     }
 
-    /** A view has come. It contains all taps that the node has accepted. */
+    /** Removes accepted taps, because a view has arrived, which contains all taps that the node has accepted. */
     landed() {
         this.#landing = [];
     }
 
-    /** A command that is not queued: it works now or fails. */
+    /** Sends a command that is not queued: it succeeds now or fails. */
     async command(command, fields = {}) {
         try {
             const answer = await post({ command, ...fields });
@@ -56,7 +56,7 @@ export class PageNode {
         if (await this.command(isHost ? "end" : "leave")) this.#on.left();
     }
 
-    /** A guest's vote or suggestion. It is queued until the node accepts it. */
+    /** Queues a guest's vote or suggestion until the node accepts it. */
     wish(command, song) {
         const taps = adding(checked(kept("taps")), { command, songID: song.id, title: song.title });
         if (!taps) {

@@ -11,8 +11,8 @@ import { sentenceOf } from "/text.js";
 const headings = { connectionLost: t`Connection Lost`, hostNotFound: t`Host Not Found`, outOfReach: t`No Connection` };
 
 /**
- * Decides which notices are shown: the newest banners, the newest toasts that stay, and always one that disappears
- * automatically. `notices` are oldest first.
+ * Decides which notices are shown: the newest banners, the newest permanent toasts, and always one toast that
+ * disappears automatically. `notices` are oldest first.
  */
 export function inView(notices, isDismissed) {
     const left = notices.filter((notice) => !isDismissed(notice));
@@ -69,7 +69,7 @@ function noticeRow(kind, onRetry, onDismiss) {
     const text = make("div", "notice-words", {}, heading, message, suggestion);
     row.element = make("div", `notice ${kind}`, {}, mark, text, action, close);
     const pass = () => {
-        // Closed already, or being read: a pointer over it or the focus in it keeps it open.
+        // The toast is closed already, or a person reads it: a pointer over it or the focus in it keeps it open.
         if (!row.element.isConnected) return;
         if (row.element.matches(":hover, :focus-within")) row.timer = setTimeout(pass, limits.tick);
         else onDismiss(row.notice);

@@ -2,8 +2,8 @@
 
 import { limits } from "/limits.js";
 
-// A guest's taps that the node has not accepted yet. A tap is {command, songID, title, isTried}. A list is never
-// changed; each function returns a new one.
+// A guest's taps that the node has not accepted yet. A tap is {command, songID, title, isTried}. The functions do not
+// change a list; they return a new one.
 
 const opposite = { vote: "takeBack", takeBack: "vote" };
 
@@ -12,7 +12,7 @@ export function adding(taps, tap) {
     if (taps.some((one) => isSame(one, tap))) return taps;
     const undone = taps.find((one) => one.songID === tap.songID && one.command === opposite[tap.command]);
     const others = undone ? without(taps, undone) : taps;
-    // A tap that may have reached the node already has to be taken back there.
+    // If the tap may have reached the node already, the opposite tap must be sent too.
     if (undone && !undone.isTried) return others;
     return others.length < limits.keptTaps ? [...others, tap] : null;
 }

@@ -10,7 +10,7 @@ export function placing(songs, where, view) {
     const present = new Set([view.nowPlaying?.id, ...view.queue.map((item) => item.id)]);
     const command = (command) => (song) => ({ command, songID: song.id });
     if (where === "last") return songs.filter((song) => !present.has(song.id)).map(command("add"));
-    // The last one first, because each is inserted at the front.
+    // The last song comes first, because each song is inserted at the front.
     const front = songs.filter((song) => song.id !== view.nowPlaying?.id).reverse().map(command("playNext"));
     if (where === "next") return front;
     const start = view.nowPlaying ? [{ command: "skip" }] : [];
@@ -21,14 +21,14 @@ export function placing(songs, where, view) {
 /** Sends them one after the other. Returns whether all succeeded. */
 export async function place(node, songs, where, view) {
     for (const { command, ...fields } of placing(songs, where, view)) {
-        // No faster than the node accepts commands, or it would refuse a long album halfway.
+        // If commands came faster than the node accepts them, it would refuse the rest of a long album.
         if (songs.length > limits.burst) await new Promise((done) => setTimeout(done, limits.command));
         if (!(await node.command(command, fields))) return false;
     }
     return true;
 }
 
-/** The choices of a driver, in the form of `openMenu`. */
+/** The driver's choices, as arguments for `openMenu`. */
 export const places = (act) => [
     [t`Play now`, () => act("now")], [t`Play next`, () => act("next")], [t`Add to the end`, () => act("last")],
 ];

@@ -55,7 +55,7 @@ export class Playing {
             this.volume.element);
     }
 
-    /** Shows a view that came at `receivedAt`, on the clock of `tick`. */
+    /** Shows a view that arrived at `receivedAt`, a time on the clock of `tick`. */
     update(view, receivedAt, isStale, isOver) {
         this.#view = view;
         this.#receivedAt = receivedAt;
@@ -117,7 +117,7 @@ export class Playing {
             ? t`You voted to skip (${skip.votes} of ${skip.needed})` : t`Vote to skip (${skip.votes} of ${skip.needed})`;
         setButton(this.skip, skip.mine ? "check" : "skip", words);
         setAttribute(this.skip, "aria-pressed", String(Boolean(skip.mine)));
-        // A vote to skip cannot be taken back. The button stays enabled so that it keeps the focus.
+        // A vote to skip cannot be taken back. But the button is not disabled, so that it keeps the focus.
         setAttribute(this.skip, "aria-disabled", skip.mine ? "true" : null);
     }
 

@@ -44,7 +44,7 @@ export class Queue {
     update(view, isStale, isOver) {
         this.#shown = { view, isStale, isOver };
         setShown(this.#stale, isStale && view.queue.length);
-        // Songs that the host added itself need no name.
+        // The host's own songs need no name.
         const hostID = this.isHost ? view.me.id : view.host?.id;
         const queue = this.#ordered(view.queue);
         this.songs.update(queue.map((item) => ({ ...item, hostID, isAsked: item.addedBy && item.addedBy !== hostID })));
@@ -54,7 +54,7 @@ export class Queue {
         setShown(this.#songs, view.queue.length);
         setShown(this.#empty, !view.queue.length && !view.wishes.length);
         setText(this.#empty, isOver ? t`The queue was empty.` : this.#emptyWords(view));
-        // A node without undo lacks these commands too.
+        // A node that does not support undo does not support these commands either.
         setClass(this.#songs, "fixed", this.isHost ? view.undo === undefined : !view.steers);
         if (this.#clear) setShown(this.#clear, view.queue.length > 1 && view.undo !== undefined);
     }
@@ -97,7 +97,8 @@ function guestRow(node, reorder) {
     const row = { item: null, index: null };
     const bin = binOf(node, row);
     const grip = reorder.grip(row);
-    // A tap acts on the item that the button shows. A second tap before the first is drawn does not take back the vote.
+    // A tap acts on the item that the button shows. So a second tap before the next drawing does not take back the
+    // vote.
     const vote = button("vote waits", "vote", "", () => {
         node.wish(isWanted(row.item) ? "takeBack" : "vote", row.item);
     }, "vote");

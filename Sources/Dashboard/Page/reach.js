@@ -3,8 +3,9 @@
 import { limits } from "/limits.js";
 
 /**
- * Decides when to connect to the node, and when to say that it is out of reach. An event goes in, actions come out:
- * "connect", "close". It reads no clock and no random number: `now` is in milliseconds, `jitter` is 0 to 1.
+ * Decides when to connect to the node, and when to show that it is out of reach. Each method takes an event and returns
+ * the actions: "connect", "close". The caller supplies the clock and the random number: `now` is in milliseconds,
+ * `jitter` is 0 to 1.
  */
 export class Reach {
     /** "idle", "connecting", "open", "waiting" for the next attempt, or "refused". */
@@ -44,13 +45,13 @@ export class Reach {
     }
 
     /**
-     * The connection broke or failed. `isOver` means that it delivered only an ended session: the node is there, and
-     * another connection would deliver the same.
+     * The connection broke or failed. `isOver` means that it delivered only an ended session. The node is then in
+     * reach, and another connection would deliver the same.
      */
     broke(now, jitter, isOver = false) {
         this.lostAt = isOver ? null : this.lostAt ?? now;
         this.endings = isOver ? this.endings + 1 : 0;
-        // The received data has reset the failures.
+        // The received data has reset the number of failures, so it is set again.
         if (isOver) this.#failures = this.endings - 1;
         const pause = Math.min(limits.longestPause, limits.shortestPause * 2 ** this.#failures);
         this.#failures = Math.min(this.#failures + 1, 16);
@@ -66,7 +67,7 @@ export class Reach {
         return this.phase === "waiting" ? this.tried(now) : this.broke(now, jitter);
     }
 
-    /** Whether to show the trouble, and whether to offer "Retry". */
+    /** Whether to show that the node is out of reach, and whether to offer "Retry". */
     trouble(now) {
         const gone = this.lostAt === null ? -1 : now - this.lostAt;
         return { isTold: gone >= limits.unnoticed, offersRetry: gone >= limits.retryOffered };

@@ -3,8 +3,8 @@
 import { told } from "/language.js";
 
 /**
- * Shows a refused suggestion once, at its song. The node also sends a notice, which says what to do. Its sentences
- * replace the wish's own text while the notice is active, and the notice is not shown as a toast.
+ * Shows a refused suggestion only once, at its song. The node also sends a notice with the remedy. While the notice is
+ * active, its sentences replace the text at the song, and the notice is not shown as a toast.
  */
 export class Refusals {
     /** The shown sentences, by song. */
@@ -15,7 +15,7 @@ export class Refusals {
         this.announce = announce;
     }
 
-    /** The view without these notices. */
+    /** The view without the notices that are shown at songs. */
     atSongs(view) {
         const items = [view.nowPlaying, ...view.queue].filter((item) => item?.wish);
         const marks = [...items.map((item) => ({ ...item.wish, songID: item.id })), ...view.wishes];

@@ -20,8 +20,8 @@ export function placeOf(rows, index, offset) {
 }
 
 /**
- * Reorders the rows of a list. A row's handle is dragged, or tapped and then the handle at the new place is tapped, or
- * it is moved with the arrow keys.
+ * Reorders the rows of a list. A person drags a row's handle, or taps it and then the handle at the new place, or uses
+ * the arrow keys.
  */
 export class Reorder {
     #drag = null;
@@ -127,7 +127,7 @@ export class Reorder {
         });
     }
 
-    /** Near its edges the list scrolls under the finger. */
+    /** Scrolls the list while the finger is near its edges. */
     #scroll() {
         const drag = this.#drag;
         if (!drag?.isLifted) return;

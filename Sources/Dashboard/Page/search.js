@@ -249,7 +249,7 @@ function foundRow(node, isHost, view) {
     return row;
 }
 
-/** Why a song cannot be asked for again. Null if it can. */
+/** Why a song cannot be suggested again. Null if it can. */
 function doneWord(song, isHost) {
     if (song.isPlaying) return t`Playing`;
     if (isHost) return song.item ? t`Added` : null;

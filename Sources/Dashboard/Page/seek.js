@@ -29,7 +29,7 @@ export class Seek {
         });
     }
 
-    /** Whether the shown position is the one that the finger has chosen. */
+    /** Whether the shown position is the position that the finger has chosen. */
     get isChosen() {
         return this.#isHeld || performance.now() - this.#setAt < limits.landing;
     }

@@ -65,7 +65,7 @@ export function groupRow(open) {
         art.update({ title, artist: group.artist, art: group.art });
         setText(name, title);
         const count = plural(group.songs, "{1} song", "{1} songs");
-        // Among songs, the row also says which of the two it is.
+        // Among songs, the row also says whether it is an artist or an album.
         const kind = { artist: t`Artist`, album: t`Album` }[group.shelf];
         setText(details, [kind, shown(group.artist, ""), count].filter(Boolean).join(" · "));
     };

@@ -2,7 +2,7 @@
 
 import { limits } from "/limits.js";
 
-// The page's values in the browser's storage. If that stores nothing (a private window), they are in memory.
+// The page's values in the browser's storage. If the browser stores nothing (a private window), they are in memory.
 
 const memory = new Map();
 
@@ -22,7 +22,7 @@ export function keep(name, value) {
         if (value === null) localStorage.removeItem(`roadmesh.${name}`);
         else localStorage.setItem(`roadmesh.${name}`, JSON.stringify(value));
     } catch {
-        // The value is in memory.
+        // The browser stores nothing. The value stays in memory.
     }
 }
 

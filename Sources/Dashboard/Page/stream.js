@@ -52,7 +52,7 @@ export class Stream {
     constructor(on) {
         this.#on = on;
         document.addEventListener("visibilitychange", () => {
-            // A phone that slept has received nothing, and does not know for how long.
+            // A phone that slept has received nothing for an unknown time, so it connects at once.
             if (document.visibilityState === "visible" && this.#reach.phase === "waiting") this.retry();
         });
         window.addEventListener("online", () => this.#reach.phase === "waiting" && this.retry());
@@ -103,7 +103,7 @@ export class Stream {
             if (answer.status === 401 || answer.status === 403) return await this.#refuse(answer, abort);
             if (answer.ok) await this.#read(answer.body, abort, told);
         } catch {
-            // All causes are handled in the same way.
+            // All causes of a failure are handled in the same way.
         }
         if (this.#abort !== abort || abort.signal.aborted) return;
         const isOver = told.newest !== null && !told.goesOn;
@@ -141,8 +141,9 @@ export class Stream {
 }
 
 /**
- * Whether the newest view is the last one of a passenger that the driver has removed. A node that stops sends the same
- * view, but then no further connection succeeds. A guest's own node is restarted instead.
+ * Whether the newest view is the last view of a passenger that the driver has removed. A stopping node sends the same
+ * view, but afterwards no further connection succeeds. The rule does not apply to a guest's own node, which is
+ * restarted instead.
  */
 const isSentAway = (view) =>
     view?.role === "webGuest" && view.connection === "disconnected" && Boolean(view.ended);

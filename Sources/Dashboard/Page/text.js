@@ -4,7 +4,7 @@ import { language, plural, t, told } from "/language.js";
 import { limits } from "/limits.js";
 import { learntName } from "/names.js";
 
-// How values become text. Nothing here touches the page.
+// Formats values as text, without access to the page.
 
 const number = new Intl.NumberFormat();
 const twoDigits = new Intl.NumberFormat(undefined, { minimumIntegerDigits: 2, useGrouping: false });
@@ -19,10 +19,10 @@ export function shown(text, instead) {
     return cut(text, limits.text);
 }
 
-/** A sentence for a person. It is not cut at the limit of names: only something much longer than a sentence is. */
+/** A sentence for a person. The limit is much longer than any sentence, so sentences are not truncated. */
 export const sentenceOf = (text) => (shown(text, "") && cut(text, limits.sentence));
 
-/** At most this many characters, and an ellipsis for the rest. It splits no surrogate pair. */
+/** At most `length` characters, and an ellipsis for the rest. Surrogate pairs are not split. */
 export function cut(text, length) {
     if (text.length <= length) return text;
     return `${text.slice(0, length).replace(/[\uD800-\uDBFF]$/, "")}…`;
@@ -89,7 +89,7 @@ export function hue(text) {
     return hash % 360;
 }
 
-/** The position in the song at `now`, in seconds. `receivedAt` is when the view came, on the same clock. */
+/** The position in the song at `now`, in seconds. `receivedAt` is the time when the view arrived, on the same clock. */
 export function elapsed(view, receivedAt, now) {
     // Without sound the position does not advance.
     const since = view.isPlaying && view.sound !== false ? Math.max(0, now - receivedAt) / 1000 : 0;

@@ -15,7 +15,9 @@ let isDriving = false;
 let isDark = null;
 let onChange = () => {};
 
-/** The choice of a tap, else the system's preference, and while driving also the clock. */
+/**
+ * The person's choice. Without one, night if the system prefers dark colours, and in the driving view also by the hour.
+ */
 function isNight() {
     const chosen = kept("look");
     if (chosen) return chosen === "night";

@@ -11,9 +11,9 @@ import { shown } from "/text.js";
 export const isTree = (view) => view.role !== "guest" && view.guests.some((guest) => guest.via);
 
 /**
- * How each guest is drawn. `lines` has one entry per level: "on" if a relay's line continues to a later guest, "gap" if
- * it does not, and last the guest's own branch, "tee" if it continues or "end". `isAbove` says whether guests behind
- * this one follow, and `isBelow` whether the guest is drawn below its relay.
+ * How each guest is drawn. `lines` has one entry per level: "on" if a relay's line continues to a later guest, else
+ * "gap". The last entry is the guest's own branch: "tee" if the line continues, else "end". `isAbove` says whether
+ * guests behind this guest follow. `isBelow` says whether the guest is drawn below its relay.
  */
 export function branches(guests) {
     const depths = new Map();

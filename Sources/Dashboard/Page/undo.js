@@ -11,11 +11,12 @@ export class Undo {
     #offered = null;
     #offer = null;
 
-    /** A view has come, in which `undo` is `{kind, title or name, step}` or null. Steps are numbered from 1. */
+    /** A view has arrived. Its `undo` is `{kind, title or name, step}` or null. Steps are numbered from 1. */
     take(undo) {
         const step = undo?.step ?? 0;
         if (step === this.#offered) return;
-        // Steps from before the page was opened, and steps that an undo has uncovered, are not offered.
+        // Two kinds of steps are not offered: steps from before the page was opened, and steps that are the newest
+        // again after an undo.
         const isNew = this.#last !== undefined && step > this.#last;
         this.#last = Math.max(this.#last ?? 0, step);
         this.#offered = isNew ? step : null;

@@ -7,8 +7,7 @@ import { t } from "/language.js";
 import { limits } from "/limits.js";
 
 /**
- * A host's volume and random order. After the finger has set a volume, that one is shown until the node has had time to
- * apply it.
+ * A host's volume and random order. A volume that a finger has set is shown until the node has had time to apply it.
  */
 export class Volume {
     #mark = icon("volume");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Caches the page's files for a start while the node is out of reach. It asks the node first, because a program that
-// was restarted may have a newer page. Requests about songs and people bypass it.
+// Caches the page's files, so that the page opens while the node is out of reach. It asks the node first, because a
+// restarted program may have a newer page. Requests about songs and people bypass the cache.
 
 const name = "page";
 const files = [
@@ -15,7 +15,7 @@ const files = [
     "/style.css", "/tabs.js", "/text.js", "/theme.js", "/tree.js", "/undo.js", "/volume.js",
 ];
 
-/** How long the node may take, in milliseconds: it is on this device. */
+/** Time for the node's answer, in milliseconds. The node is on this device. */
 const patience = 4_000;
 
 self.addEventListener("install", (event) => {
@@ -34,7 +34,7 @@ async function answered(request, pathname) {
     const cache = await caches.open(name);
     const kept = await cache.match(pathname);
     try {
-        // Without a cached file it waits for the node as long as necessary.
+        // Without a cached file, this waits for the node as long as necessary.
         const answer = await fetch(request, kept ? { signal: AbortSignal.timeout(patience) } : {});
         if (answer.ok && !answer.redirected) await cache.put(pathname, answer.clone());
         return answer;

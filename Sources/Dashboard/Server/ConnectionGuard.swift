@@ -4,7 +4,8 @@ import MeshProtocol
 import NIOCore
 import NIOHTTPTypes
 
-/// Passes a connection's events to its watch and applies the watch's actions. Lives on the connection's event loop.
+/// Passes a connection's events to its `ConnectionWatch`, and performs the resulting actions. It runs on the
+/// connection's event loop.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -78,7 +79,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         setAlarm(context)
     }
 
-    /// Every part that is written moves the deadline. An alarm that fires too early is set again.
+    /// Sets the alarm. Each written part moves the deadline later. If the alarm fires before the deadline, it is set
+    /// again.
     private func setAlarm(_ context: ChannelHandlerContext) {
         guard context.channel.isActive, let deadline = watch.deadline else { return }
         if let alarm, alarm.deadline <= deadline { return }

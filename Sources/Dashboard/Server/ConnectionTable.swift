@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Decides which connections to admit. If the table is full, a new connection replaces the one that has been idle for
-/// the longest: a browser sends its request at once, and a client that only holds connections loses them. Some slots
-/// are reserved for browsers on this device, and some for the driver's browsers on the network, which are known by
-/// their requests. So passengers never shut the driver out.
+/// the longest. A browser sends its request at once, so only clients that hold idle connections lose them. Some slots
+/// are reserved for browsers on this device. Others are reserved for the driver's browsers on the network, which are
+/// recognised by their requests. So passengers cannot shut the driver out.
 struct ConnectionTable: Sendable {
     typealias ID = Int
 
@@ -16,11 +16,11 @@ struct ConnectionTable: Sendable {
     private struct Entry: Sendable {
         var address: String
         var isBusy = false
-        /// Whether the driver has sent a request on it.
+        /// Whether the driver has sent a request on this connection.
         var isDriver = false
-        /// Whether it serves a request of a guest.
+        /// Whether the connection serves a request of a guest.
         var servesGuest = false
-        /// Its position in the order in which connections became idle.
+        /// The position of this connection in the order in which connections became idle.
         var turn: Int
 
         /// The connection with the lowest rank is closed first.
@@ -31,7 +31,7 @@ struct ConnectionTable: Sendable {
     private let limitPerAddress: Int
     private let kept: Int
     private var entries: [ID: Entry] = [:]
-    /// Grows: a connection that becomes idle again moves to the end.
+    /// The last position. A connection that becomes idle again moves to the end.
     private var turn = 0
     private var last = 0
 

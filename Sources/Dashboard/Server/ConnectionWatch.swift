@@ -2,8 +2,8 @@
 
 import MeshProtocol
 
-/// Decides when to close a connection: a browser sends a request, reads the answer and closes. A client that stalls is
-/// cut off.
+/// Decides when to close a connection. A browser sends a request, reads the answer and closes. The connection of a
+/// client that stalls is closed.
 struct ConnectionWatch: Sendable {
     /// An event of a connection.
     enum Event: Hashable, Sendable {
@@ -23,7 +23,7 @@ struct ConnectionWatch: Sendable {
 
     /// A change that the connection table needs, or the end of the connection.
     enum Action: Hashable, Sendable {
-        /// The connection serves a request: it is not closed to make room.
+        /// The connection serves a request, so it must not be closed to make room.
         case busy
         /// The connection is idle.
         case idle
@@ -45,7 +45,7 @@ struct ConnectionWatch: Sendable {
     private var writes = 0
     private var unreadSince: MeshInstant?
 
-    /// A connection that has just been made.
+    /// Creates the watch of a new connection.
     init(now: MeshInstant) {
         reading = .nothing(since: now, isFirst: true)
     }
@@ -85,7 +85,7 @@ struct ConnectionWatch: Sendable {
         case .writeEnded:
             writes -= 1
             unreadSince = writes > 0 ? now : nil
-        // No browser is left to show a stream. Any other answer is still worth sending.
+        // A stream is useless without a reader, so it is closed. Other answers are still sent.
         case .inputClosed: return isStream ? .close : nil
         case .tick: if let deadline, deadline <= now { return .close }
         }
@@ -93,7 +93,7 @@ struct ConnectionWatch: Sendable {
     }
 
     private mutating func requestEnded(now: MeshInstant) -> Action? {
-        // A request that was refused after its head is answered already.
+        // A request that was refused after its head has its answer already.
         guard open > 0 else {
             reading = .nothing(since: now, isFirst: false)
             return .idle

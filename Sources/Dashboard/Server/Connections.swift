@@ -56,7 +56,7 @@ final class Connections: Sendable {
         }
     }
 
-    /// Whether a request is answered, now that its sender is known.
+    /// Whether to serve a request, now that its sender is known.
     func serves(_ channel: any Channel, asDriver: Bool) -> Bool {
         state.withLockedValue { state in
             state.ids[ObjectIdentifier(channel)].map { state.table.serves($0, asDriver: asDriver) } ?? false

@@ -71,7 +71,8 @@ struct DashboardResponder: HTTPResponder {
 
     private func refuse(_ refusal: Gate.Refusal, _ request: Request) -> Response {
         switch refusal {
-        // The page asks for the code in the person's language. A browser with a valid cookie shows its page as usual.
+        // The page itself asks for the code, in the person's language. For a browser with a valid cookie the page works
+        // as usual.
         case .noToken where request.opensPage, .noPIN where request.opensPage, .wrongToken:
             DashboardRoutes.page(status: .unauthorized)
         default:
@@ -107,7 +108,7 @@ extension HTTPField.Name {
 }
 
 extension DashboardContext {
-    /// The local address of a connection from another device. Nil if this device itself opened it.
+    /// The local address of a connection from another device. Nil for a connection from this device.
     fileprivate var openedAddress: String? {
         guard let local = channel.localAddress?.ipAddress, local != channel.remoteAddress?.ipAddress else { return nil }
         let address = local.hasPrefix("::ffff:") && local.contains(".") ? String(local.dropFirst(7)) : local
@@ -131,7 +132,7 @@ extension Gate.Verdict {
 }
 
 extension Dashboard.Refusal {
-    /// Guests have reached the number of simultaneous requests that leaves room for the driver.
+    /// The refusal if guests already use all connections that are not reserved for the driver.
     fileprivate static let busyDoor = Dashboard.Refusal(
         status: 503, message: "Too many guests are using this page right now. Try again in a moment.")
 }
@@ -168,7 +169,7 @@ struct DashboardCookies: Sendable {
         session = cookies["roadmesh-guest-\(port)"]?.value
     }
 
-    /// The driver's link cancels what a guest's link has granted.
+    /// Sets the driver's cookie, and deletes the cookie of a guest's link.
     func settingDriver(access: String) -> [String] { [setting(access: access), setting(guestAccess: "")] }
 
     func setting(guestAccess: String) -> String { setting("roadmesh-join-\(port)", guestAccess) }
@@ -177,7 +178,7 @@ struct DashboardCookies: Sendable {
 
     func setting(session: String) -> String { setting("roadmesh-guest-\(port)", session) }
 
-    /// The cookies that granted this right, with a full lifetime again.
+    /// The cookies that granted this right, with a renewed lifetime.
     func renewed(for right: Gate.Right) -> [String] {
         switch right {
         case .none: []
@@ -199,7 +200,7 @@ struct DashboardCookies: Sendable {
 extension Response {
     private struct Said: Encodable {
         var message: String
-        /// The parts of the sentence, if it contains values.
+        /// The parts of the sentence for its translation, if it contains values.
         var messageText: LocalizedText?
         var reason: String?
     }

@@ -21,7 +21,7 @@ struct DashboardRoutes {
         for file in PageFiles.all {
             router.get(RouterPath(file.path)) { request, _ in Self.file(file, request) }
         }
-        // The page shows the invitation. A guest who has joined already and opens the link again gets the page itself.
+        // The page shows the invitation. A guest who has joined already gets its usual page.
         router.get("/join") { request, _ in
             request.uri.queryParameters["invitation"] == nil
                 ? Response(status: .seeOther, headers: [.location: "/"]) : Self.page(status: .ok)
@@ -45,8 +45,8 @@ struct DashboardRoutes {
     // MARK: Files and pictures
 
     private static func file(_ file: PageFiles.File, _ request: Request) -> Response {
-        // With a long `max-age` the page opens even while this device is away. `fresh.js` asks whether there is a newer
-        // one.
+        // With a long `max-age` the page opens even while this device is out of reach. `fresh.js` checks whether there
+        // is a newer page.
         answer(
             ResponseBody(byteBuffer: ByteBuffer(bytes: file.bytes)), file.mediaType,
             file.path == PageFiles.index.path ? PageFiles.indexTag : file.entityTag,
@@ -117,7 +117,7 @@ struct DashboardRoutes {
     ) async throws -> Response {
         guard let viewer = await dashboard.viewer(context.right) else { throw Dashboard.Refusal.notJoined }
         let (id, signals) = try await dashboard.openStream(viewer, from: context.address)
-        // Also closes the stream if not a single byte of it can be written.
+        // This also closes the stream if the connection ends before the first byte is written.
         context.channel.closeFuture.whenComplete { _ in Task { await dashboard.closeStream(id) } }
         let body = ResponseBody { writer in
             try await writer.write(ByteBuffer(string: "retry: 1000\n\n"))
@@ -196,7 +196,7 @@ struct DashboardRoutes {
         let joined = try await dashboard.join(wanted, context.right, from: context.address)
         let cookies = DashboardCookies(request, context)
         var response = Response(status: .noContent)
-        // An invitation for one guest, or a typed PIN, grants access to this key only.
+        // A guest that joined with an invitation or a PIN gets an access token for its own key only.
         let access = joined.access.map { [cookies.setting(guestAccess: $0)] } ?? []
         response.headers[values: .setCookie] = access + [cookies.setting(session: joined.session)]
         return response

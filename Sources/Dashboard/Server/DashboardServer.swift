@@ -41,7 +41,8 @@ struct DashboardServer: Sendable {
         self.logger = logger
     }
 
-    /// The kernel closes a connection if the client acknowledges nothing for this long (tcp(7)): a phone that has gone.
+    /// The kernel closes a connection if the client acknowledges no data for this long (tcp(7)), such as a phone that
+    /// has left.
     private static let userTimeout = ChannelOptions.Types.SocketOption(
         level: .tcp, name: NIOBSDSocket.Option(rawValue: TCP_USER_TIMEOUT))
 

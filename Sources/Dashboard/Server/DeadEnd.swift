@@ -5,8 +5,8 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// The page for a browser that opened an address which shows nothing. It gives the reason, and says what to do. It
-/// needs no script, because this device serves none to a request with a foreign Host.
+/// The page for a browser that opened a refused address. It gives the reason and the remedy. It needs no script,
+/// because this device serves no script to a request with a foreign Host.
 enum DeadEnd {
     /// The page for a refusal, in the language that the browser asks for.
     static func page(_ refusal: Dashboard.Refusal, for request: Request) -> Response {

@@ -106,10 +106,10 @@ enum PageFiles {
             language.file.map { table in File("/\(language.rawValue).json", "application/json", table) }
         }
 
-    /// By path.
+    /// The entity tags by path.
     private static let entityTags = Dictionary(uniqueKeysWithValues: all.map { ($0.path, entityTag($0.bytes)) })
 
-    /// The tag of the page itself. It changes with any file of the page, and `fresh.js` compares it.
+    /// The tag of the complete page, which changes with any of its files. `fresh.js` compares it.
     static let indexTag = entityTag(all.flatMap { Array($0.entityTag.utf8) })
 
     /// A strong entity tag (RFC 9110, 8.8.3) of a file's content.

@@ -33,8 +33,8 @@ actor Pictures {
         self.patience = patience
     }
 
-    /// Reserves a slot. It waits if all are in use. Nil if too many requests wait already, if no slot becomes free in
-    /// time, or if the connection that it is for closes first.
+    /// Reserves a slot, and waits if all slots are in use. Nil if too many requests wait already, if no slot becomes
+    /// free in time, or if the request's connection closes first.
     func place(until closed: EventLoopFuture<Void>) async -> Place? {
         guard taken == limit else {
             taken += 1
@@ -78,7 +78,7 @@ struct Picture: Sendable {
     let mediaType: String
     let bytes: [UInt8]
 
-    /// Nil if the bytes are not a picture that browsers show, or too many.
+    /// Creates a picture. Nil if there are too many bytes, or if browsers cannot show them.
     init?(_ bytes: [UInt8]) {
         guard bytes.count <= DashboardLimits.pictureBytes, let kind = ArtworkKind(head: bytes) else { return nil }
         mediaType = kind.mediaType
@@ -88,7 +88,7 @@ struct Picture: Sendable {
     /// Reads a cover from a file that the node has named. Nil if the file is gone or too large.
     init?(path: String) async {
         let read = try? await NIOThreadPool.singleton.runIfActive { () -> [UInt8]? in
-            // Mapped, so that a cover is in memory only once and a large file costs nothing.
+            // The file is mapped, so that a cover is in memory only once, and a file that is too large is not read.
             let file = try Data(contentsOf: URL(filePath: path), options: .mappedIfSafe)
             return file.count <= DashboardLimits.pictureBytes ? Array(file) : nil
         }
@@ -96,14 +96,14 @@ struct Picture: Sendable {
         self.init(bytes)
     }
 
-    /// The bytes for a connection on this loop, in chunks: few are still in the connection's buffer after the last
-    /// write.
+    /// The bytes for a connection on this loop, in chunks, so that the connection's buffer is nearly empty after the
+    /// last write.
     func body(_ place: Pictures.Place, on loop: any EventLoop) -> ResponseBody {
         ResponseBody(contentLength: bytes.count) { writer in
             for start in stride(from: 0, to: bytes.count, by: DashboardLimits.pictureChunkBytes) {
                 let end = min(start + DashboardLimits.pictureChunkBytes, bytes.count)
                 try await writer.write(ByteBuffer(bytes: bytes[start..<end]))
-                // The writer is faster than the loop, and learns only from the loop that the phone does not read.
+                // Wait for the event loop, because only there the writer learns that the phone does not read.
                 try await loop.submit {}.get()
             }
             try await writer.finish(nil)
@@ -114,7 +114,7 @@ struct Picture: Sendable {
 }
 
 extension Dashboard {
-    /// A song's cover: the one that the node has loaded, or the one in the music file.
+    /// A song's cover: the cover that the node has loaded, or else the cover in the music file.
     func picture(of songID: Song.ID) async -> Picture? {
         if let path = view.picture(songID), let picture = await Picture(path: path) { return picture }
         return await options.art?(songID).flatMap { Picture($0) }

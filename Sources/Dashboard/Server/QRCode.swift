@@ -7,7 +7,7 @@ public enum QRCode {
     /// The width of the white margin that a reader needs, in modules.
     private static let quietZone = 4
 
-    /// An SVG, black on white, one unit per module. Nil if the text is too long.
+    /// Returns an SVG, black on white, one unit per module. Nil if the text is too long.
     static func svg(_ text: String) -> String? {
         guard text.utf8.count <= DashboardLimits.invitationBytes, let rows = modules(text) else { return nil }
         let side = rows.count + 2 * quietZone

@@ -7,12 +7,12 @@ import NodeCore
 // Streams of open pages.
 
 extension Dashboard {
-    /// What is written to a stream.
+    /// The next bytes of a stream, or its end.
     enum Frame: Sendable {
         case view(ByteBuffer)
         case ping
         case lastView(ByteBuffer)
-        /// The stream ends without another frame.
+        /// End the stream without another frame.
         case end
     }
 
@@ -59,8 +59,8 @@ extension Dashboard {
         }
     }
 
-    /// During many votes each viewer's view is encoded again for every change, so the pause grows with the number of
-    /// viewers. The driver's pause stays the same.
+    /// The pause between two views of a stream. Each change is encoded separately for each viewer, so the pause grows
+    /// with the number of viewers. The driver's pause stays the same.
     func viewPause(_ id: ViewStreams.ID) -> Duration {
         let pause = DashboardLimits.viewPause
         return streams.viewer(id) == .node ? pause : pause * max(1, encoded.count / DashboardLimits.viewersPerPause)

@@ -10,7 +10,7 @@ struct EncodedView: Sendable {
     let madeAt: MeshInstant
     private var text: QueueJSON<NodeView.Item>
 
-    /// `last` is the same viewer's previous view. Its unchanged parts are reused.
+    /// Encodes a view. `last` is the same viewer's previous view, whose unchanged parts are reused.
     init(_ view: NodeView, after last: EncodedView?, now: MeshInstant) throws {
         version = view.version
         madeAt = now

@@ -20,7 +20,7 @@ struct ViewStreams: Sendable {
         case view, ping
         /// The last view, after which the stream ends.
         case lastView
-        /// Nothing yet.
+        /// Send nothing yet.
         case wait
     }
 
@@ -68,7 +68,7 @@ struct ViewStreams: Sendable {
     /// Closes a stream. Returns whether it was open.
     mutating func close(_ id: ID) -> Bool { streams.removeValue(forKey: id) != nil }
 
-    /// What to send on a stream, given the version of its viewer's view. The result counts as sent.
+    /// Decides what to send on a stream, given the version of its viewer's view. The result counts as sent.
     mutating func next(_ id: ID, version: Int, isLast: Bool, now: MeshInstant) -> Next {
         guard let stream = streams[id] else { return .wait }
         if stream.sentVersion < version {

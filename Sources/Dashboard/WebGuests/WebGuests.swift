@@ -22,11 +22,11 @@ struct WebGuests: Sendable {
 
     private struct Entry: Sendable {
         var guest: WebGuest
-        /// The address that its browser joined from last.
+        /// The address from which the guest's browser joined last.
         var address = ""
         var sessions: [String] = []
         var streams = 0
-        /// When its last stream closed.
+        /// When the guest's last stream closed.
         var absentSince: MeshInstant?
     }
 
@@ -57,12 +57,12 @@ struct WebGuests: Sendable {
         return guest.viewpoint.me
     }
 
-    /// Whether a guest has as many messages waiting for the node as it may.
+    /// Whether a guest has reached the limit of messages that wait for the node.
     func hasTooMuchWaiting(_ id: Peer.ID) -> Bool {
         (entries[id]?.guest.unacknowledged.count ?? 0) >= DashboardLimits.waitingTaps
     }
 
-    /// The guest of a session. A removed guest keeps its session, so that its page can say so.
+    /// The guest of a session. A removed guest keeps its session, so that its page can show the removal.
     func guest(session: String) -> Peer.ID? {
         var found: Peer.ID?
         // Compares all sessions, so that the time reveals nothing.
@@ -74,12 +74,12 @@ struct WebGuests: Sendable {
 
     // MARK: Coming and going
 
-    /// A guest is about to get a link. `address` is nil for a guest that has joined before. False if that address has
-    /// its share: three times the number of free slots, so that one phone leaves slots to the others. Call `hasCome`
-    /// afterwards.
+    /// A guest is about to get a link. `address` is nil for a guest that has joined before. Returns false if the
+    /// address already has its share: three times the number of free slots, so that one phone leaves slots to other
+    /// phones. Call `hasCome` afterwards.
     mutating func begins(_ id: Peer.ID, from address: String? = nil) -> Bool {
         let address = address ?? entries[id]?.address ?? ""
-        // This device's own address is exempt. It also represents everyone behind a tunnel or a proxy on this device.
+        // This device's own address is exempt, because many people may use a tunnel or a proxy on this device.
         if !DashboardAddress.isLoopback(address) {
             let others = entries.filter { $0.key != id && $0.value.guest.link != nil && coming[$0.key] == nil }.values
             let all = others.map(\.address) + coming.filter { $0.key != id }.values
@@ -94,7 +94,7 @@ struct WebGuests: Sendable {
     mutating func hasCome(_ id: Peer.ID) { coming[id] = nil }
 
     /// Call this before the node is asked to admit a new guest. If all slots are in use, the guest that has been absent
-    /// for the longest loses its slot. A guest with a stream never does.
+    /// for the longest loses its slot. A guest with a stream never loses its slot.
     mutating func makeRoom(for id: Peer.ID) -> [Action] {
         guard entries[id] == nil, entries.count >= DashboardLimits.webGuests else { return [] }
         let absent = entries.filter { $0.value.streams == 0 }
@@ -189,7 +189,7 @@ struct WebGuests: Sendable {
         }
     }
 
-    /// Only these guests are banned. An unbanned guest gets a link as soon as its page asks.
+    /// Sets the banned guests. A guest that is no longer banned gets a link as soon as its page asks.
     mutating func admit(allBut banned: Set<Peer.ID>) -> [Action] {
         let admitted = entries.filter { $0.value.guest.viewpoint.ended != nil && !banned.contains($0.key) }.keys
             .sorted()
