@@ -7,27 +7,27 @@ import NodeStore
 
 /// The state of a device, except its radios. These are facts without a judgement.
 public struct DeviceFacts: Hashable, Sendable {
-    /// The kernel's version as `uname -v` prints it, which has Debian's own version.
+    /// The kernel's version as `uname -v` prints it. It contains Debian's own version number.
     public var kernel = ""
-    /// Its clock.
+    /// The device's clock.
     public var clock: ClockFacts
     /// The node's state folder.
     public var folder: FolderCondition
-    /// Free space on the folder's disk that this user may use, in bytes; nil if the system does not report it.
+    /// Free space for this user on the folder's disk, in bytes; nil if the system does not report it.
     public var freeBytes: Int?
     /// The user ID of this process.
     public var user: UInt32
-    /// Whether hosts can be announced on a network.
+    /// The state of avahi-daemon, which announces hosts on a network.
     public var avahi = AvahiFacts.runs
 }
 
 /// The state of avahi-daemon, which finds hosts on a network.
 public enum AvahiFacts: Hashable, Sendable {
-    /// It is running.
+    /// The daemon runs.
     case runs
-    /// It is installed, but not running.
+    /// The daemon is installed, but does not run.
     case stands
-    /// It is not installed.
+    /// The daemon is not installed.
     case isMissing
 }
 
@@ -35,12 +35,12 @@ public enum AvahiFacts: Hashable, Sendable {
 public struct ClockFacts: Hashable, Sendable {
     /// Seconds since 1970, by the device's clock.
     public var seconds: Int
-    /// Whether a time server synchronises it; nil if the kernel does not report that.
+    /// Whether a time server synchronises the clock; nil if the kernel does not report that.
     public var isKept: Bool?
 }
 
 extension DeviceFacts {
-    /// Reads this device's state, and tests a folder and its disk.
+    /// Reads this device's state, and tests the state folder and its disk.
     public static func collect(folder path: String) -> Self {
         DeviceFacts(
             kernel: kernelVersion, clock: .now, folder: FolderCondition(lookingAt: path),

@@ -58,7 +58,8 @@ extension Doctor {
         }
         guard adapter.isUp else {
             if let block = adapter.block { return [blocked(block)] }
-            // bluetoothd switches adapters on when it starts. If it does not run, that is the cause.
+            // bluetoothd switches adapters on when it starts. So if bluetoothd does not run, another finding reports
+            // the cause.
             return isServed ? [off(adapter)] : []
         }
         let plug = [adapter.driver, adapter.usb].compactMap(\.self).joined(separator: ", ")
@@ -98,12 +99,12 @@ extension Doctor {
 
     private func controller(_ adapter: AdapterFacts) -> Finding {
         var words = adapter.version.map { ["Bluetooth \(Self.coreVersion($0))"] } ?? []
-        // 65535 is not assigned to a maker.
+        // The number 65535 is not assigned to a maker.
         words += adapter.manufacturer.flatMap { $0 == 0xFFFF ? nil : ["maker \($0)"] } ?? []
         words += adapter.firmware.map { ["firmware \($0)"] } ?? []
         let what =
             "\(adapter.name)'s controller: \(words.isEmpty ? "it reports no version" : words.joined(separator: ", "))."
-        // Version 5.0 (its assigned number is 9) introduced the 2M PHY.
+        // Version 5.0 (assigned number 9) introduced the 2M PHY.
         if let version = adapter.version, version < 9 {
             return Finding(
                 .oldController, .worthKnowing, what,
@@ -121,7 +122,7 @@ extension Doctor {
         return Finding(.controller, .good, what)
     }
 
-    /// The specification's version of an assigned number (Core version, assigned numbers, 2.1).
+    /// The version of the Core specification for an assigned number (Assigned Numbers, 2.1).
     private static func coreVersion(_ number: Int) -> String {
         let names = [
             "1.0b", "1.1", "1.2", "2.0", "2.1", "3.0", "4.0", "4.1", "4.2", "5.0", "5.1", "5.2", "5.3", "5.4", "6.0",

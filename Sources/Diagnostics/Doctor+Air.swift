@@ -4,7 +4,7 @@ import BLETransport
 import MeshProtocol
 
 extension Doctor {
-    /// Whether one more advertisement fits.
+    /// The finding about the adapter's room for one more advertisement.
     func advertisingFinding(_ adapter: AdapterFacts) -> Finding? {
         guard adapter.isUp, let active = adapter.properties.activeAdvertisements,
             let free = adapter.properties.freeAdvertisements
@@ -23,7 +23,8 @@ extension Doctor {
         return Finding(.advertising, .good, "\(adapter.name) has \(free) free advertisements; \(active) in use.")
     }
 
-    /// The kernel's own advertising; nil if it is off. With it, the kernel does not dial, but waits to be dialled.
+    /// The finding about the kernel's own advertising; nil if this is off. While it is on, the kernel does not dial; it
+    /// waits for incoming links.
     func advertisesItselfFinding(_ adapter: AdapterFacts) -> Finding? {
         guard adapter.advertisesItself else { return nil }
         let index = adapter.name.drop { !$0.isNumber }
@@ -35,11 +36,11 @@ extension Doctor {
             command: "sudo btmgmt --index \(index) advertising off")
     }
 
-    /// How often it advertises, and how fast its links are.
+    /// The finding about the adapter's advertising interval and its links' intervals.
     func timingFinding(_ adapter: AdapterFacts, _ radio: RadioFacts) -> Finding? {
         guard adapter.isUp, let timing = adapter.timing else { return nil }
         let links = "links every \(Self.text(timing.connection)) ms"
-        // bluetoothd applies a node's own interval.
+        // Whether bluetoothd applies the interval that a node requests.
         let isAsked = radio.daemon?.passesIntervalsOn
         let advertises = isAsked == true || timing.advertising.upperBound <= Self.promptAdvertising
         let does = isAsked == true ? links : "advertises every \(Self.text(timing.advertising)) ms and \(links)"
@@ -69,7 +70,7 @@ extension Doctor {
         return bounds.map { $0 == $0.rounded() ? String(Int($0)) : String($0) }.joined(separator: " to ")
     }
 
-    /// Each adapter's part in a relay.
+    /// The findings about each adapter's role in a relay.
     func rolesFindings(_ radio: RadioFacts) -> [Finding] {
         guard let chosen = chosen(of: radio) else { return [] }
         guard wanted.count > 1 else { return [rolesFinding(chosen, radio)].compactMap(\.self) }
@@ -81,7 +82,8 @@ extension Doctor {
         }
     }
 
-    /// Whether the kernel can dial while others are linked to the adapter, which a relay needs.
+    /// The finding about whether the kernel can dial while other devices are linked to the adapter, which a relay
+    /// needs.
     private func rolesFinding(_ adapter: AdapterFacts, _ radio: RadioFacts) -> Finding? {
         guard adapter.isUp else { return nil }
         guard let both = adapter.hasBothRoles else {
@@ -97,7 +99,7 @@ extension Doctor {
                 .roles, .good, "\(adapter.name) dials out while others are linked to it: a relay needs no other.")
         }
         let message = "\(adapter.name) does not dial out while others are linked to it"
-        // If it is off, another finding reports that.
+        // Another finding reports an adapter that is off.
         guard let other = radio.adapters.first(where: { $0.hasLowEnergy && $0.name != adapter.name }) else {
             return Finding(
                 .oneRole, .worthKnowing, "\(message).",
@@ -114,7 +116,7 @@ extension Doctor {
         )
     }
 
-    /// Audio on the same adapter.
+    /// The finding about audio on the same adapter.
     func audioFinding(_ adapter: AdapterFacts, _ radio: RadioFacts) -> Finding? {
         guard adapter.isUp, radio.service == .answers else { return nil }
         guard let device = adapter.linked.first(where: \.isAudio) else {
@@ -151,7 +153,7 @@ extension Doctor {
         case .found(let time):
             let found = "\(test.from) advertises, and guests linked to it within \(time.milliseconds) ms at best"
             guard time.duration > Self.promptFinding else { return Finding(.heard, .good, "\(found).") }
-            // A guest's dial takes one to two intervals.
+            // A guest's dial takes one to two advertising intervals.
             return seldom(
                 "\(found): every \(time.milliseconds / 2) to \(time.milliseconds) ms it is on the air.", of: test.from)
         case .advertised:
@@ -187,7 +189,7 @@ extension Doctor {
 }
 
 extension Doctor {
-    /// A kernel's refusal in the live test; nil without one.
+    /// The finding about a refusal by the kernel in the live test; nil without a refusal.
     public func kernelFinding(_ test: ReceptionTest) -> Finding? {
         guard let kernel = test.bypassed else { return nil }
         return Finding(
@@ -198,8 +200,8 @@ extension Doctor {
             command: "dpkg --list 'linux-image-*' bluez")
     }
 
-    /// How often an adapter really advertises, whatever was requested. If another finding gives the cause, this one is
-    /// good.
+    /// The finding about the real advertising interval, whatever interval was requested. If another finding reports the
+    /// cause of a long interval, this finding is good.
     private func finding(_ heard: String, every interval: Duration, from adapter: String) -> Finding {
         let milliseconds = interval.wholeMilliseconds
         guard interval > Self.promptHearing else {
@@ -225,9 +227,10 @@ extension Doctor {
                 + "Another dongle may be faster; first:", command: "sudo systemctl restart bluetooth")
     }
 
-    /// An interval up to this needs no finding: it allows for a missed advertisement and the start of a scan.
+    /// Receiving an advertisement within this time needs no finding. The time allows for a missed advertisement and the
+    /// start of a scan.
     private static let promptHearing = Duration.milliseconds(200)
-    /// The same for a dial, which receives two advertisements.
+    /// A dial within this time needs no finding. A dial receives two advertisements.
     private static let promptFinding = promptHearing * 2
 }
 

@@ -4,16 +4,17 @@ import NodeCore
 import NodeStore
 
 extension Doctor {
-    /// 2025-01-01: RoadMesh is younger, so an earlier clock was never set.
+    /// 2025-01-01. RoadMesh is younger, so a clock with an earlier time was never set.
     private static let earliest = 1_735_689_600
-    /// Free disk space, in bytes, below which a node soon accepts no more votes: the database with its log.
+    /// Free disk space, in bytes, below which a node soon cannot accept votes, because the database and its log need
+    /// it.
     private static let leastDisk = 8 << 20
     /// Free disk space, in bytes, that is enough for a long time: covers (64 MiB), the database with its log (some 20
     /// MiB), and recordings.
     private static let comfortableDisk = 128 << 20
 
-    /// Debian's kernels that can panic when a link or an adapter goes (`docs/bluez.md`), and the last version without
-    /// the fault.
+    /// Debian's kernels that can panic when a link or an adapter disappears (`docs/bluez.md`), and the last version
+    /// without the fault.
     private static let unsoundKernels = ["6.1.191", "6.1.192"]
     private static let soundKernel = "6.1.190"
 
@@ -172,7 +173,7 @@ extension Doctor {
                 ? "sudo apt-get install avahi-daemon" : "sudo systemctl enable --now avahi-daemon")
     }
 
-    /// A path as one word of a shell.
+    /// A path as one word for a shell.
     static func quoted(_ path: String) -> String {
         path.allSatisfy { $0.isLetter || $0.isNumber || "/._-".contains($0) }
             ? path : "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"

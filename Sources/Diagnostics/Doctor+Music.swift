@@ -42,7 +42,7 @@ extension Doctor {
     private func soundFinding(_ music: MusicFacts) -> Finding {
         let list = "mpv --no-config --audio-device=help"
         if let wanted = music.wantedDevice {
-            // mpv's null output is in no list.
+            // mpv does not list its null output.
             guard wanted.hasPrefix("null") || music.devices.contains(wanted) else {
                 return Finding(
                     .noSuchDevice, .broken, "mpv knows no audio device \"\(wanted)\".",
@@ -95,7 +95,7 @@ extension Doctor {
         }
     }
 
-    /// Whether phones can reach the page.
+    /// The finding about whether phones can reach the page.
     var phonesFinding: Finding? {
         guard let phones else { return nil }
         guard let address = phones.address else {

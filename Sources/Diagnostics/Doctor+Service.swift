@@ -3,13 +3,14 @@
 import BLETransport
 
 extension Doctor {
-    /// Its experimental volume control crashes if a link breaks while the device's services are read (`docs/bluez.md`).
+    /// This version's experimental volume control crashes bluetoothd if a link breaks while the device's services are
+    /// read (`docs/bluez.md`).
     private static let volumePluginCrashes = DaemonVersion(5, 66)
     private static let volumePlugin = "vcp"
-    /// If a discovery filter contains a UUID, it calls the UUID's text as a function (bluez/bluez#2282).
+    /// This version calls the text of a UUID in a discovery filter as a function, and crashes (bluez/bluez#2282).
     private static let filterCrashes = DaemonVersion(5, 87)
 
-    /// Findings about bluetoothd: whether it runs, and how.
+    /// The finding about bluetoothd: whether it runs, and how.
     func serviceFinding(_ radio: RadioFacts) -> Finding {
         switch radio.service {
         case .answers, .denies: return running(radio.daemon)
@@ -59,7 +60,8 @@ extension Doctor {
         return Finding(.bluetoothd, .good, "bluetoothd \(version)\(how).")
     }
 
-    /// Whether bluetoothd reads the services of each device that links. A phone treats that as a request to pair.
+    /// The finding about whether bluetoothd reads the services of each device that links. A phone treats this as a
+    /// request to pair.
     func discoveryFinding(_ radio: RadioFacts) -> Finding? {
         guard let daemon = radio.daemon, daemon.looksThroughDevices, radio.service == .answers else { return nil }
         return Finding(
@@ -78,7 +80,7 @@ extension Doctor {
             + "sudo tee \(folder)/roadmesh.conf && sudo systemctl daemon-reload && sudo systemctl restart bluetooth"
     }
 
-    /// The rights of this user and this process; nil if `slowTiming` reports the same.
+    /// The finding about the rights of this user and this process; nil if the finding `slowTiming` reports the same.
     func permissionFinding(_ radio: RadioFacts, isSlow: Bool) -> Finding? {
         if case .denies(let cause) = radio.service {
             return Finding(

@@ -2,10 +2,10 @@
 
 import BLETransport
 
-/// Derives findings from facts: what is good about a device, what is worth knowing, and what is broken. Each comes with
-/// a remedy.
+/// Derives findings from facts: what works on a device, what is worth knowing, and what is broken. A finding contains
+/// its remedy.
 ///
-/// Consequences of another fault are not reported, because people should repair causes.
+/// If a fault causes others, only the cause is reported, because people should repair the cause.
 public struct Doctor: Sendable {
     /// The device's Bluetooth; nil if the node uses none.
     public var radio: RadioFacts?
@@ -15,19 +15,20 @@ public struct Doctor: Sendable {
     public var music: MusicFacts?
     /// Whether phones can reach a page; nil if that is not checked.
     public var phones: PhoneFacts?
-    /// The adapters for the node, as `RadioChoice.adapters` reads them: none for the first one that is on, or two that
-    /// work as one radio, of which the first dials and the second is dialled.
+    /// The adapters for the node, in the form of `RadioChoice.adapters`. If the list is empty, the node uses the first
+    /// adapter that is on. If it has two, they work as one radio: the first dials, and the second is dialled.
     public var wanted: [String]
-    /// The holder of the facts' rights: this process, or, if root asks for others, any user who starts this program.
+    /// Whose rights the facts describe: this process's, or, if root checks for other users, those of any user who
+    /// starts this program.
     public var permissionsAre = Bearer.thisProcess
 
-    /// A holder of rights.
+    /// The holder of the described rights.
     public enum Bearer: String, Hashable, Sendable {
         case thisProcess = "this process"
         case anyUser = "this program, started by a user,"
     }
 
-    /// Makes a doctor for these facts.
+    /// Creates a doctor for these facts.
     public init(radio: RadioFacts?, device: DeviceFacts, wanted: [String] = []) {
         self.radio = radio
         self.device = device
@@ -45,7 +46,7 @@ public struct Doctor: Sendable {
         return findings
     }
 
-    /// The adapters for a live test, the one to use first. Empty if a known fault would be its only result.
+    /// The adapters for a live test, best first. Empty if the test could only confirm a known fault.
     public var adaptersToTry: [String] {
         guard let radio, let chosen = chosen(of: radio), !findings(on: radio).contains(where: { $0.level == .broken })
         else { return [] }
@@ -54,7 +55,7 @@ public struct Doctor: Sendable {
         return [chosen.name] + others.prefix(1).map(\.name)
     }
 
-    /// The adapter that a node would use; of two, the one that dials.
+    /// The adapter that a node would use. If the node uses two, the adapter that dials.
     func chosen(of radio: RadioFacts) -> AdapterFacts? {
         guard let name = wanted.first else { return radio.adapters.first(where: \.isUp) ?? radio.adapters.first }
         return radio.adapters.first { $0.name == name }

@@ -7,7 +7,7 @@ public struct TimedFinding: Encodable, Sendable {
     private let finding: Finding
     private let at: Double
 
-    /// Makes a finding with its time, in seconds since 1970.
+    /// Creates a finding with its time, in seconds since 1970.
     public init(_ finding: Finding, at: Double) {
         self.finding = finding
         self.at = at

@@ -2,13 +2,13 @@
 
 import MeshNode
 
-/// A finding about a device: what it is, its meaning for the people in the car, and its remedy.
+/// A finding about a device, with its meaning for the people in the car and its remedy.
 public struct Finding: Hashable, Sendable {
     /// The severity.
     public enum Level: String, Hashable, Sendable, CaseIterable {
-        /// As it should be.
+        /// The device is as it should be.
         case good
-        /// It works, but could be better, or people may wonder about it.
+        /// The device works, but could work better, or people may wonder about its behaviour.
         case worthKnowing
         /// Something does not work until this is repaired.
         case broken
@@ -53,9 +53,9 @@ public struct Finding: Hashable, Sendable {
     public var level: Level
     /// The finding as a sentence.
     public var message: String
-    /// Its meaning for the people who use the device; empty for a good finding.
+    /// The meaning of the finding for the people who use the device; empty for a good finding.
     public var meaning: String
-    /// The command that repairs it, if there is one.
+    /// The command that repairs the fault; nil without such a command.
     public var command: String?
 
     init(
@@ -68,7 +68,7 @@ public struct Finding: Hashable, Sendable {
         self.command = command
     }
 
-    /// The exit code of a program that ends because of it; nil if it can continue.
+    /// The exit code of a program that ends because of this finding; nil if the program can continue.
     public var exitCode: SetupProblem.ExitCode? {
         guard level == .broken else { return nil }
         switch area {
@@ -124,7 +124,7 @@ public struct Diagnosis: Hashable, Sendable {
     /// The number of findings of this level.
     public func count(_ level: Finding.Level) -> Int { findings.count { $0.level == level } }
 
-    /// The exit code: that of the first broken finding, because later ones may be its consequences.
+    /// The exit code of the first broken finding, because later findings may be consequences of it.
     public var exitCode: SetupProblem.ExitCode? { findings.lazy.compactMap(\.exitCode).first }
 }
 

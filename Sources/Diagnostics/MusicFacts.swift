@@ -7,21 +7,22 @@ import Glibc
 public struct MusicFacts: Hashable, Sendable {
     /// The state of mpv.
     public enum Player: Hashable, Sendable {
-        /// It is not installed.
+        /// mpv is not installed.
         case isMissing
-        /// It is installed, but does not run, with the reason.
+        /// mpv is installed, but does not run, with the reason.
         case fails(String)
-        /// It runs, with the numbers of its version; empty if they are unknown.
+        /// mpv runs, with the numbers of its version; empty if they are unknown.
         case runs(version: [Int])
     }
 
     /// The state of the music folder.
     public enum Library: Hashable, Sendable {
-        /// It does not exist.
+        /// The folder does not exist.
         case isMissing
-        /// It cannot be read, with the system's reason.
+        /// The folder cannot be read, with the system's error text.
         case isUnreadable(String)
-        /// It exists, with the number of playable files, and the number of files and folders that this user may not read.
+        /// The folder exists, with the number of playable files, and the number of files and folders that this user may
+        /// not read.
         case isThere(songs: Int, unreadable: Int)
     }
 
@@ -29,9 +30,9 @@ public struct MusicFacts: Hashable, Sendable {
     public var player: Player
     /// The audio devices, by mpv's names for them.
     public var devices: [String] = []
-    /// The device that the person has chosen; nil for mpv's own choice.
+    /// The audio device that the person has chosen; nil for mpv's own choice.
     public var wantedDevice: String?
-    /// The music folder and its state; nil without one.
+    /// The music folder and its state; nil without a music folder.
     public var library: (path: String, state: Library)? {
         get { folder.map { ($0.path, $0.state) } }
         set { folder = newValue.map { Folder(path: $0.path, state: $0.state) } }
@@ -67,7 +68,7 @@ public struct MusicFacts: Hashable, Sendable {
         }
     }
 
-    /// The numbers of `mpv 0.35.1 Copyright …`.
+    /// Parses the version numbers of a text such as `mpv 0.35.1 Copyright …`.
     static func version(_ text: String) -> [Int] {
         let words = text.split(whereSeparator: \.isWhitespace)
         guard words.first == "mpv", words.count > 1 else { return [] }
@@ -75,7 +76,7 @@ public struct MusicFacts: Hashable, Sendable {
         return number.split(separator: ".").compactMap { Int($0) }
     }
 
-    /// The names in mpv's list: `  'alsa/sysdefault:CARD=PCH' (HDA Intel PCH)`.
+    /// Parses the names in mpv's list of devices, such as `  'alsa/sysdefault:CARD=PCH' (HDA Intel PCH)`.
     static func devices(_ text: String) -> [String] {
         text.split(whereSeparator: \.isNewline).compactMap { line in
             let parts = line.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
@@ -83,8 +84,8 @@ public struct MusicFacts: Hashable, Sendable {
         }
     }
 
-    /// Whether one of the devices is a loudspeaker or a connector for one. mpv lists a default device of each driver even if
-    /// the driver has none, and a sound server without a device has a dummy.
+    /// Whether one of the devices is a loudspeaker or a connector for a loudspeaker. mpv lists a default device for
+    /// each driver even if the driver has no device. A sound server without a device lists a dummy.
     var hasLoudspeaker: Bool {
         devices.contains { name in
             name.contains("CARD=")
@@ -97,7 +98,7 @@ public struct MusicFacts: Hashable, Sendable {
 public struct PhoneFacts: Hashable, Sendable {
     /// The state of a firewall.
     public enum Firewall: Hashable, Sendable {
-        /// No firewall, or one that allows every connection.
+        /// No firewall, or a firewall that allows every connection.
         case open
         /// This firewall refuses connections that no rule allows.
         case filters(String)
@@ -105,7 +106,7 @@ public struct PhoneFacts: Hashable, Sendable {
         case unknown
     }
 
-    /// This device's address in a network that phones can join; nil for none.
+    /// This device's address in a network that phones can join; nil without such a network.
     public var address: String?
     /// The port of the page.
     public var port: Int
@@ -125,7 +126,7 @@ public struct PhoneFacts: Hashable, Sendable {
 }
 
 extension PhoneFacts.Firewall {
-    /// Returns the firewall of this device, as far as this user can detect it.
+    /// Returns the state of this device's firewall, as far as this user can detect it.
     public static func now() async -> Self {
         let settings = FileManager.default.contents(atPath: "/etc/ufw/ufw.conf").map {
             String(decoding: $0, as: UTF8.self)
@@ -147,7 +148,7 @@ extension PhoneFacts.Firewall {
         }
     }
 
-    /// Whether a chain for incoming packets drops those that no rule accepts, according to nft's list.
+    /// Whether a chain for incoming packets drops packets that no rule accepts, according to nft's list.
     static func drops(_ chains: String) -> Bool {
         chains.split(whereSeparator: \.isNewline).contains { $0.contains("hook input") && $0.contains("policy drop") }
     }

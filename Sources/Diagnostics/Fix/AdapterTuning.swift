@@ -4,9 +4,9 @@ import BLETransport
 import Bearers
 import FoundationEssentials
 
-/// Settings of main.conf that belong together. If the user has set one of a group to another value, that was a
-/// decision, and the entire group is left alone. For example, our shortest interval could exceed the user's longest
-/// one.
+/// Settings of main.conf that belong together. If the user has set one setting of a group to another value, the whole
+/// group stays unchanged, because the user has decided. Mixed values could also contradict each other: our shortest
+/// interval could exceed the user's longest interval.
 struct SettingGroup: Hashable {
     /// The settings to add.
     var settings: [KeyFileSetting]
@@ -15,28 +15,29 @@ struct SettingGroup: Hashable {
 
     /// The advertising interval, in 0.625 ms: 20 to 30 ms.
     static let advertisingUnits: ClosedRange<UInt16> = 32...48
-    /// The interval of links that the adapter dials, in 1.25 ms: the same as a node's own.
+    /// The interval of links that the adapter dials, in 1.25 ms: the same as a node requests.
     static let linkUnits =
         UInt16(RadioLimits.dialledInterval.lowerBound)...UInt16(RadioLimits.dialledInterval.upperBound)
-    /// Their supervision timeout, in 10 ms: the same as a node's own.
+    /// The supervision timeout of links that the adapter dials, in 10 ms: the same as a node requests.
     static let supervisionUnits = UInt16(RadioLimits.tunedSupervision)
 
-    /// The advertising interval.
+    /// The settings for the advertising interval.
     static let advertising = Self(settings: [
         KeyFileSetting("LE", "MinAdvertisementInterval", "\(advertisingUnits.lowerBound)"),
         KeyFileSetting("LE", "MaxAdvertisementInterval", "\(advertisingUnits.upperBound)"),
     ])
-    /// The links that the adapter dials. With a latency, a link would need a longer timeout (Core specification, Vol 4,
-    /// Part E, 7.8.12).
+    /// The settings for links that the adapter dials. With a latency, a link would need a longer timeout (Core
+    /// specification, Vol 4, Part E, 7.8.12).
     static let links = Self(
         settings: [
             KeyFileSetting("LE", "MinConnectionInterval", "\(linkUnits.lowerBound)"),
             KeyFileSetting("LE", "MaxConnectionInterval", "\(linkUnits.upperBound)"),
             KeyFileSetting("LE", "ConnectionSupervisionTimeout", "\(supervisionUnits)"),
         ], bounds: [KeyFileSetting("LE", "ConnectionLatency", "0")])
-    /// bluetoothd does not read the services of phones that link; otherwise phones ask their owners to pair.
+    /// The setting that stops bluetoothd from reading the services of linked phones. The phones would ask their owners
+    /// to pair.
     static let phones = Self(settings: [KeyFileSetting("General", "ReverseServiceDiscovery", "false")])
-    /// bluetoothd switches adapters on when it finds them.
+    /// The setting with which bluetoothd switches adapters on when it finds them.
     static let enabling = Self(settings: [KeyFileSetting("Policy", "AutoEnable", "true")])
 }
 
@@ -64,7 +65,7 @@ struct ConfigurationEdit: Hashable {
             for group in groups { take(group, parsed, file.path) }
             guard !added.isEmpty else { return }
             let after = parsed.adding(added)
-            // Reads it as bluetoothd will.
+            // Checks the new contents by reading them as bluetoothd will.
             let written = try KeyFile(after)
             guard added.allSatisfy({ written.value(of: $0.key, in: $0.section) == $0.value }) else {
                 preconditionFailure("a setting was not added where it takes effect")

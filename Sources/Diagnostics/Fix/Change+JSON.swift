@@ -4,15 +4,15 @@
 public struct TimedChange: Encodable, Sendable {
     /// The state of a change.
     public enum State: String, Sendable, CaseIterable {
-        /// It was not made yet.
+        /// The change was not made yet.
         case planned
-        /// It was made.
+        /// The change was made.
         case made
-        /// It could not be made or undone.
+        /// The change could not be made or undone.
         case failed
-        /// It was undone.
+        /// The change was undone.
         case takenBack
-        /// It was changed by someone else since, and stays.
+        /// A person or program has altered the place since the change, so it was not undone.
         case leftAlone
     }
 
@@ -52,7 +52,7 @@ public struct TimedChange: Encodable, Sendable {
     }
 }
 
-/// Something that a plan leaves alone, with its time.
+/// A remark about something that a plan does not change, with its time.
 public struct TimedRemark: Encodable, Sendable {
     private let message: String
     private let at: Double

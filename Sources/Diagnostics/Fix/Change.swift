@@ -3,8 +3,8 @@
 import BLETransport
 import FoundationEssentials
 
-/// Values that a configuration leaves in the kernel for an adapter: bluetoothd sets them when it starts, and never
-/// restores the former ones.
+/// Values that a configuration has set in the kernel for an adapter. bluetoothd sets them when it starts, and never
+/// restores the former values.
 public struct AdapterTrace: Hashable, Sendable, Codable {
     /// `hci0` and so on.
     public var adapter: String
@@ -29,7 +29,7 @@ public struct ContentChange: Hashable, Sendable, Codable {
 
     /// What must follow for the change to take effect.
     public enum Effect: String, Hashable, Sendable, Codable {
-        /// Nothing: it takes effect at once.
+        /// Nothing: the change takes effect at once.
         case atOnce
         /// bluetoothd must be restarted.
         case restart
@@ -47,7 +47,7 @@ public struct ContentChange: Hashable, Sendable, Codable {
     public var after: Data
     /// What must follow.
     public var effect = Effect.atOnce
-    /// Values that the kernel keeps, whatever the file contains later.
+    /// Values that stay in the kernel, even if the file is changed back.
     public var adapters: [AdapterTrace]?
 
     /// How to undo the change.
@@ -60,7 +60,7 @@ public struct ContentChange: Hashable, Sendable, Codable {
         case leaveAlone
     }
 
-    /// Decides by the current bytes.
+    /// Decides from the current bytes how to undo the change.
     func takingBack(now: Data?) -> TakingBack {
         now == after ? .restore : now == before ? .isDone : .leaveAlone
     }
@@ -74,13 +74,13 @@ public struct Change: Hashable, Sendable {
         case content(ContentChange)
         /// Run a program; `undo` is the program that undoes it, or nil.
         case command([String], undo: [String]?)
-        /// Restart bluetoothd, if necessary after systemd has read its units again.
+        /// Restart bluetoothd. With `needsReload`, systemd must read its units again before.
         case restart(needsReload: Bool)
     }
 
     /// The action.
     public var action: Action
-    /// The findings that it repairs.
+    /// The findings that the change repairs.
     public var reasons: [Finding.Code]
     /// The title, a sentence without its full stop: "Add 5 lines to /etc/bluetooth/main.conf".
     public var title: String
@@ -113,7 +113,7 @@ public struct Change: Hashable, Sendable {
         if details.isEmpty { self.details = commands.map { $0.joined(separator: " ") } }
     }
 
-    /// One restart for all findings that need one.
+    /// A single restart for all findings that need a restart.
     static func restart(needsReload: Bool, for reasons: [Finding.Code]) -> Self {
         Self(
             .restart(needsReload: needsReload), for: reasons,

@@ -7,7 +7,7 @@ import FoundationEssentials
 /// vfs_cap_data` of linux/capability.h): a revision with flags, then 32 bits of permitted and 32 bits of inheritable
 /// capabilities, twice. All are little-endian.
 struct FileCapability: Hashable {
-    /// A program that is started from the file has its permitted capabilities in effect at once.
+    /// The flag with which the permitted capabilities are in effect as soon as the program starts.
     private static let effective: UInt32 = 1
     private static let (secondRevision, thirdRevision): (UInt32, UInt32) = (0x0200_0000, 0x0300_0000)
     /// CAP_NET_ADMIN and CAP_NET_RAW.
@@ -47,7 +47,7 @@ struct FileCapability: Hashable {
         return Data(words.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } })
     }
 
-    /// Whether it has only capabilities that tuning needs.
+    /// Whether the file has only capabilities that tuning needs.
     var isForTuningAlone: Bool { inheritable == 0 && permitted & ~Self.tuning.permitted == 0 }
 
     /// The rights of the program when an unprivileged user starts it.
@@ -58,13 +58,13 @@ struct FileCapability: Hashable {
 
 /// This program's file.
 public struct ProgramFile: Hashable, Sendable {
-    /// Its path, with symbolic links resolved.
+    /// The path of the file, with symbolic links resolved.
     public var path: String
-    /// Its capabilities in the kernel's format; nil without any.
+    /// The file's capabilities in the kernel's format; nil without capabilities.
     public var capability: Data?
-    /// Its disk is mounted nosuid, so its capabilities have no effect.
+    /// Whether the file's disk is mounted nosuid, so that its capabilities have no effect.
     public var isIgnored = false
-    /// Why it cannot get capabilities, as the end of a sentence; nil if it can.
+    /// Why the file cannot get capabilities, as the end of a sentence; nil if it can.
     public var refusal: String?
 
     /// The radio rights of the program when an unprivileged user starts it.

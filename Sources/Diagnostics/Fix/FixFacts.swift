@@ -5,8 +5,7 @@ import CLinux
 import FoundationEssentials
 import Glibc
 
-/// What a plan of changes needs to know about a device, except the facts about radios. These are facts without a
-/// judgement.
+/// The facts about a device that a plan of changes needs, except the facts about radios.
 public struct FixFacts: Hashable, Sendable {
     /// A user of the device.
     public struct User: Hashable, Sendable {
@@ -22,17 +21,17 @@ public struct FixFacts: Hashable, Sendable {
     public var user: User?
     /// This program.
     public var program: ProgramFile
-    /// The configuration file of the running bluetoothd, or of one that would run.
+    /// The configuration file of bluetoothd, whether it runs or not.
     public var configuration: ConfigurationFile
     /// RoadMesh's drop-in file for bluetoothd's unit.
     public var unitAddition: ConfigurationFile
     /// Whether this system starts services with systemd.
     public var hasSystemctl: Bool
-    /// The output of `systemctl is-enabled bluetooth`; nil without any.
+    /// The output of `systemctl is-enabled bluetooth`; nil without output.
     public var enablement: String?
-    /// Whether a group exists that bluetoothd's policy may refer to.
+    /// Whether the group `bluetooth` exists, to which bluetoothd's policy may refer.
     public var hasGroup: Bool
-    /// rfkill's files for Bluetooth radios that a program has blocked.
+    /// The files of rfkill that represent Bluetooth radios blocked by a program.
     public var blocks: [String]
     /// The kernel's defaults for each adapter.
     public var defaults: [String: AdapterDefaults] = [:]
@@ -40,19 +39,19 @@ public struct FixFacts: Hashable, Sendable {
 
 /// A configuration file, which a person may have edited.
 public struct ConfigurationFile: Hashable, Sendable {
-    /// What is at its path.
+    /// The object at the path of the file.
     public enum Found: Hashable, Sendable {
-        /// Nothing.
+        /// No file.
         case nothing
         /// A file with these bytes.
         case bytes(Data)
-        /// Something to leave alone, as the rest of a sentence that begins with its path.
+        /// An object that must not be changed. Carries the reason, as the rest of a sentence that begins with the path.
         case refused(String)
     }
 
-    /// Its path.
+    /// The path of the file.
     public var path: String
-    /// What is at its path.
+    /// The object at the path of the file.
     public var found: Found
 
     init(path: String, found: Found) {
@@ -60,8 +59,8 @@ public struct ConfigurationFile: Hashable, Sendable {
         self.found = found
     }
 
-    /// Examines a file. With `isRoots` it refuses a file that other users than root can change or replace, because root
-    /// would write to a place of their choice.
+    /// Examines a file. With `isRoots` it refuses a file that users other than root can change or replace, because such
+    /// a user could make root write to any place.
     init(lookingAt path: String, isRoots: Bool = false) {
         self.path = path
         if isRoots, let refusal = TrustedPath.refusal(of: path) {
@@ -100,7 +99,7 @@ extension FixFacts {
         return Dictionary(read, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Files of rfkill (Documentation/ABI/stable/sysfs-class-rfkill) that contain a 1.
+    /// The files of rfkill that contain a 1, which means blocked (Documentation/ABI/stable/sysfs-class-rfkill).
     private static func blocks(in folder: String = "/sys/class/rfkill") -> [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         func line(_ path: String) -> String? {
@@ -122,7 +121,8 @@ extension FixFacts.User {
         self.init(number: number, group: entry.pw_gid, name: String(cString: entry.pw_name))
     }
 
-    /// All current groups of the user, from the system's list: an older login has fewer.
+    /// All current groups of the user, from the system's list. A login that began before a change of the groups does
+    /// not have all of them.
     var groups: [UInt32] {
         var count: Int32 = 64
         var groups = [gid_t](repeating: 0, count: Int(count))
@@ -130,8 +130,8 @@ extension FixFacts.User {
         return Array(groups.prefix(Int(count)))
     }
 
-    /// Why bluetoothd refuses this user, in the system's words; nil if it does not, or if that is unknown. Root is
-    /// always accepted, so the question must be asked as the user.
+    /// Why bluetoothd refuses this user, as the system's error text. Nil if it accepts the user, or if that is unknown.
+    /// bluetoothd always accepts root, so the test must run as the user.
     public func denial() async -> String? {
         let question = SystemCommand([
             "dbus-send", "--system", "--print-reply", "--dest=org.bluez", "/",
@@ -189,7 +189,7 @@ enum CapabilityAttribute {
     static func refusal(of folder: String) -> String? {
         let bytes = Array(FileCapability.tuning.bytes)
         let result = clinux_capability_try(folder.isEmpty ? "/" : folder, bytes, bytes.count)
-        // The file system does not support unnamed files, so only the change itself can show it.
+        // The file system does not support unnamed files, so only the change itself can show whether capabilities work.
         let isUntried = [-EOPNOTSUPP, -EISDIR].contains(result) && (try? read(folder)) != nil
         return result == 0 || isUntried ? nil : failure(-result).text
     }

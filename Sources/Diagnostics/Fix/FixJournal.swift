@@ -5,19 +5,19 @@ import Glibc
 
 /// A change that was made, with its undo.
 public struct MadeChange: Hashable, Sendable, Codable {
-    /// Its title, a sentence without its full stop.
+    /// The title of the change, a sentence without its full stop.
     public var title: String
-    /// Its time, in seconds since 1970.
+    /// The time of the change, in seconds since 1970.
     public var at: Double
     /// The new bytes of the change, and the former bytes. Nil if the change ran a program.
     public var content: ContentChange?
     /// The program that undoes the change.
     public var undo: [String]?
 
-    /// What must follow its undo.
+    /// What must follow the undo for it to take effect.
     public var effect: ContentChange.Effect { content?.effect ?? .atOnce }
 
-    /// The lines that are shown before it is undone.
+    /// The lines that are shown before the change is undone.
     public func lines(number: Int) -> [String] {
         let margin = String(repeating: " ", count: 7)
         let how = content.map { "\($0.path), as it was before" } ?? (undo ?? []).joined(separator: " ")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The changes that repair the findings, in the order in which they are made, and what is left alone.
+/// The changes that repair the findings, in the order in which they are made, and remarks about what is not changed.
 public struct FixPlan: Hashable, Sendable {
     /// The changes.
     public internal(set) var changes: [Change] = []

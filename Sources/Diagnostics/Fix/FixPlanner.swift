@@ -3,7 +3,7 @@
 import BLETransport
 import FoundationEssentials
 
-/// Decides which changes repair which findings. All other findings need a person.
+/// Decides which changes repair which findings. A person must repair all other findings.
 public struct FixPlanner: Sendable {
     /// On some distributions, only members of this group may use bluetoothd.
     static let group = "bluetooth"
@@ -115,7 +115,7 @@ public struct FixPlanner: Sendable {
         guard facts.hasSystemctl else {
             return plan.remark("There is no systemctl here: settings take effect after a restart of bluetoothd.")
         }
-        // A service that is started reads the new settings.
+        // A service that the plan starts reads the new settings, so it needs no restart.
         guard !startsService else { return moveStartLast() }
         plan.changes.append(.restart(needsReload: needsReload, for: restartReasons))
     }
@@ -171,7 +171,7 @@ public struct FixPlanner: Sendable {
             plan.remark("\(program.path) cannot be given the capabilities: \(refusal).")
             return false
         }
-        // It has them already, and something else makes them ineffective.
+        // The program has the capabilities already, and another cause makes them ineffective.
         guard present != .tuning else { return false }
         let change = ContentChange(
             store: .capability, path: program.path, before: program.capability, after: FileCapability.tuning.bytes)
@@ -194,7 +194,7 @@ public struct FixPlanner: Sendable {
         let edit = ConfigurationEdit(file, groups: groups)
         for remark in edit.remarks { plan.remark(remark) }
         guard let result = edit.result else {
-            // All settings are there, and bluetoothd has not read them yet.
+            // The file has all settings, but bluetoothd has not read them yet.
             if edit.remarks.isEmpty, groupReasons.contains(.slowTiming) { restartReasons.append(.slowTiming) }
             return
         }

@@ -12,9 +12,9 @@ public struct FixRun: Sendable {
         case done
         /// The former state was there already.
         case wasDone
-        /// Someone else has changed it since, so it stays; the text ends a sentence.
+        /// A person or program has altered the place since, so it was not undone. Carries the end of a sentence.
         case leftAlone(String)
-        /// It cannot be undone, with the reason.
+        /// The change cannot be undone, with the reason.
         case failed(String)
     }
 
@@ -22,7 +22,7 @@ public struct FixRun: Sendable {
     public var changes: [MadeChange] { journal.changes }
     private var journal: FixJournal
     private let command: @Sendable ([String]) async -> SystemCommand.Outcome
-    /// Values in the kernel that come from undone changes, and the former ones.
+    /// Values that undone changes have left in the kernel, with the former values.
     private var traces: [AdapterTrace] = []
     /// What must follow the undone changes.
     private var effects: Set<ContentChange.Effect> = []
@@ -96,7 +96,7 @@ public struct FixRun: Sendable {
 
     // MARK: Undoing
 
-    /// Undoes a change, if it is still as it was made. Undo later changes first.
+    /// Undoes a change, unless the place was altered since. Undo later changes first.
     public mutating func takeBack(_ made: MadeChange) async -> TakenBack {
         do throws(FixFailure) {
             var result = TakenBack.done
@@ -118,14 +118,14 @@ public struct FixRun: Sendable {
         }
     }
 
-    /// Restores the kernel's former values for adapters that still have ours.
+    /// Restores the kernel's former values for adapters that still have RoadMesh's values.
     public func resetAdapters() {
         for trace in traces where AdapterDefaults.read(of: trace.adapter) == trace.after {
             _ = trace.before.set(on: trace.adapter)
         }
     }
 
-    /// What must be done for all undone changes to take effect; nil for nothing.
+    /// The change that must follow for all undone changes to take effect; nil if none is needed.
     public var afterwards: Change? {
         guard effects.contains(.restart) || effects.contains(.reload) else { return nil }
         return .restart(needsReload: effects.contains(.reload), for: [])

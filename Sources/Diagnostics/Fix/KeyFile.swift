@@ -2,11 +2,11 @@
 
 /// A key and its value in a section of a key file.
 public struct KeyFileSetting: Hashable, Sendable {
-    /// The section's name, without brackets.
+    /// The name of the section, without brackets.
     public var section: String
     /// The key.
     public var key: String
-    /// Its value.
+    /// The value of the key.
     public var value: String
 
     init(_ section: String, _ key: String, _ value: String) {
@@ -22,9 +22,9 @@ public struct KeyFileSetting: Hashable, Sendable {
 /// A key file in the format of bluetoothd's main.conf (GLib's GKeyFile): sections, keys, and comments that begin with
 /// `#`.
 ///
-/// Settings are added as separate lines. Existing bytes do not change, so a default in a comment
-/// (`#MinConnectionInterval=`) keeps its comment. A file with any other contents, or with a repeated section or key, is
-/// refused, because only its author knows what it means.
+/// Settings are added as new lines, and existing bytes do not change. So a default in a comment
+/// (`#MinConnectionInterval=`) stays in the file. A file with other contents, or with a repeated section or key, is
+/// refused, because only its author knows its meaning.
 struct KeyFile {
     /// Why a file is refused. Lines are counted from 1.
     enum Refusal: Error, Hashable {
@@ -119,7 +119,7 @@ struct KeyFile {
         }
         var result: [UInt8] = []
         var offset = 0
-        // A stable order: settings added at one place stay in their order.
+        // The order is stable, so that settings added at one place keep their order.
         for (_, insertion) in insertions.enumerated().sorted(by: { ($0.1.offset, $0.0) < ($1.1.offset, $1.0) }) {
             result += bytes[offset..<insertion.offset] + insertion.bytes
             offset = insertion.offset
@@ -171,7 +171,7 @@ struct KeyFile {
         return line
     }
 
-    /// The contents of a line (g_key_file_parse_line). Nil for anything else.
+    /// Parses a line (g_key_file_parse_line). Nil for an invalid line.
     private static func content(_ line: ArraySlice<UInt8>) -> Content? {
         guard !line.contains(UInt8(ascii: "\r")) else { return nil }
         let text = trimmed(line)

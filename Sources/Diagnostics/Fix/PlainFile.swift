@@ -19,20 +19,20 @@ public struct FixFailure: Error, Hashable, Sendable {
 }
 
 extension String {
-    /// With a lowercase first letter, unless it begins with a name in capitals.
+    /// The text with a lowercase first letter, unless it begins with a name in capitals.
     var lowercasedFirst: String {
         guard let first, dropFirst().first?.isUppercase != true else { return self }
         return first.lowercased() + dropFirst()
     }
 
-    /// With an uppercase first letter.
+    /// The text with an uppercase first letter.
     var uppercasedFirst: String { prefix(1).uppercased() + dropFirst() }
 }
 
 /// A system file that is read and replaced completely.
 ///
-/// Symbolic links are refused: the real file is elsewhere, and its owner may write it again. Files with a second hard
-/// link are refused too, because a replacement would separate the two.
+/// Symbolic links are refused, because the real file is elsewhere, and its owner may overwrite it. Files with a second
+/// hard link are refused too, because a replacement would separate the two names.
 enum PlainFile {
     /// A file's bytes; nil if it does not exist.
     static func read(_ path: String) throws(FixFailure) -> Data? {
@@ -89,7 +89,8 @@ enum PlainFile {
             if !isDone { unlink(draft) }
         }
         try writeAll(bytes, to: descriptor)
-        // A change of owner clears mode bits, so it comes first. Some file systems store no owner.
+        // The owner is changed before the mode, because a change of owner clears mode bits. Some file systems store no
+        // owner.
         if exists, fchown(descriptor, status.st_uid, status.st_gid) != 0, status.st_uid != geteuid() {
             throw FixFailure(code: errno)
         }

@@ -9,18 +9,18 @@ import Subprocess
 struct SystemCommand: Sendable {
     /// The result.
     enum Outcome: Hashable, Sendable {
-        /// It succeeded, with its output.
+        /// The program succeeded, with its output.
         case done(String)
-        /// It failed or could not be started, with the reason.
+        /// The program failed or could not be started, with the reason.
         case failed(String)
     }
 
-    /// Its name and its arguments.
+    /// The name of the program, and its arguments.
     let words: [String]
 
     init(_ words: [String]) { self.words = words }
 
-    /// Folders that are searched in addition to PATH, because `su` leaves them out.
+    /// Folders that are searched in addition to PATH, because PATH lacks some of them after `su`.
     private static let folders = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"]
 
     /// Whether a program with this name exists.
@@ -33,7 +33,7 @@ struct SystemCommand: Sendable {
         return paths.first { access($0, X_OK) == 0 && (geteuid() != 0 || TrustedPath.refusal(of: $0) == nil) }
     }
 
-    /// Runs it until its end or the time limit; as another user if one is given.
+    /// Runs the program until its end or the time limit. If a user is given, it runs as this user.
     func run(as user: FixFacts.User? = nil, within limit: Duration = FixLimits.command) async -> Outcome {
         guard let name = words.first, let path = Self.path(of: name, ProcessInfo.processInfo.environment) else {
             return .failed("there is no program \(words.first ?? "") here")
@@ -68,7 +68,7 @@ struct SystemCommand: Sendable {
         return await running.value
     }
 
-    /// The first line of its output, whatever its result; nil without output.
+    /// Runs the program, and returns the first line of its output, even if it fails. Nil without output.
     func answer() async -> String? {
         switch await run(within: FixLimits.question) {
         case .done(let text), .failed(let text): Self.line(text)
