@@ -12,7 +12,7 @@ public struct Advertisement: Hashable, Sendable {
     public var service: ServiceUUID
     /// Protocol version, 0 to 15.
     public var version: UInt8
-    /// Its flags. The flags are hints; the sealed hello repeats them.
+    /// The advertised flags. They are hints; the sealed hello repeats them.
     public var flags = AdvertisedFlags()
     /// The first bytes of the identifier of the node that is dialled. A hint, not a proof.
     public var idPrefix: [UInt8]

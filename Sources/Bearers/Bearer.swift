@@ -154,17 +154,17 @@ public enum BearerEvent: Sendable {
 
 /// The condition of a broker.
 public enum BrokerCondition: Hashable, Sendable {
-    /// It has accepted this node, for the first time or again.
+    /// The broker has accepted this node, for the first time or again.
     case connected
-    /// It has not answered for some time, for this cause.
+    /// The broker has not answered for some time, for this cause.
     case unreachable(String)
-    /// It answers, but does not accept this node.
+    /// The broker answers, but does not accept this node.
     case refused(String)
-    /// Its certificate does not prove that it is the right broker.
+    /// The broker's certificate does not prove its identity.
     case untrusted(String)
-    /// Its certificate is not valid at the time of this device's clock, which may be wrong. Carries that time.
+    /// The broker's certificate is not valid at the time of this device's clock, which may be wrong. Carries that time.
     case clockWrong(String)
-    /// It accepts this node and its subscriptions, but the node's messages do not come back. Carries the topic.
+    /// The broker accepts this node and its subscriptions, but the node's messages do not come back. Carries the topic.
     case silent(String)
     /// Bytes sent to it and received from it over the network, with all headers, since the last full hour. `isHour`
     /// ends the hour.
@@ -175,7 +175,7 @@ public enum BrokerCondition: Hashable, Sendable {
 public struct ScanResult: Hashable, Sendable {
     /// The endpoint to dial.
     public var endpoint: BearerEndpoint
-    /// Its advertisement.
+    /// The advertisement of the node.
     public var advertisement: Advertisement
     /// Signal strength in dBm. Nil if the radio does not report it.
     public var rssi: Int?

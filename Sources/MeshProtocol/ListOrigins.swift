@@ -3,11 +3,11 @@
 /// The origin of an element in an older list.
 @usableFromInline
 package enum ListOrigin: Hashable, Sendable {
-    /// It was at this index, in the same order with all others that stay.
+    /// The element was at this index, in the same order with all others that stay.
     case stays(from: Int)
-    /// It was at this index, and others have moved before or after it.
+    /// The element was at this index, and its order with other elements has changed.
     case moves(from: Int)
-    /// It was not in the list.
+    /// The element was not in the list.
     case new
 }
 

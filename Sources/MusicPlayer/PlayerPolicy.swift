@@ -87,7 +87,7 @@ struct PlayerPolicy: Sendable {
         /// The number of the request that loaded or appended it.
         let serial: Int
         let song: Song.ID
-        /// It was appended after another file, and has not replaced that one.
+        /// Whether the file was appended after another file, and has not replaced that file.
         let wasAppended: Bool
         /// When it was given to mpv, or became the current file.
         var loadedAt: MeshInstant

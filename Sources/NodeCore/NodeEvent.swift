@@ -73,11 +73,11 @@ public enum NodeEvent: Sendable {
 public struct NodeDescription: Hashable, Sendable {
     /// The roles of a node.
     public enum Role: String, Hashable, Sendable, Codable, CaseIterable {
-        /// It plays the music.
+        /// The node plays the music.
         case host
-        /// It votes.
+        /// The node votes.
         case guest
-        /// It only scans.
+        /// The node only scans.
         case scan
     }
 

@@ -26,7 +26,7 @@ package struct WebGuest: Sendable {
     }
 
     package private(set) var viewpoint: Viewpoint
-    /// Its link; nil while it does not count as present.
+    /// The guest's link; nil while the guest does not count as present.
     package private(set) var link: MeshCore.LinkID?
     /// Messages sent on the link that the node has not acknowledged, oldest first.
     package private(set) var unacknowledged: [Said] = []

@@ -35,7 +35,7 @@ struct ViewText {
 
     private func say(_ text: LocalizedText) -> String { language.text(text) }
 
-    /// Its state, without the song: "Now playing: ".
+    /// The state of the playback, without the song: "Now playing: ".
     var state: String {
         let isMute = view.sound == false && view.nowPlaying != nil
         return say(isMute ? "No sound" : view.isPlaying ? "Now playing" : "Paused") + ": "

@@ -16,7 +16,7 @@ public struct Adapter: Hashable, Sendable {
     let index: UInt16
     let address: BearerEndpoint
 
-    /// Its object path in bluetoothd.
+    /// The object path of the adapter in bluetoothd.
     var path: String { "/org/bluez/\(name)" }
 
     /// Maximum number of adapters. The kernel lists no more at once.

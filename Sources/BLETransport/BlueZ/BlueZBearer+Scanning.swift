@@ -70,7 +70,7 @@ struct KnownDevice {
     /// Whether the device can be forgotten without loss: it is not linked or bonded, and is not a RoadMesh node.
     var isStranger: Bool { payload.isEmpty && !isConnected && !hasBond && reported == nil }
 
-    /// Its scan result, if it is heard and advertises the service.
+    /// The device's scan result, if it is heard and advertises the service.
     func scanResult(of service: ServiceUUID) -> ScanResult? {
         guard let address, let rssi, let psm = Advertisement.psm(inPayload: payload),
             let advertisement = Advertisement(service: service, payload: payload, localName: name),

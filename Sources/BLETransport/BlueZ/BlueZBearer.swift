@@ -68,7 +68,7 @@ public actor BlueZBearer: Bearer {
     var psm: UInt8 { listeners.first { !$0.isForStreams }?.psm ?? 0 }
     var streamPSM: UInt8 { listeners.first(where: \.isForStreams)?.psm ?? 0 }
 
-    /// Its GATT service, and the peers that are linked through it.
+    /// This radio's GATT service, and the peers that are linked through it.
     var gatt = GattState()
 
     /// The intervals of the accepted links, by handle.

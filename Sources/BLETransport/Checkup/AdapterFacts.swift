@@ -15,7 +15,7 @@ public struct AdapterFacts: Hashable, Sendable {
     public var hasLowEnergy = true
     /// The switch that keeps it off, from rfkill.
     public var block: BearerError?
-    /// Its driver in the kernel, such as `btusb`.
+    /// The adapter's driver in the kernel, such as `btusb`.
     public var driver: String?
     /// USB vendor and product in hexadecimal: `0a12:0001`.
     public var usb: String?
@@ -41,7 +41,7 @@ public struct AdapterFacts: Hashable, Sendable {
 
 /// A device that is linked to an adapter.
 public struct LinkedDevice: Hashable, Sendable {
-    /// Its name, or its address if it has no name. Untrusted text.
+    /// The name of the device, or its address if it has no name. Untrusted text.
     public var name: String
     /// Whether the link carries audio.
     public var isAudio: Bool

@@ -18,9 +18,9 @@ public struct DaemonFacts: Hashable, Sendable {
     public var leavesOut: [String] = []
     /// Whether it reads the GATT services of every device that links, which is the default.
     public var looksThroughDevices = false
-    /// Its configuration file.
+    /// The path of bluetoothd's configuration file.
     public var configuration = Self.standardConfiguration
-    /// Its arguments, without its own name.
+    /// The arguments of bluetoothd's process, without the name of the program.
     public var arguments: [String] = []
 
     /// Whether it passes on a node's own advertising interval. It does since 5.77, and before that if experimental

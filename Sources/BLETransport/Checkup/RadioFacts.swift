@@ -18,11 +18,11 @@ public struct RadioFacts: Hashable, Sendable {
 
     /// What bluetoothd answers.
     public enum Service: Hashable, Sendable {
-        /// It is on the message bus, and answers this user.
+        /// bluetoothd is on the message bus, and answers this user.
         case answers
-        /// It is not on the bus.
+        /// bluetoothd is not on the bus.
         case isMissing
-        /// It refuses this user, or the bus blocks the call. Carries the system's message.
+        /// bluetoothd refuses this user, or the bus blocks the call. Carries the system's message.
         case denies(String)
         /// The message bus does not exist.
         case hasNoBus(String)

@@ -5,7 +5,7 @@ import MeshProtocol
 
 /// A bond that bluetoothd keeps.
 public struct Bond: Hashable, Sendable, Codable {
-    /// Its identifier, in the radio's own form. Opaque.
+    /// The identifier of the bond, in the radio's own form. Opaque.
     public let id: String
     /// The other device's own name.
     public let name: String

@@ -4,9 +4,9 @@ import Bearers
 
 /// A device that wants to bond, as another device sees it.
 public struct PairingDevice: Hashable, Sendable {
-    /// Its identifier while both devices look for each other, in the radio's own form. Opaque.
+    /// The identifier of the device during the search, in the radio's own form. Opaque.
     public let id: String
-    /// Its name. Untrusted text; empty if it has not been heard yet.
+    /// The name of the device. Untrusted text; empty if it is not known yet.
     public var name: String
     /// A random number of this pairing. Of two devices, the one with the lower token dials.
     var token: String
@@ -31,7 +31,7 @@ public enum PairingWeakness: Hashable, Sendable {
     case shortKey(bytes: Int)
     /// The key does not come from LE Secure Connections with compared numbers. A man in the middle could have it.
     case notSecureConnections
-    /// They have paired without a question to the person on this side.
+    /// The devices have paired without a question to the person on this side.
     case unasked
 }
 
@@ -55,7 +55,7 @@ public enum PairingUpdate: Hashable, Sendable {
 public enum PairingOutcome: Hashable, Sendable {
     /// Both sides are bonded, with a key of 16 bytes that no other device has.
     case bonded(PairingDevice)
-    /// They were bonded before. Nothing has changed.
+    /// The devices were bonded before. Nothing has changed.
     case alreadyBonded(PairingDevice)
     /// The wanted device was not heard in time; with nil, no device was.
     case nobody(wanted: String?)
@@ -69,7 +69,7 @@ public enum PairingOutcome: Hashable, Sendable {
     case unansweredThere(PairingDevice)
     /// The other side was stopped.
     case leftThere(PairingDevice)
-    /// They have paired, but the bond is too weak, as this side or the other one has found.
+    /// The devices have paired, but one of them has found that the bond is too weak.
     case weakHere(PairingDevice, PairingWeakness)
     case weakThere(PairingDevice)
     /// The link broke.

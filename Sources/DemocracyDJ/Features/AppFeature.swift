@@ -37,9 +37,9 @@ public struct AppFeature: Feature {
     public enum State: Hashable, Sendable {
         /// The start: the person has yet to choose between hosting and joining.
         case choosing
-        /// It hosts.
+        /// The app hosts.
         case hosting(HostFeature.State)
-        /// It is a guest.
+        /// The app is a guest.
         case joining(GuestFeature.State)
     }
 

@@ -61,7 +61,7 @@ public struct PlaylistAnswer: Hashable, Sendable {
     public var asked: String
     /// The playlist with that name; nil if the library has no such playlist.
     public var name: String?
-    /// Its songs.
+    /// The songs of the playlist.
     public var songs: [Song.ID]
     /// Every playlist of the library.
     public var known: [String]
@@ -78,8 +78,8 @@ public enum PlayerReport: Hashable, Sendable {
     case elapsed(Song.ID, MeshInstant)
     /// No output plays it now. It waits at this position for one.
     case waits(Song.ID, at: MeshInstant)
-    /// It has played to its end.
+    /// The song has played to its end.
     case ended(Song.ID)
-    /// It cannot be played, or not to its end.
+    /// The song cannot be played, or not to its end.
     case failed(Song.ID)
 }

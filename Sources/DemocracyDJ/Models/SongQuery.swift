@@ -60,7 +60,7 @@ extension SongQuery: ExpressibleByStringInterpolation {
 public struct SongGroup: Hashable, Sendable, Codable, Identifiable {
     /// The identifier of one of its songs. A query for its songs names it.
     public var id: Song.ID
-    /// Its name.
+    /// The name of the group.
     public var name: String
     /// The artist of an album. Empty for an album of several artists, and for an artist.
     public var artist: String

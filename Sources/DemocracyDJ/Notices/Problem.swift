@@ -88,7 +88,7 @@ public struct Problem: Sendable {
     public var button: Button?
     /// How long it is shown.
     public var severity: Severity
-    /// Its source.
+    /// The component that raises the problem.
     public var raisedBy: Raiser
     /// The events that clear it; one of them is enough.
     public var clearedBy: Set<Clearer>

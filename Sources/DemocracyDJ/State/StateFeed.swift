@@ -66,9 +66,10 @@ public struct StateFeed: Sendable {
         /// The next piece of a cover, until it is sent.
         var cover: CoverPiece?
         var service = Delivery.byHost
-        /// Its link is metered.
+        /// Whether the guest's link is metered.
         var isMetered = false
-        /// It needs a full state as well, since the changes for the guests behind it would be larger than a full state.
+        /// Whether the guest also needs a full state. The changes for the guests behind it would be larger than a full
+        /// state.
         var owesCheckpoint = false
         /// Bytes of the changes that it was sent since the last full state.
         var changeBytes = 0

@@ -25,7 +25,7 @@ public enum GuestIntent: Hashable, Sendable {
         }
     }
 
-    /// Its name in the terms of `docs/reference.md`.
+    /// The name of the request, as in `docs/reference.md`.
     public var kind: String {
         switch self {
         case .suggestSong: "suggestSong"

@@ -9,11 +9,11 @@ import NodeStore
 public struct Drive: Hashable, Sendable {
     /// How a drive ended.
     public enum Ending: String, Hashable, Sendable, Codable, CaseIterable {
-        /// It was ended regularly.
+        /// The drive was ended regularly.
         case complete
-        /// Its last lines are missing, because the power was cut or the program died.
+        /// The last lines are missing, because the power was cut or the program died.
         case cutOff
-        /// It is still being recorded.
+        /// The drive is still being recorded.
         case underWay
     }
 
@@ -24,7 +24,7 @@ public struct Drive: Hashable, Sendable {
     /// How it ended.
     public var ending: Ending
 
-    /// Its duration, in seconds.
+    /// The duration of the drive, in seconds.
     public var seconds: Double { rows.last?.at ?? 0 }
 }
 
@@ -32,9 +32,9 @@ public struct Drive: Hashable, Sendable {
 public enum DriveProblem: Error, Hashable, Sendable {
     /// The first line is not a header.
     case noHeader
-    /// It was written by a newer program.
+    /// A newer program has written the file.
     case newerForm(Int)
-    /// It is larger than a drive can be.
+    /// The file is larger than a drive can be.
     case tooLarge
 }
 

@@ -15,7 +15,7 @@ public struct DriveHeader: Codable, Hashable, Sendable {
     public var peer: Peer
     /// The name of the node's radio.
     public var radio: String
-    /// Its service type.
+    /// The service type of the recorded node.
     public var service: String
     /// When it started, in seconds since 1970.
     public var began: Double

@@ -147,11 +147,11 @@ public struct ContactRow: Codable, Hashable, Sendable {
 
 /// The radio's recorded activity.
 public struct RadioSample: Codable, Hashable, Sendable {
-    /// It was scanning for hosts.
+    /// Whether the radio was scanning for hosts.
     public var scanning: Bool
     /// A dial was pending.
     public var dialling: Bool
-    /// It was advertising.
+    /// Whether the radio was advertising.
     public var advertising: Bool
     /// Number of live links.
     public var links: Int

@@ -11,13 +11,13 @@ import NodeStore
 public struct CollectMachine: Sendable {
     /// A drive that is already stored.
     public struct Known: Hashable, Sendable {
-        /// Its number in the store.
+        /// The number of the drive in the store.
         public var number: Int64
-        /// Its header's line.
+        /// The header of the drive, as a line.
         public var header: String
         /// How many rows the store has of it.
         public var rows: Int
-        /// Its last row, if it has one.
+        /// The last row of the drive, if it has rows.
         public var lastLine: String?
         /// More rows may come.
         public var isArriving: Bool
@@ -77,13 +77,13 @@ public struct CollectMachine: Sendable {
 
     /// The progress of a drive.
     public struct Progress: Hashable, Sendable {
-        /// Its number in the store.
+        /// The number of the drive in the store.
         public var number: Int64
         /// What is known from the start.
         public var header: DriveHeader
         /// Rows that are stored.
         public var rows: Int
-        /// Its duration so far, in seconds.
+        /// The duration of the drive so far, in seconds.
         public var seconds: Double
         /// Invalid rows.
         public var unreadable: Int
@@ -100,7 +100,7 @@ public struct CollectMachine: Sendable {
         var unreadable = 0
         /// The drive is finished.
         var isClosed: Bool
-        /// Its total number of rows, if its car has reported it.
+        /// The total number of rows of the drive. Nil until the car has reported it.
         var final: Int?
         /// Rows that are being written. Further rows must wait.
         var writing: Lines?

@@ -13,7 +13,7 @@ import ServiceLifecycle
 public actor DriveUplink: Service {
     /// The progress of a recording.
     public struct Progress: Hashable, Sendable {
-        /// Its number in the store.
+        /// The number of the drive in the store.
         public var number: Int64
         /// Rows on the disk.
         public var rows: Int

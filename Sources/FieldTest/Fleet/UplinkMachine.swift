@@ -10,9 +10,9 @@ import MeshProtocol
 public struct UplinkMachine: Sendable {
     /// A drive to be collected.
     public struct Shared: Hashable, Sendable {
-        /// Its number in the store.
+        /// The number of the drive in the store.
         public var number: Int64
-        /// Its header's line.
+        /// The header of the drive, as a line.
         public var header: String
         /// How many rows the store has of it.
         public var rows: Int

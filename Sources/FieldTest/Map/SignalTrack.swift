@@ -21,7 +21,7 @@ enum SignalClass: Int, CaseIterable {
             }
     }
 
-    /// Its text in a legend.
+    /// The text of the class in a legend.
     var words: String {
         switch self {
         case .unknown: "not known"

@@ -6,7 +6,7 @@ import MeshProtocol
 public struct DriveMetrics: Hashable, Sendable {
     /// A measurement of a link.
     public struct Sample: Hashable, Sendable {
-        /// Its time.
+        /// The time of the sample.
         public var at: Double
         /// The peer of the link.
         public var peer: Peer.ID
@@ -18,9 +18,9 @@ public struct DriveMetrics: Hashable, Sendable {
 
     /// A mark that the user has set.
     public struct Mark: Codable, Hashable, Sendable {
-        /// Its time.
+        /// The time of the mark.
         public var at: Double
-        /// Its text.
+        /// The text of the mark.
         public var text: String
     }
 

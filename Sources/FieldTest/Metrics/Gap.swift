@@ -27,7 +27,7 @@ public struct Gap: Codable, Hashable, Sendable {
     /// The end of the gap: the first sign of the other side. Nil if the gap has not ended.
     public var end: Double? { [inReach, dialled, resumed, current].compactMap(\.self).min() }
 
-    /// Its length, in seconds.
+    /// The length of the gap, in seconds.
     public var length: Double? { end.map { $0 - start } }
 
     /// Seconds from the end of the gap until the state was current. Nil if only the last step was a sign of the end, as

@@ -8,9 +8,9 @@ public struct HopTimes: Hashable, Sendable {
     public struct Stretch: Codable, Hashable, Sendable {
         /// The peer at the link's other end.
         public var peer: Peer.ID
-        /// Its start.
+        /// The start of the stretch.
         public var start: Double
-        /// Its end.
+        /// The end of the stretch.
         public var end: Double
         /// Number of relays.
         public var hops: Int

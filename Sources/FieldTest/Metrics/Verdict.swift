@@ -8,7 +8,7 @@ public struct Verdict: Hashable, Sendable {
         case none
         /// Nothing to do.
         case good
-        /// It works, and could be better.
+        /// The drive worked, but could have been better.
         case fair
         /// People notice.
         case poor
@@ -18,7 +18,7 @@ public struct Verdict: Hashable, Sendable {
 
         private var order: Int { [.none, .good, .fair, .poor].firstIndex(of: self) ?? 0 }
 
-        /// Its word in a report.
+        /// The word for the grade in a report.
         public var word: String {
             switch self {
             case .good: "Good"

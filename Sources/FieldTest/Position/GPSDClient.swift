@@ -6,9 +6,9 @@ import NIOPosix
 
 /// The address of gpsd.
 public struct GPSDAddress: Hashable, Sendable {
-    /// Its host.
+    /// The host name or address of gpsd.
     public var host: String
-    /// Its TCP port.
+    /// The TCP port of gpsd.
     public var port: Int
 
     /// gpsd on this device, at its usual port.

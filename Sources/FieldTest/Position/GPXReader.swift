@@ -4,13 +4,13 @@ import FoundationEssentials
 
 /// Why a GPX file cannot be used.
 public enum GPXProblem: Error, Hashable, Sendable {
-    /// Its first element is not `gpx`.
+    /// The first element of the file is not `gpx`.
     case noGPX
-    /// It has no point of a track.
+    /// The file has no points of a track.
     case noPoints
     /// No point of its tracks has a time.
     case noTimes
-    /// It has more than `FieldTestLimits.gpxPoints`.
+    /// The file has more than `FieldTestLimits.gpxPoints` points.
     case tooMany
 }
 

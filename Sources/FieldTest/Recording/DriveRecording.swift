@@ -13,7 +13,7 @@ public actor DriveRecording: Service {
     public struct TimedMark: Hashable, Sendable {
         /// Time since the start.
         public var after: Duration
-        /// Its text.
+        /// The text of the mark.
         public var text: String
 
         /// A mark.

@@ -13,7 +13,7 @@ public struct AirScript: Hashable, Sendable {
         public enum Change: String, Codable, Hashable, Sendable {
             /// The two get out of range.
             case cut
-            /// They get into range again.
+            /// The two nodes get into range again.
             case heal
             /// The signal strength changes.
             case rssi

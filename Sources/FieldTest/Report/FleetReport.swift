@@ -8,7 +8,7 @@ import MeshProtocol
 public struct FleetReport: Sendable {
     /// A reconnect and its time.
     struct Back: Hashable, Sendable {
-        /// Its duration, in seconds.
+        /// The duration of the reconnect, in seconds.
         var seconds: Double
         /// When the gap ended, in seconds since 1970.
         var at: Double

@@ -4,9 +4,9 @@
 public struct CircuitPlace: Hashable, Sendable {
     /// One end of a circuit.
     public struct Circuit: Hashable, Sendable {
-        /// The link that carries it.
+        /// The link that carries the circuit.
         public var link: MeshCore.LinkID
-        /// Its number there.
+        /// The number of the circuit on that link.
         public var number: UInt64
     }
 
@@ -47,7 +47,7 @@ struct Carrier: Sendable {
     var isServed = false
     /// The node behind keeps its own log.
     var takesCheckpoints = false
-    /// Its position in the log.
+    /// The position of the node behind in the log.
     var place: UInt64?
     /// The last states that the node behind has, by its own account, the newest first. On the side that dialled: the
     /// state from which the relay continues.

@@ -33,7 +33,7 @@ public struct Conversation: Sendable, Hashable {
 
     /// The result of sending a message.
     public enum Sending: Hashable, Sendable {
-        /// It waits for its turn, or for a link. A reliable message has this number.
+        /// The message waits for its turn, or for a link. A reliable message has this number.
         case queued(number: UInt64)
         /// There is no link, and a message of class `latest` does not wait for one.
         case noLink
@@ -276,9 +276,9 @@ public struct Conversation: Sendable, Hashable {
     enum Acknowledgement: Hashable, Sendable {
         /// Some messages of the outbox were acknowledged.
         case acknowledged
-        /// It contains nothing new.
+        /// The acknowledgement contains nothing new.
         case stale
-        /// It covers messages that were never sent.
+        /// The acknowledgement covers messages that were never sent.
         case impossible
     }
 

@@ -17,7 +17,7 @@ struct LinkSlots: Sendable {
         var isResponder = false
         /// The link that carries the circuit of this link.
         var carrier: LinkID?
-        /// Its entrance.
+        /// The entrance through which the link was made.
         var entrance = Entrance.air
         /// This is a link between a relay and a node behind it.
         var isCarrier = false

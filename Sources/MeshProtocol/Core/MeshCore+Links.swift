@@ -48,9 +48,9 @@ public struct ReceivedMessage: Hashable, Sendable {
     public var conversation: ConversationKey
     /// The sender.
     public var peer: Peer.ID { conversation.peer }
-    /// Its class.
+    /// The class of the message.
     public var messageClass: MessageClass
-    /// Its number in its class, from 1. A reliable message counts in its sender's epoch.
+    /// The number of the message in its class, from 1. Reliable messages are counted in the sender's epoch.
     public var number: UInt64
     /// The sender's epoch. A sender that has lost its store begins another numbering with another epoch.
     public var epoch: UInt32

@@ -51,7 +51,7 @@ public struct MeshCore: Sendable {
 
     /// The state of a peer that is kept from one run to the next.
     public struct Remembered: Hashable, Sendable, Codable {
-        /// Its public key. With it an initiator joins again in one round trip.
+        /// The peer's public key. With it an initiator joins again in one round trip.
         public var publicKey: [UInt8]
         /// Unacknowledged messages, and what was received.
         public var conversation: Conversation.Durable
@@ -85,13 +85,13 @@ public struct MeshCore: Sendable {
         var isAdmitted = false
         /// A state update was sent with the answer (`welcome`).
         var isWelcomed = false
-        /// Its end was reported. Nothing follows.
+        /// The end of the link was reported. Nothing follows.
         var isOver = false
         /// Largest SDU that the other side accepts.
         var sendMTU: Int
         /// The circuits on it.
         var circuits: CircuitMux
-        /// Its circuit. Nil for a link with a channel of its own.
+        /// The circuit of the link. Nil for a link with a channel of its own.
         var place: CircuitPlace?
         /// The state of a link between a relay and a node behind it. Nil for a link that carries a conversation.
         var carrier: Carrier?
@@ -105,9 +105,9 @@ public struct MeshCore: Sendable {
         /// The link has ended for this side, which has moved to a better route. Its circuit stays until the other side,
         /// which has not noticed yet, closes it, at most until this time.
         var lingersUntil: MeshInstant?
-        /// Its entrance.
+        /// The entrance through which the link was made.
         var entrance = Entrance.air
-        /// Its bytes cost money.
+        /// Whether the link's bytes cost money.
         var isMetered = false
 
         /// Whether both sides are silent for longer than on a direct link.

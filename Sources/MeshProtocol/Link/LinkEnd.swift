@@ -5,9 +5,9 @@ public typealias MeshInstant = Duration
 
 /// A node's side of a link. It says nothing about the application's roles: a host may dial.
 public enum LinkRole: UInt8, Hashable, Sendable, Codable {
-    /// It has dialled.
+    /// This side has dialled.
     case initiator = 0
-    /// It was dialled.
+    /// This side was dialled.
     case responder = 1
 }
 

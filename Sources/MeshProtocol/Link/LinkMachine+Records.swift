@@ -80,7 +80,7 @@ extension LinkMachine {
     /// The next SDU to send.
     struct Outgoing: Sendable {
         var sdu: [UInt8]
-        /// It contains the last bytes of the last state update.
+        /// Whether the record contains the last bytes of the last state update.
         var latestHasLeft = false
     }
 

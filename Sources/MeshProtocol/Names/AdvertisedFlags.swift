@@ -38,14 +38,14 @@ public struct AdvertisedFlags: Hashable, Sendable {
         /// Flags from bits, known or not.
         public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// It accepts circuits.
+        /// The node accepts circuits.
         public static let relays = Self(rawValue: 1)
-        /// It also accepts links through GATT.
+        /// The node also accepts links through GATT.
         public static let gatt = Self(rawValue: 2)
-        /// It has no room at present.
+        /// The node has no room at present.
         public static let noRoom = Self(rawValue: 4)
-        /// It reserves its last slots for relays. A node that is not a relay uses another route to the same host if it
-        /// hears one.
+        /// The node reserves its last slots for relays. A node that is not a relay uses another route to the same host,
+        /// if it finds one.
         public static let placesForRelays = Self(rawValue: 8)
     }
 

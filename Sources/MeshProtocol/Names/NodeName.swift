@@ -7,7 +7,7 @@ public struct NodeName: Hashable, Sendable {
 
     /// A fault of a name.
     public enum Problem: Error, Hashable, Sendable {
-        /// It is invisible: only white space, or characters that are invisible alone.
+        /// The name is invisible: only white space, or characters that are invisible alone.
         case empty
         /// More than `Limits.nameCharacters` characters or `Limits.nameBytes` bytes.
         case tooLong(characters: Int)

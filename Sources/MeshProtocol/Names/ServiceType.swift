@@ -17,13 +17,13 @@ public struct ServiceType: Hashable, Sendable, Codable, CustomStringConvertible 
 
     /// A fault of a service type.
     public enum Problem: Error, Hashable, Sendable {
-        /// It is empty.
+        /// The text is empty.
         case empty
         /// More than `Limits.serviceTypeCharacters` characters.
         case tooLong(characters: Int)
-        /// It does not start with a lowercase letter.
+        /// The text does not start with a lowercase letter.
         case firstNotLetter
-        /// It has a character other than lowercase letters, digits and hyphens.
+        /// The text has a character other than lowercase letters, digits and hyphens.
         case forbiddenCharacter(Character)
     }
 

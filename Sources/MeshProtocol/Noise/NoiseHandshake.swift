@@ -22,9 +22,9 @@ public struct NoiseHandshake: Sendable {
 
     /// The side of a handshake.
     public enum Role: Hashable, Sendable {
-        /// It writes the first message.
+        /// The initiator writes the first message.
         case initiator
-        /// It reads the first message.
+        /// The responder reads the first message.
         case responder
     }
 

@@ -6,7 +6,7 @@ import CSodium
 ///
 /// Elements are stored encoded, 32 bytes each. A peer's bytes may not be an element; `multiplied` checks this.
 struct RistrettoElement: Hashable, Sendable {
-    /// Its canonical encoding, if it is an element.
+    /// The canonical encoding of the element.
     let bytes: [UInt8]
 
     static let byteCount = Int(CSODIUM_ELEMENT_BYTES)

@@ -23,9 +23,9 @@ public enum CircuitEnd: UInt8, Hashable, Sendable, CaseIterable {
     case noRelay = 1
     /// The relay has no route to this host at present.
     case noHost = 2
-    /// It has passed the maximum number of relays.
+    /// The request for a circuit has passed the maximum number of relays.
     case tooFar = 3
-    /// It has passed this relay before.
+    /// The request for a circuit has passed this relay before.
     case loop = 4
     /// The relay has its maximum of circuits.
     case noRoom = 5

@@ -98,7 +98,7 @@ struct Reassembler: Sendable {
         case incomplete
         /// The unit is complete.
         case complete([UInt8])
-        /// It does not continue the current unit, or exceeds the unit's end or the limit.
+        /// The fragment does not continue the current unit, or exceeds the unit's end or the limit.
         case broken
     }
 

@@ -19,10 +19,10 @@ public enum HandshakePacket: Hashable, Sendable {
 
     /// Why a responder ends a handshake.
     public enum ClearRefusal: UInt8, Hashable, Sendable {
-        /// It has another major version.
+        /// The responder has another major version.
         case version = 2
-        /// It cannot decrypt a known hello, since it has another key than the initiator expects. Or it has no stored
-        /// secret of a peer that resumes.
+        /// The responder cannot decrypt the initiator's hello, because the initiator expects another key. Or the
+        /// responder has no stored secret for a peer that resumes.
         case unknownKey = 5
         /// There are `Limits.halfOpenLinks` open handshakes.
         case busy = 6

@@ -21,9 +21,9 @@ public struct SharedState: Hashable, Sendable {
 
 /// A message in transit: its class, its number and the application's bytes (`docs/protocol.md`, "Messages").
 public struct MessageUnit: Hashable, Sendable {
-    /// Its class, which decides how it waits and whether it is sent again.
+    /// The class of the message, which decides how it waits and whether it is sent again.
     public var messageClass: MessageClass
-    /// Its number in its class, from 1, in the sender's epoch.
+    /// The number of the message in its class, from 1, in the sender's epoch.
     public var number: UInt64
     /// The application's bytes.
     public var body: ArraySlice<UInt8>
@@ -33,11 +33,11 @@ public struct MessageUnit: Hashable, Sendable {
 
     /// The kind of a signed update, for relays (`docs/protocol.md`, "The state, once for each link").
     public enum Sharing: UInt8, Hashable, Sendable, CaseIterable {
-        /// It builds on the update before it.
+        /// The update builds on the update before it.
         case change = 0b0010
-        /// It needs no earlier update.
+        /// The update needs no earlier update.
         case whole = 0b0110
-        /// It needs no earlier update, and is useless for a node that has all before it.
+        /// The update needs no earlier update, and is useless for a node that has all earlier updates.
         case checkpoint = 0b1110
     }
 

@@ -10,7 +10,7 @@ public struct UnconfirmedWish: Hashable, Sendable {
         case replaced(by: Wish.Kind, after: Duration)
         /// The host or the guest's own node has rejected it.
         case rejected(RejectionReason)
-        /// It waited until the end of the run.
+        /// The wish waited until the end of the run.
         case waiting
     }
 

@@ -45,7 +45,7 @@ struct FieldMover {
     /// The nodes that move, and their home positions.
     let nodes: [Int]
     let home: [FieldPoint]
-    /// Their distance from home, and their target.
+    /// The nodes' present distance from home, and the distance that they move to.
     private var offset = FieldPoint(x: 0, y: 0)
     private var aim = FieldPoint(x: 0, y: 0)
     private var waitsUntil: Int

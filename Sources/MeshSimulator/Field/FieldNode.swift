@@ -36,7 +36,7 @@ struct FieldNode {
     var writing: StoreBatch?
     /// The time of its next tick on the agenda.
     var timer = Int.max
-    /// Its turn, which decides in advance, and the last entry of the agenda that was decided this way.
+    /// The node's turn, which decides in advance, and the last entry of the agenda that was decided this way.
     var turn: NodeTurn?
     var settled = 0
     /// The last window with an event of this node.
@@ -47,7 +47,7 @@ struct FieldNode {
     // The radio
     var place: FieldPoint
     var cell = 0
-    /// Its links, by number in the field, including those that are being created.
+    /// The links of the node, by number in the field, including links that are being created.
     var links: [Int] = []
     var busyUntil = 0
     /// The intervals that it advises to the nodes that have dialled it.
@@ -76,7 +76,7 @@ struct FieldNode {
     var losses = 0
 
     // Votes
-    /// Its person has voted, and has not removed the vote.
+    /// Whether the node's person has voted, and has not removed the vote.
     var wants = false
     /// When the vote was cast, when the host counted it, and when the person saw that. Nil without an open vote.
     var castAt: Int?

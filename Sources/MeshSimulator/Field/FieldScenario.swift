@@ -8,7 +8,7 @@ public struct FieldScenario: Hashable, Sendable {
     public var seed: UInt64 = 1
     /// Number of nodes, including the host.
     public var nodes: Int
-    /// Their positions.
+    /// The positions of the nodes.
     public var layout: FieldLayout
     /// Percentage of guests that relay.
     public var relays = 50

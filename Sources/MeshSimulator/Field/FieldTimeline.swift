@@ -2,21 +2,21 @@
 
 /// The stages of a guest on its route to its host, in order.
 public enum FieldStage: Int, CaseIterable, Hashable, Sendable {
-    /// It hears the host or a relay.
+    /// The guest receives an advertisement of the host or a relay.
     case heard
-    /// It dials one of them.
+    /// The guest dials the host or a relay.
     case dialled
     /// A channel to the dialled node is open.
     case linked
-    /// It has requested a circuit. A guest that has dialled the host itself needs none.
+    /// The guest has requested a circuit. A guest that has dialled the host itself needs no circuit.
     case circuit
-    /// Its handshake with the host is done.
+    /// The guest's handshake with the host is done.
     case connected
-    /// It shows a state of the host.
+    /// The guest shows a state of the host.
     case shown
-    /// It shows the host's current state.
+    /// The guest shows the host's current state.
     case current
-    /// It advertises as a relay.
+    /// The guest advertises as a relay.
     case relays
 }
 

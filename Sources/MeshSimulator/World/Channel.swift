@@ -31,7 +31,7 @@ struct Channel {
         var lastArrival: Duration = .zero
         /// Nothing that it sends arrives.
         var isDead = false
-        /// Its first SDUs, which an attacker in range could have recorded.
+        /// The first SDUs of this end, which an attacker in range could have recorded.
         var recording: [[UInt8]] = []
         /// Number of SDUs that arrived before the other end was open.
         var early = 0

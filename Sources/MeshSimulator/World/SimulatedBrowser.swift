@@ -8,7 +8,7 @@ import NodeCore
 struct SimulatedBrowser {
     /// The peer of the guest. A guest by radio may have the same key.
     let peer: Peer
-    /// Its name in the log.
+    /// The name of the browser in the log.
     let name: String
 
     // The page.
@@ -61,7 +61,7 @@ struct SimulatedBrowser {
     /// The page closes. It stops waiting for an answer, and keeps its taps.
     mutating func closes() { (isOpen, request) = (false, nil) }
 
-    /// Its person leaves, and may come back.
+    /// The browser's person leaves, and may come back.
     mutating func leaves() {
         if let guest, !guest.unacknowledged.isEmpty { stillComing = guest.feature.stillComing }
         guest = nil

@@ -34,7 +34,7 @@ struct SimulatedNode {
     var writing: StoreBatch?
     /// The last write, once the node ends.
     var final: StoreBatch?
-    /// Its deadline, by its own clock.
+    /// The node's deadline, by its own clock.
     var timer: Duration?
     var isScanning = false
     /// The host's state when a link in a circuit was requested.

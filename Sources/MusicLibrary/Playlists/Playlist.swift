@@ -5,8 +5,8 @@ import MeshProtocol
 
 /// An entry of a playlist that may be a file.
 struct PlaylistEntry: Hashable, Sendable {
-    /// Its path in every possible reading of its bytes, the likeliest first. A playlist specifies neither its encoding
-    /// nor whether a percent sign is an escape.
+    /// The path of the entry in every possible reading of its bytes, the likeliest first. A playlist specifies neither
+    /// its encoding nor whether a percent sign is an escape.
     var readings: [String]
 
     /// An entry with these readings, at least one.
@@ -19,7 +19,7 @@ struct PlaylistEntry: Hashable, Sendable {
 /// The files of a playlist, in order: M3U, extended M3U or PLS. No maintained library in Debian or for Swift reads both
 /// formats, and each file is only one line. Streams and other entries that are not files are skipped.
 struct Playlist: Hashable, Sendable {
-    /// Its files.
+    /// The files of the playlist.
     let entries: [PlaylistEntry]
     /// Entries that are not files, such as streams.
     let others: Int

@@ -5,7 +5,7 @@ import MeshProtocol
 
 /// Finds the playlists of a library in its folder and in the direct subfolders, where people keep them.
 enum PlaylistFiles {
-    /// Their relative paths in alphabetical order, at most `LibraryLimits.playlists`.
+    /// The relative paths of the playlists in alphabetical order, at most `LibraryLimits.playlists`.
     static func find(in folder: String, limits: LibraryLimits) -> [String] {
         let files = FileManager.default
         func entries(_ path: String) -> [String] {

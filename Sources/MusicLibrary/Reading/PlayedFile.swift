@@ -4,14 +4,14 @@
 struct PlayedFile: Hashable, Sendable {
     /// How long it plays.
     var milliseconds: Int
-    /// Its tags, by their names in lower case.
+    /// The tags of the file, by their names in lower case.
     var tags: [String: String] = [:]
     /// How loud it is (EBU R 128, integrated), in LUFS. Nil for silence.
     var loudness: Double?
-    /// Its largest sample; 1 is full scale.
+    /// The largest sample of the file; 1 is full scale.
     var peak: Double?
 
-    /// Its tags in the form of a file's tags.
+    /// The tags as `AudioTags`, the form for tags of all files.
     var audioTags: AudioTags {
         AudioTags(
             title: tags["title"] ?? "", artists: tags["artist"].map { [$0] } ?? [], album: tags["album"] ?? "",
@@ -29,6 +29,6 @@ struct PlayedFile: Hashable, Sendable {
 /// The result of playing a file.
 enum PlayedOutcome: Hashable, Sendable {
     case plays(PlayedFile)
-    /// It cannot be played; the text is the player's.
+    /// The file cannot be played. Carries the player's message.
     case fails(String)
 }

@@ -13,9 +13,9 @@ public struct FolderLook: Hashable, Sendable {
 
     /// The reason why a folder cannot be used.
     public enum Problem: Hashable, Sendable {
-        /// It does not exist, or is not a folder.
+        /// The path does not exist, or is not a folder.
         case missing
-        /// It cannot be read, with the system's reason.
+        /// The folder cannot be read. Carries the system's error text.
         case unreadable(String)
     }
 

@@ -6,21 +6,21 @@ import Glibc
 struct SearchRank: Hashable, Sendable, Comparable {
     /// How words match a title or a name.
     enum Fit: Int, Sendable, Comparable {
-        /// It equals the search.
+        /// The text equals the search.
         case equal
-        /// It begins with the search.
+        /// The text begins with the search.
         case begins
-        /// It contains all words.
+        /// The text contains all words.
         case whole
-        /// It begins with the search, but its last word is longer.
+        /// The text begins with the search, but the last word continues.
         case beginsInWord
-        /// It contains words with these prefixes.
+        /// The text contains words with these prefixes.
         case prefixes
         /// Together with other names it contains all words.
         case wholeTogether
         /// Together with other names it contains words with these prefixes.
         case prefixesTogether
-        /// It contains the letters at any place.
+        /// The text contains the letters at any place.
         case inside
 
         static func < (one: Fit, other: Fit) -> Bool { one.rawValue < other.rawValue }

@@ -42,7 +42,7 @@ enum MPVEnding: Hashable, Sendable {
     case failed(String)
     /// No device accepts the sound. The file is not at fault.
     case noSound
-    /// It was stopped or replaced on request, or mpv is ending.
+    /// The file was stopped or replaced on request, or mpv is ending.
     case stopped
 }
 

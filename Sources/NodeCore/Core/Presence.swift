@@ -6,7 +6,7 @@ import MeshProtocol
 struct Presence: Sendable {
     private struct Entry: Sendable {
         var peer: Peer
-        /// Its links over the radio, and its vouched links.
+        /// The peer's links over the radio, and its vouched links.
         var radio: Set<MeshCore.LinkID> = []
         var vouched: Set<MeshCore.LinkID> = []
     }

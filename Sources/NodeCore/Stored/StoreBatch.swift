@@ -23,7 +23,7 @@ public struct StoreBatch: Hashable, Sendable {
 
     /// All messages of a peer up to a number are stored with this batch, and may be acknowledged after it.
     public struct Receipt: Hashable, Sendable {
-        /// Their conversation.
+        /// The conversation of the received messages.
         public var conversation: ConversationKey
         /// The epoch of the peer's numbers (`ReceivedMessage.epoch`).
         public var epoch: UInt32
@@ -43,7 +43,7 @@ public struct StoreBatch: Hashable, Sendable {
 
     /// A reliable message that may be sent when this batch is written (`MeshCore.stored`).
     public struct Outgoing: Hashable, Sendable {
-        /// Its conversation.
+        /// The conversation of the message.
         public var conversation: ConversationKey
         /// The number that `send` has returned.
         public var number: UInt64
@@ -63,7 +63,7 @@ public struct StoreBatch: Hashable, Sendable {
 
     /// A peer has all messages up to a number, so they need not be kept.
     public struct Acknowledged: Hashable, Sendable {
-        /// Their conversation.
+        /// The conversation of the acknowledged messages.
         public var conversation: ConversationKey
         /// The last number that the peer has.
         public var upTo: UInt64

@@ -60,7 +60,7 @@ public struct HostRecord: Hashable, Sendable {
     public var nowPlaying: String?
     /// Whether it plays or is paused.
     public var isPlaying: Bool
-    /// Its elapsed time, in milliseconds.
+    /// The elapsed time of the current song, in milliseconds.
     public var elapsedMilliseconds: Int64
     /// The playing song and the queued ones, in order, each once.
     public var queue: [QueuedRecord]
@@ -97,9 +97,9 @@ public struct QueuedRecord: Hashable, Sendable {
     public var songID: String
     /// The peer that has added it.
     public var addedBy: Peer.ID
-    /// Its number in the order of adding, for songs with equal votes.
+    /// The song's number in the order of adding, for songs with equal votes.
     public var added: Int64
-    /// Its voters, in order, each once.
+    /// The song's voters, in order, each once.
     public var voters: [Peer.ID]
     /// The driver has fixed its position, so votes do not move it.
     public var isHeld: Bool

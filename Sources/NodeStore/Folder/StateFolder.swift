@@ -141,7 +141,7 @@ public final class StateFolder: Sendable {
 enum SecretFile {
     /// The kind of object at its path.
     enum Found {
-        /// Its bytes, and whether other users have rights to it.
+        /// The bytes of the file, and whether other users have rights to it.
         case bytes([UInt8], isWide: Bool)
         /// Something other than a file.
         case noFile

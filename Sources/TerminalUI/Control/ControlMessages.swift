@@ -30,9 +30,9 @@ package struct ControlAnswer: Codable, Hashable, Sendable {
     package var message: String
     /// The song that plays after the command; nil for none.
     package var songID: String?
-    /// Its title.
+    /// The title of the song.
     package var title: String?
-    /// Its artist.
+    /// The artist of the song.
     package var artist: String?
     /// Whether the song plays, and is not paused.
     package var isPlaying = false

@@ -100,10 +100,10 @@ enum PipeKind: UInt8, Hashable, Sendable {
 enum PipeRefusal: UInt8, Error, Hashable, Sendable {
     /// A reason that this version does not know.
     case other = 0
-    /// It serves another caller.
+    /// The node serves another caller.
     case busy = 1
     /// One side has `--socket`, and the other has not.
     case otherKind = 2
-    /// It does not know the session: it has restarted since.
+    /// The node does not know the session, because it has restarted since.
     case restarted = 3
 }

@@ -69,7 +69,7 @@ public struct GuestFeature: Feature {
 
     /// A host that was joined.
     public struct KnownHost: Hashable, Sendable {
-        /// Its identifier.
+        /// The identifier of the host.
         public var id: Peer.ID
         /// The run of the host that sent its last state; nil before the first state.
         public var epoch: UInt32?

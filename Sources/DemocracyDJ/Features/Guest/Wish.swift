@@ -16,7 +16,7 @@ public struct Wish: Hashable, Sendable {
 
     /// The progress of a wish.
     public enum Progress: String, Hashable, Sendable {
-        /// It waits here for the next link, because no host is known yet or the transport had no room.
+        /// The wish waits here for the next link, because no host is known yet or the transport had no room.
         case waiting
         /// The transport keeps it until a link is up.
         case handedOver
@@ -28,7 +28,7 @@ public struct Wish: Hashable, Sendable {
     public var songID: Song.ID
     /// What the guest wants for the song.
     public var kind: Kind
-    /// Its progress.
+    /// The progress of the wish.
     public var progress: Progress
     /// Number of messages about it that the host has not acknowledged.
     public var undelivered = 0
@@ -112,9 +112,9 @@ public struct Overtaken: Hashable, Sendable {
 
 /// The progress of a wish, as a person sees it.
 public enum WishState: Hashable, Sendable {
-    /// It waits for a link to the host.
+    /// The wish waits for a link to the host.
     case queued
-    /// It was sent over a link.
+    /// The wish was sent over a link.
     case sent
     /// A snapshot shows it.
     case confirmed

@@ -6,7 +6,7 @@ import MeshProtocol
 public struct QueuedSong: Hashable, Sendable {
     /// The song, the peer that asked for it, and its voters.
     public var item: QueueItem
-    /// Its number in the order of adding.
+    /// The song's number in the order of adding.
     public var added: Int
     /// The driver has fixed its position in the queue, and votes do not move it.
     public var isHeld: Bool {

@@ -10,7 +10,7 @@ public struct SavedSession: Hashable, Sendable {
         public var songID: Song.ID
         /// The peer that asked for it.
         public var addedBy: Peer.ID
-        /// Its number in the order of adding.
+        /// The song's number in the order of adding.
         public var added: Int
         /// The peers that voted for it, in the order of their votes.
         public var voters: [Peer.ID]
