@@ -3,8 +3,8 @@
 
 import PackageDescription
 
-/// The fuzzers (`docs/fuzzing.md`). `scripts/fuzz` builds them and passes the flags for the sanitizers and libFuzzer, since
-/// these apply to RoadMesh's own modules too.
+/// The fuzzers (`docs/fuzzing.md`). `scripts/fuzz` builds them and passes the flags for the sanitizers and libFuzzer,
+/// since these apply to RoadMesh's own modules too.
 let package = Package(
     name: "RoadMeshFuzz",
     dependencies: [.package(name: "RoadMesh", path: "..")],

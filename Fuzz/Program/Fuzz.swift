@@ -4,10 +4,10 @@ import CLibFuzzer
 import FuzzTargets
 import Glibc
 
-/// Runs the target that ROADMESH_FUZZ_TARGET names under libFuzzer, with libFuzzer's own arguments. An input that breaks an
-/// invariant is a crash, and libFuzzer keeps it. The target's name is not an argument, because libFuzzer reads all
-/// arguments itself and for some jobs starts the program again with its own. `fuzz --seeds TARGET FOLDER` writes the
-/// initial inputs of a target, and `fuzz --targets` lists the targets.
+/// Runs the target that ROADMESH_FUZZ_TARGET names under libFuzzer, with libFuzzer's own arguments. An input that
+/// breaks an invariant is a crash, and libFuzzer keeps it. The target's name is not an argument, because libFuzzer
+/// reads all arguments itself and for some jobs starts the program again with its own. `fuzz --seeds TARGET FOLDER`
+/// writes the initial inputs of a target, and `fuzz --targets` lists the targets.
 @main
 struct Fuzz {
     /// The target that libFuzzer's callback runs, since C calls it without a context. Set once, before the first call.

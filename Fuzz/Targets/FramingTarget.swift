@@ -2,8 +2,8 @@
 
 @testable import MeshProtocol
 
-/// SDUs over streams and over chunks. A cut SDU is reassembled from pieces of any size. Arbitrary bytes fill no more than
-/// the buffer, and the reader stops at the first malformed data.
+/// SDUs over streams and over chunks. A cut SDU is reassembled from pieces of any size. Arbitrary bytes fill no more
+/// than the buffer, and the reader stops at the first malformed data.
 enum FramingTarget {
     static func run(_ input: [UInt8]) throws {
         guard let kind = input.first else { return }
@@ -93,8 +93,8 @@ enum FramingTarget {
         }
     }
 
-    /// Two ends of a link that send, take and deliver in any order. If both keep to the window, the chunks in flight stay
-    /// within the limit and the link never stalls. A forged value ends the link.
+    /// Two ends of a link that send, take and deliver in any order. If both keep to the window, the chunks in flight
+    /// stay within the limit and the link never stalls. A forged value ends the link.
     private static func window(_ script: inout Script) throws {
         var ends = [ChunkWindow(), ChunkWindow()]
         // The values in transit to each end, and the chunks that have arrived and wait.

@@ -2,8 +2,8 @@
 
 @testable import MeshProtocol
 
-/// A node with one link, and the events that it has reported. Checks each action of the node against the invariants that
-/// hold on any link, with any peer.
+/// A node with one link, and the events that it has reported. Checks each action of the node against the invariants
+/// that hold on any link, with any peer.
 struct LinkedNode {
     static let link: MeshCore.LinkID = 1
 

@@ -4,8 +4,8 @@ import MeshProtocol
 
 @testable import DemocracyDJ
 
-/// The application's bodies. A decoded body is within its limits, and decodes to the same value after encoding. A change
-/// results in a valid state, or is refused.
+/// The application's bodies. A decoded body is within its limits, and decodes to the same value after encoding. A
+/// change results in a valid state, or is refused.
 enum MessageTarget {
     private static let steps = 8
 

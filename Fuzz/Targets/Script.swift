@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads an input as a script: the next step, and its arguments. After its end every value is 0, so every input is a script
-/// and each mutation changes a step.
+/// Reads an input as a script: the next step, and its arguments. After its end every value is 0, so every input is a
+/// script and each mutation changes a step.
 struct Script {
     private var rest: ArraySlice<UInt8>
 

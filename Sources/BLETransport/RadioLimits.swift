@@ -54,7 +54,7 @@ public enum RadioLimits {
     /// Pause before such an attempt (two fast advertisements), and before a renewed dial. The kernel releases a closed
     /// dial a little later. A dial that follows at once continues the old one, and the controller does not start again.
     public static let dialPause: Duration = .milliseconds(50)
-    /// If a dial fails sooner than this, the other side refused it: the kernel takes 40 s to end an unanswered one.
+    /// If a dial fails sooner than this, the peer has refused it. The kernel takes 40 s to end an unanswered dial.
     public static let dialAnswered: Duration = .seconds(35)
     /// Only bluetoothd holds a link that has no channel and is still up after this time, so the node ends it. The
     /// kernel ends it after 2 s (outgoing) or 4 s (incoming). A peer that comes back sooner can still use it.
@@ -144,7 +144,7 @@ public enum RadioLimits {
     /// Number of advertising intervals to measure. The shortest counts: restarting a scan takes 60 to 330 ms on a busy
     /// machine with BlueZ 5.82, and a scan that starts can miss an advertisement. Both make a measured interval longer.
     public static let measuredIntervals = 5
-    /// Time to measure them: four intervals of 1.28 s, the kernel's default.
+    /// Time for measuring the advertising intervals: four intervals of 1.28 s, the kernel's default.
     public static let measuring: Duration = .seconds(6)
 
     /// A dial's time shows the host's advertising interval only if the host was heard within this time before the dial.

@@ -8,7 +8,7 @@ import MeshProtocol
 /// The advertisement itself contains what a node must know before it dials. The rest is in the scan response, after the
 /// name.
 public struct Advertisement: Hashable, Sendable {
-    /// The service that it offers.
+    /// The service that the node offers.
     public var service: ServiceUUID
     /// Protocol version, 0 to 15.
     public var version: UInt8
@@ -26,7 +26,7 @@ public struct Advertisement: Hashable, Sendable {
 
     /// The host behind a relay.
     public struct Relayed: Hashable, Sendable {
-        /// Hops from the relay to it, at least 1.
+        /// Number of hops from the relay to the host, at least 1.
         public var hops: UInt8
         /// The first `Advertisement.idRestBytes` bytes of its identifier.
         public var idPrefix: [UInt8]
@@ -84,7 +84,7 @@ public struct Advertisement: Hashable, Sendable {
     /// The part of the identifier that was heard.
     public var head: Peer.ID { Hex.text(idPrefix + idRest) }
 
-    /// Whether this node can dial it.
+    /// Whether this node can dial the advertised node.
     public var isUnderstood: Bool { version == ProtocolVersion.major && flags.areKnown }
 
     // MARK: The advertisement

@@ -56,6 +56,6 @@ public struct BearerError: Error, Hashable, Sendable, CustomStringConvertible {
         self.cause = cause.isEmpty ? "\(code)" : cause
     }
 
-    /// The code with its cause.
+    /// The code and the cause.
     public var description: String { cause == "\(code)" ? cause : "\(code): \(cause)" }
 }

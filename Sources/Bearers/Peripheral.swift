@@ -11,12 +11,12 @@ public struct Peripheral: Hashable, Sendable {
     public var peer: Peer { scanResult.advertisement.peer }
     /// Signal strength in dBm. Nil if the radio does not report it.
     public var rssi: Int? { scanResult.rssi }
-    /// The bearer that heard it.
+    /// The bearer that heard the node.
     public var bearer: BearerKind { scanResult.endpoint.bearer }
-    /// Whether this node can dial it: it has the same major version of the protocol, and requires nothing that this
-    /// version does not know.
+    /// Whether this node can dial the found node. Both must have the same major version of the protocol, and the found
+    /// node must not require anything that this version does not know.
     public var isUnderstood: Bool { scanResult.advertisement.isUnderstood }
-    /// Whether it is not a host, but a relay that accepts circuits to one.
+    /// Whether the node is a relay that accepts circuits to a host, not a host.
     public var isRelay: Bool { scanResult.advertisement.flags.critical.contains(.circuitsOnly) }
 
     /// The host of a relay's circuits, as far as the relay advertises it.
@@ -34,7 +34,7 @@ public struct Peripheral: Hashable, Sendable {
         }
     }
 
-    /// The host of its circuits. Nil for a host, and for a relay until its scan response is heard.
+    /// The host of the relay's circuits. Nil for a host, and for a relay until its scan response is received.
     public var relayed: Relayed? {
         let advertisement = scanResult.advertisement
         guard isRelay, let relayed = advertisement.relayed else { return nil }
@@ -43,13 +43,13 @@ public struct Peripheral: Hashable, Sendable {
             hasRoom: !advertisement.flags.ignorable.contains(.noRoom))
     }
 
-    /// Hops from it to the host. 0 for the host itself, and for a relay whose value is still unknown.
+    /// Hops from the node to the host. 0 for the host itself, and for a relay whose value is still unknown.
     public var hops: Int { relayed?.hops ?? 0 }
 
-    /// Whether it requires a proof, such as a PIN. A relay passes on its host's value.
+    /// Whether the node requires a proof, such as a PIN. A relay passes on its host's value.
     public var asksForPIN: Bool { scanResult.advertisement.flags.critical.contains(.proof) }
 
-    /// Whether it reserves its last slots for relays. A link on another bearer than Bluetooth needs no slot.
+    /// Whether the node reserves its last slots for relays. Only a link over Bluetooth needs a slot.
     public var placesForRelays: Bool {
         !bearer.isBesideRadio && scanResult.advertisement.flags.ignorable.contains(.placesForRelays)
     }

@@ -4,13 +4,13 @@ import MeshProtocol
 
 /// The route to a host that a relay advertises.
 public struct RelayNotice: Hashable, Sendable {
-    /// The host that guests reach through it.
+    /// The host that guests reach through the relay.
     public var host: Peer
     /// Hops from this relay to the host, at least 1.
     public var hops: UInt8
-    /// Whether it accepts further guests.
+    /// Whether the relay accepts further guests.
     public var hasRoom: Bool
-    /// Whether it reserves its last slots for relays.
+    /// Whether the relay reserves its last slots for relays.
     public var placesForRelays: Bool
     /// Whether the host asks for a PIN or another proof.
     public var asksForPIN: Bool

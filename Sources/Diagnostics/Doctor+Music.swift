@@ -4,8 +4,8 @@ extension Doctor {
     /// The oldest version of mpv that works (docs/player.md).
     private static let oldestPlayer = [0, 33]
 
-    /// Findings about mpv, its audio devices and the music folder. A missing player is no fault on a device that has not
-    /// hosted music.
+    /// Findings about mpv, its audio devices and the music folder. A missing player is no fault on a device that has
+    /// not hosted music.
     var musicFindings: [Finding] {
         guard let music else { return [] }
         let player = playerFinding(music)

@@ -17,8 +17,8 @@ public enum FieldTestLimits {
     public static let plotPeers = 12
     /// Longest word in a drive that is not meant for people, in characters: an identifier or a code.
     public static let wordCharacters = 256
-    /// Shortest time between two recorded positions. It is less than a second, so that a receiver that is a little early
-    /// is not skipped every other time.
+    /// Shortest time between two recorded positions. It is less than a second, so that a receiver that is a little
+    /// early is not skipped every other time.
     public static let positionInterval: Duration = .milliseconds(800)
     /// Time after which an unchanged position is recorded again. A report then knows that the device stood there.
     public static let positionRepeat: Duration = .seconds(10)
@@ -40,8 +40,8 @@ public enum FieldTestLimits {
     public static let gpxPoints = 500_000
     /// Time before the first and after the last position for which that position counts: a receiver's usual delay.
     public static let trackEdge: Duration = .seconds(5)
-    /// Longest time between two positions in which the device is assumed to go straight on: the longest road tunnels take
-    /// some twenty minutes.
+    /// Longest time between two positions in which the device is assumed to go straight on: the longest road tunnels
+    /// take some twenty minutes.
     public static let trackHole: Duration = .seconds(1_800)
     /// Distance of gaps that are one dead zone, in metres: some times the error of a good receiver.
     public static let zoneMetres = 30.0

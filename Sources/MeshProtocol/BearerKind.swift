@@ -11,8 +11,8 @@ public enum BearerKind: String, Hashable, Sendable, CaseIterable, Codable {
     /// Sockets in a folder that represents the air.
     case virtual
 
-    /// Whether it is a network or a broker. Its links use none of the radio's slots, and their loss says nothing about
-    /// the radio.
+    /// Whether the bearer is a network or a broker. Links over such a bearer use none of the radio's slots, and their
+    /// loss says nothing about the radio.
     public var isBesideRadio: Bool {
         switch self {
         case .lan, .broker: true

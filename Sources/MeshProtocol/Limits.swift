@@ -159,8 +159,8 @@ public enum Limits {
     /// In a crowd a handshake takes seconds, and all start at once.
     public static let halfOpenCircuits = 7 * halfOpenCircuitsOfRelay
     /// Unfinished handshakes on the circuits of one link. Seven relays leave slots to each other, and one relay between
-    /// the host and the crowd admits fifty guests per second with handshakes of five seconds. A refused guest tries again
-    /// at once, and takes airtime from the others.
+    /// the host and the crowd admits fifty guests per second with handshakes of five seconds. A refused guest tries
+    /// again at once, and takes airtime from the others.
     public static let halfOpenCircuitsOfRelay = 256
     /// Handshakes per second that others may begin on circuits. When a relay is gone, all nodes behind it come back at
     /// once. This is a tenth of a slow device's time.
@@ -175,8 +175,8 @@ public enum Limits {
     package static let rejoins = circuitGuests
     /// Longest silence of the ends of a circuit. Each link on the route notices its own end.
     public static let circuitSilence: Duration = .seconds(20)
-    /// Longest silence of the ends of a circuit in a crowd. A ping to each of a thousand nodes every ten seconds would be
-    /// a third of the traffic on the links next to the host.
+    /// Longest silence of the ends of a circuit in a crowd. A ping to each of a thousand nodes every ten seconds would
+    /// be a third of the traffic on the links next to the host.
     static let crowdedSilence = longestSilence
     /// Maximum number of circuits of a host that is not a crowd.
     static let fewCircuits = 64

@@ -36,8 +36,8 @@ public enum Discovery: Sendable {
 
 /// A host in range, or one behind a relay in range.
 public struct FoundHost: Sendable {
-    /// The host as it advertises itself: the head of its identifier, and its name. A hint, not a proof. A relay has room
-    /// for a shorter head and name of its host.
+    /// The host as it advertises itself: the head of its identifier, and its name. A hint, not a proof. A relay has
+    /// room for a shorter head and name of its host.
     public let peer: Peer
     /// The relay that was heard instead of the host, by the head of its identifier. Nil for the host itself.
     public let relay: Peer.ID?

@@ -16,11 +16,11 @@ public enum SessionLimits {
     public static let longestGuestPause: Duration = .seconds(5)
     /// Time limit of a guest's dial. It also covers a dial that began just before a gap of the radio.
     public static let guestDial: Duration = .seconds(20)
-    /// Time that a closing guest or endpoint waits for acknowledgements: several round trips with the largest outbox over
-    /// Bluetooth take less.
+    /// Time that a closing guest or endpoint waits for acknowledgements: several round trips with the largest outbox
+    /// over Bluetooth take less.
     public static let flush: Duration = .seconds(20)
-    /// Time that a guest which may use relays waits for its host itself, or a shorter route, after it has heard a relay:
-    /// several advertising intervals.
+    /// Time that a guest which may use relays waits for its host itself, or a shorter route, after it has heard a
+    /// relay: several advertising intervals.
     public static let relayPause: Duration = .seconds(1)
     /// Time for the answer to a ping or a probe, unless the caller gives another. The peer of a link that is silent for
     /// longer counts as lost.

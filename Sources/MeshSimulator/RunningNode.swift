@@ -4,8 +4,8 @@ import DemocracyDJ
 import MeshProtocol
 import NodeCore
 
-/// A running node of a world or a field. It is a class, so that access to other parts of a node does not copy the core's
-/// state.
+/// A running node of a world or a field. It is a class, so that access to other parts of a node does not copy the
+/// core's state.
 final class RunningNode {
     /// The origin of all nodes' times. No decision depends on it.
     private static let origin = ContinuousClock().now

@@ -10,8 +10,8 @@ public protocol MusicPlayer: Sendable {
     func take(libraryAway isAway: Bool) async
     /// Reports about the wanted songs, for one listener.
     var reports: AsyncStream<PlayerReport> { get }
-    /// The problem because of which no song can be heard, and nil when it is over. For one listener, and only the latest
-    /// is kept.
+    /// The problem because of which no song can be heard, and nil when it is over. For one listener, and only the
+    /// latest is kept.
     var problems: AsyncStream<PlayerProblem?> { get }
     /// Plays until the task is cancelled or the service is shut down.
     func run() async throws

@@ -8,7 +8,8 @@ struct PlayerLimits: Sendable {
     /// How far the host's position in a song may be off before the player reports it: a progress bar shows whole
     /// seconds.
     var drift: MeshInstant = .milliseconds(500)
-    /// Interval at which the position is reported even if the host's is right. A lost report is repaired after this time.
+    /// Interval at which the position is reported even if the host's is right. A lost report is repaired after this
+    /// time.
     var reportEvery: MeshInstant = .seconds(10)
     /// How often mpv is asked for its position during playback. A missing answer also reveals a hanging mpv.
     var askEvery: MeshInstant = .seconds(1)

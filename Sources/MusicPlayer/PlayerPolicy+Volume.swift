@@ -15,8 +15,8 @@ extension PlayerPolicy {
         /// When the next step is due.
         var nextAt: MeshInstant
 
-        /// The volume at a time. It changes by the same ratio in each step, which is the same number of decibels: with equal
-        /// differences the last steps of a duck would be the loudest.
+        /// The volume at a time. It changes by the same ratio in each step, which is the same number of decibels: with
+        /// equal differences the last steps of a duck would be the loudest.
         func level(_ now: MeshInstant, of length: MeshInstant) -> Double {
             let part = min(max((now - since) / length, 0), 1)
             return from > 0 && to > 0 ? from * pow(to / from, part) : from + (to - from) * part

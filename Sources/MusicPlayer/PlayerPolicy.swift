@@ -13,8 +13,8 @@ struct PlayerPolicy: Sendable {
     enum Event: Hashable, Sendable {
         /// The host wants this playback.
         case wanted(Playback)
-        /// The search for a song's file has ended, with its path and its gain in decibels. A nil path means that the song
-        /// has no file.
+        /// The search for a song's file has ended, with its path and its gain in decibels. A nil path means that the
+        /// song has no file.
         case found(Song.ID, path: String?, gain: Double = 0)
         /// A song cannot be played, and the check has shown whether the folder of all songs is away.
         case checked(Song.ID, isAway: Bool)
@@ -89,22 +89,22 @@ struct PlayerPolicy: Sendable {
         let song: Song.ID
         /// Whether the file was appended after another file, and has not replaced that file.
         let wasAppended: Bool
-        /// When it was given to mpv, or became the current file.
+        /// When the file was given to mpv, or became the current file.
         var loadedAt: MeshInstant
         /// mpv's number for it. Nil until mpv has accepted it.
         var id: Int?
         var isSounding = false
         /// The position in mpv's last answer.
         var place: Place?
-        /// When its position last changed, or last had a reason not to change.
+        /// When the position in the file last changed, or last had a reason not to change.
         var movedAt: MeshInstant = .zero
         /// When to ask mpv for the position again. Nil if the position is known and does not change.
         var askAt: MeshInstant?
-        /// When its position was last reported to the host.
+        /// When the position in the file was last reported to the host.
         var reportedAt: MeshInstant?
         /// How it ended, if it ended before the host wanted it.
         var outcome: PlayerReport?
-        /// Whether its length was reported as wrong.
+        /// Whether the length of the file was reported as wrong.
         var isDoubted = false
     }
 

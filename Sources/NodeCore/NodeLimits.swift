@@ -13,9 +13,9 @@ public enum NodeLimits {
     package static let linkEvents = 1_024
     /// Longest line of a program's input, in bytes.
     public static let inputLineBytes = 4_096
-    /// Inputs of one peer that wait for the node before the node stops reading that peer's link. The same limit holds for
-    /// the inputs of people and of the radio, which then wait. It covers the inputs that arrive while a slow card writes
-    /// for some seconds.
+    /// Inputs of one peer that wait for the node before the node stops reading that peer's link. The same limit holds
+    /// for the inputs of people and of the radio, which then wait. It covers the inputs that arrive while a slow card
+    /// writes for some seconds.
     static let waitingInputs = 64
     /// The limit `waitingInputs` in bytes: some messages of the largest size.
     static let waitingBytes = 2 * Limits.messageBytes
@@ -72,8 +72,8 @@ public enum NodeLimits {
     static let relayFailureMemory: Duration = .seconds(30)
     /// The longest pause for the only relay to the host: the guest waits for it, and has no other relay to prefer.
     static let onlyRelayPause: Duration = .seconds(4)
-    /// Hosts and relays that are heard, each: as many as the radio remembers (`BearerLimits.scanResults`). The one that was heard
-    /// longest ago is forgotten first.
+    /// Hosts and relays that are heard, each: as many as the radio remembers (`BearerLimits.scanResults`). The one that
+    /// was heard longest ago is forgotten first.
     static let heardNodes = 256
     /// Relays that are paused for: more than are in range at once.
     static let failedRelays = 32
@@ -120,8 +120,8 @@ public enum NodeLimits {
     /// How long a relay that has changed its route keeps the old link for the nodes behind it while they open new
     /// circuits: a few hundred handshakes on a crowd's route.
     static let followedCarrier: Duration = .seconds(8)
-    /// How often such a relay checks whether the nodes have opened their new circuits. The old link occupies a slot at the
-    /// other relay.
+    /// How often such a relay checks whether the nodes have opened their new circuits. The old link occupies a slot at
+    /// the other relay.
     static let followedLook: Duration = .milliseconds(250)
     /// How long the loss of a link over the network stays unreported while the node dials over Bluetooth: a few
     /// advertising intervals and a handshake.

@@ -5,8 +5,8 @@ import MeshProtocol
 import MeshSession
 import NodeCore
 
-/// The line that confirms a typed command, unless an event or a notice does. Create it before the command is sent, and get
-/// its lines when the node has handled the command.
+/// The line that confirms a typed command, unless an event or a notice does. Create it before the command is sent, and
+/// get its lines when the node has handled the command.
 struct Confirmation {
     private let input: NodeInput
     private let undo: Steering.Undo?

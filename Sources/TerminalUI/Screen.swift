@@ -42,7 +42,7 @@ struct Screen {
         return other
     }
 
-    /// Whether it shows the answers to single commands of another program.
+    /// Whether the screen shows the answers to single commands of another program.
     var isAnswer: Bool { sentences.place == .answer }
 
     /// Returns a text in that language.

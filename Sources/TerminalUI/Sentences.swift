@@ -116,8 +116,8 @@ struct Sentences {
         return [Self.sentence(notice, language)]
     }
 
-    /// A notice, with the command for its button; `isBare` omits the command for a place without buttons. The notice may
-    /// contain a song's title, which comes from another device.
+    /// A notice, with the command for its button; `isBare` omits the command for a place without buttons. The notice
+    /// may contain a song's title, which comes from another device.
     static func sentence(_ notice: Notice, _ language: Language, isBare: Bool = false) -> String {
         let (message, advice) = notice.said(in: language)
         let suggestion = advice.map { " " + UntrustedText.shown($0) } ?? ""

@@ -41,8 +41,8 @@ package enum ShownText {
     private static let pictureStart = "\u{1B}[30;107m"
     private static let pictureEnd = "\u{1B}[0m"
 
-    /// The text in lines that fit, broken between words if possible. Continuation lines of an indented text are indented
-    /// further. The text contains nothing that a terminal would obey.
+    /// The text in lines that fit, broken between words if possible. Continuation lines of an indented text are
+    /// indented further. The text contains nothing that a terminal would obey.
     package static func wrap(_ text: String, to columns: Int) -> [String] {
         let text = UntrustedText.shown(text)
         guard width(text) > columns else { return [text] }

@@ -149,7 +149,7 @@ struct Party: Sendable {
         return (ContinuousClock.now - started) / .seconds(1)
     }
 
-    /// How often its guests have lost the host.
+    /// How often the party's guests have lost the host.
     func lost() async -> Int {
         var lost = 0
         for guest in guests { lost += await guest.lost }

@@ -98,7 +98,8 @@ def cast_by_phone(guest: Guest, song: str, host: Program) -> float:
 def test_chunks_that_are_written_at_once_arrive_undamaged(
     road: Lab, car: Box, host: Program, make_phone: Callable[..., Guest]
 ) -> None:
-    # The handshake's first message takes several of these, and bluetoothd reads the next before it has passed on the first.
+    # The handshake's first message takes several of these, and bluetoothd reads the next before it has passed on the
+    # first.
     for name in ("Ana", "Bob", "Cy"):
         guest = make_phone(name, "chunks")
         radio_of(guest).room = 20

@@ -7,8 +7,8 @@ import Testing
 @testable import MeshNode
 @testable import NodeCore
 
-/// A host and a guest as structs, driven by their loops, a radio that delivers everything at once, and disks that a test controls. It uses no
-/// clock, socket or file.
+/// A host and a guest as structs, driven by their loops, a radio that delivers everything at once, and disks that a
+/// test controls. It uses no clock, socket or file.
 struct PairOfCores {
     enum Side: Int, CaseIterable {
         case host, guest

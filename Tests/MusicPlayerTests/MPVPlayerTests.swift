@@ -11,8 +11,8 @@ import Testing
 
 @Suite("Music with mpv", .serialized, .timeLimit(.minutes(2)))
 struct MPVPlayerTests {
-    /// Seconds of a song that is to wait while it is paused. mpv's output to a file takes the first 65,536 frames of it, and
-    /// from mpv 0.39 on a song that this output has taken completely is over, also while it is paused.
+    /// Seconds of a song that is to wait while it is paused. mpv's output to a file takes the first 65,536 frames of
+    /// it, and from mpv 0.39 on a song that this output has taken completely is over, also while it is paused.
     private static let longerThanBuffer = 3.0
 
     @Test("a song plays from its start, and its end is reported in time")

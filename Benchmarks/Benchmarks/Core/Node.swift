@@ -2,8 +2,8 @@
 
 import Benchmark
 
-/// A complete host as a struct: it receives a vote, counts it, and sends each guest its update. The guests' protocol takes
-/// part; disks, sockets and clocks do not.
+/// A complete host as a struct: it receives a vote, counts it, and sends each guest its update. The guests' protocol
+/// takes part; disks, sockets and clocks do not.
 func nodeBenchmarks() {
     for (guests, songs) in [(1, 10), (16, 10), (1, 100), (16, 100)] {
         let party = guests == 1 ? "1 guest" : "\(guests) guests"

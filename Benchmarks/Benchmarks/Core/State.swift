@@ -4,8 +4,8 @@ import Benchmark
 import DemocracyDJ
 import MeshProtocol
 
-/// The state as a snapshot and as a change, with queues of several lengths. A host's own queue has at most a hundred songs;
-/// a thousand show how the cost grows.
+/// The state as a snapshot and as a change, with queues of several lengths. A host's own queue has at most a hundred
+/// songs; a thousand show how the cost grows.
 func stateBenchmarks() {
     for songs in [10, 100, 1_000] {
         let before = snapshot(songs: songs, revision: 1, voted: songs / 2)

@@ -6,7 +6,8 @@ import MeshProtocol
 import NodeCore
 import NodeStore
 
-/// The commit of a vote: its receipt and the change of the queue, as one transaction on the disk of the temporary folder.
+/// The commit of a vote: its receipt and the change of the queue, as one transaction on the disk of the temporary
+/// folder.
 func storeBenchmarks() {
     for songs in [10, 100] {
         Benchmark("commit a vote, \(songs) songs", configuration: .init(maxIterations: 500)) { benchmark in

@@ -8,9 +8,9 @@ import Glibc
 public struct Adapter: Hashable, Sendable {
     /// `hci0` and so on.
     public let name: String
-    /// Whether it is switched on.
+    /// Whether the adapter is switched on.
     public let isUp: Bool
-    /// Whether it supports Low Energy.
+    /// Whether the adapter supports Low Energy.
     public let hasLowEnergy: Bool
 
     let index: UInt16
@@ -50,8 +50,8 @@ public struct Adapter: Hashable, Sendable {
         return adapter
     }
 
-    /// Whether it can be central and peripheral at once. The controller reports this and its driver confirms it. Nil if
-    /// the kernel does not report it (before 5.9).
+    /// Whether the adapter can be central and peripheral at once. The controller reports this and its driver confirms
+    /// it. Nil if the kernel does not report it (before 5.9).
     var hasBothRoles: Bool? {
         var facts = cbluez_hci_facts()
         guard AdapterSettings.withControl({ cbluez_hci_read_facts($0, index, &facts) }), facts.tells_roles else {

@@ -219,7 +219,7 @@ extension BlueZBearer {
 struct Listener: Sendable {
     let socket: PacketSocket
     let psm: UInt8
-    /// Whether its channels carry streams.
+    /// Whether the listener's channels carry streams.
     let isForStreams: Bool
     let accepting: Task<Void, Never>
 

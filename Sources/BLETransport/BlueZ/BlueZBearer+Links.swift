@@ -113,8 +113,8 @@ extension BlueZBearer {
 
     // MARK: Ending a link
 
-    /// Ends the link to a device, if there is one, and waits until it has ended. On an existing link the kernel would pair
-    /// with the settings of the time when the link came up: without an agent, so without digits (`docs/bluez.md`).
+    /// Ends the link to a device, if there is one, and waits until it has ended. On an existing link the kernel would
+    /// pair with the settings of the time when the link came up: without an agent, so without digits (`docs/bluez.md`).
     func endLink(to endpoint: BearerEndpoint) async {
         let linked = devices.first { $0.value.isConnected && $0.value.address?.address == endpoint.address }
         guard let path = linked?.key, !isClosed else { return }

@@ -12,7 +12,8 @@ struct KnownDevice {
     var name = ""
     var payload: [UInt8] = []
     var services: [String] = []
-    /// The services that it advertised last, as named before bluetoothd resolved its GATT services. Nil if never named.
+    /// The services in the device's last advertisement, with the names from before bluetoothd resolved its GATT
+    /// services. Nil if they were never named.
     private var advertisedServices: [String]?
     var isConnected = false
     var isPaired = false
@@ -21,7 +22,7 @@ struct KnownDevice {
     var alias = ""
     /// The kind of device, as desktops name their icons.
     var icon = ""
-    /// The last reported endpoint, to report when it is lost.
+    /// The endpoint that was reported last. It is needed to report its loss.
     var reported: BearerEndpoint?
 
     mutating func merge(_ change: DeviceChange) {
@@ -38,7 +39,7 @@ struct KnownDevice {
         icon = change.icon ?? icon
     }
 
-    /// Whether it is bonded with this adapter.
+    /// Whether the device is bonded with this adapter.
     var hasBond: Bool { isBonded ?? isPaired }
 
     /// Whether bluetoothd hides the services that the device advertises. After the first link, as long as bluetoothd
@@ -48,8 +49,7 @@ struct KnownDevice {
         services.isEmpty || services.contains { $0.hasPrefix("00001800-") || $0.hasPrefix("00001801-") }
     }
 
-    /// Whether its advertisement is one of the service. Discovery has no filter (`docs/bluez.md`), so this is the only
-    /// check.
+    /// Whether the device advertises the service. Discovery has no filter (`docs/bluez.md`), so this is the only check.
     ///
     /// If bluetoothd hides the services, an earlier advertisement decides, or the resolved services. A node with GATT
     /// has its own service there, and its scan response shows that it has GATT. A bonded device may have been resolved

@@ -35,13 +35,13 @@ enum BusEvent: Sendable {
 /// An adapter's properties (`org.bluez.Adapter1`, `LEAdvertisingManager1`), or the changed ones. Nil means that
 /// bluetoothd has not reported the value.
 public struct AdapterProperties: Hashable, Sendable {
-    /// Whether it is switched on.
+    /// Whether the adapter is switched on.
     public var isPowered: Bool?
     /// Number of registered advertisements. Reported when adapters are listed.
     public var activeAdvertisements: Int?
-    /// Number of further advertisements that it accepts. Reported when adapters are listed.
+    /// Number of further advertisements that the adapter accepts. Reported when adapters are listed.
     public var freeAdvertisements: Int?
-    /// Whether any program scans with it.
+    /// Whether any program scans with the adapter.
     public var isDiscovering: Bool?
 
     /// Properties of an adapter of which nothing is known.

@@ -7,7 +7,7 @@ import Bearers
 /// Each adapter has a switch with its name. A laptop has further switches. While one of those is off, its adapter may
 /// not exist.
 struct KillSwitch: Hashable, Sendable {
-    /// The folder in which the kernel lists them.
+    /// The folder in which the kernel lists the switches.
     static let folder = "/sys/class/rfkill"
 
     /// Number of switches to read. A radio has one or two, and a machine has few radios.
@@ -15,9 +15,9 @@ struct KillSwitch: Hashable, Sendable {
 
     /// `hci0`, or the laptop's own name.
     var name: String
-    /// A program has blocked it, and a program can unblock it.
+    /// A program has blocked the radio, and a program can unblock it.
     var isSoftBlocked: Bool
-    /// The hardware has blocked it: a slide switch, a key or the firmware.
+    /// The hardware has blocked the radio, with a slide switch, a key or the firmware.
     var isHardBlocked: Bool
 
     /// The machine's Bluetooth switches. Empty if they cannot be read.

@@ -32,15 +32,15 @@ final class SettingsRecord {
 
     deinit { close(descriptor) }
 
-    /// Locks the adapter, so that no other node starts or ends on it until `share`. Returns whether this node is alone on it,
-    /// or nil if another node is starting or ending. The caller must then try again.
+    /// Locks the adapter, so that no other node starts or ends on it until `share`. Returns whether this node is alone
+    /// on it, or nil if another node is starting or ending. The caller must then try again.
     func lock() -> Bool? {
         if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
         return flock(descriptor, LOCK_SH | LOCK_NB) == 0 ? false : nil
     }
 
-    /// Lets other nodes start and end, and holds this node's share of the adapter from then on. Returns false if another node
-    /// has taken the lock in between. The caller must then try again.
+    /// Lets other nodes start and end, and holds this node's share of the adapter from then on. Returns false if
+    /// another node has taken the lock in between. The caller must then try again.
     func share() -> Bool { flock(descriptor, LOCK_SH | LOCK_NB) == 0 }
 
     /// The recorded settings. Nil if the file has no valid settings.

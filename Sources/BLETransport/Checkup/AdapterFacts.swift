@@ -9,11 +9,11 @@ import MeshProtocol
 public struct AdapterFacts: Hashable, Sendable {
     /// `hci0` and so on.
     public var name: String
-    /// Whether it is switched on.
+    /// Whether the adapter is switched on.
     public var isUp = true
-    /// Whether it supports Low Energy.
+    /// Whether the adapter supports Low Energy.
     public var hasLowEnergy = true
-    /// The switch that keeps it off, from rfkill.
+    /// The switch that keeps the adapter off, from rfkill.
     public var block: BearerError?
     /// The adapter's driver in the kernel, such as `btusb`.
     public var driver: String?
@@ -25,17 +25,17 @@ public struct AdapterFacts: Hashable, Sendable {
     public var manufacturer: Int?
     /// Revision and subversion of its firmware, as it reports them.
     public var firmware: String?
-    /// Whether it supports the 2M PHY. Asking needs CAP_NET_RAW.
+    /// Whether the adapter supports the 2M PHY. Reading this needs CAP_NET_RAW.
     public var hasTwoMegabit: Bool?
-    /// Whether it can be central and peripheral at once.
+    /// Whether the adapter can be central and peripheral at once.
     public var hasBothRoles: Bool?
     /// Whether the kernel's own advertising is on. The kernel then dials by directed advertising.
     public var advertisesItself = false
-    /// The kernel's default parameters on it. Kernels before 5.9 do not report them.
+    /// The kernel's default parameters for the adapter. Kernels before 5.9 do not report them.
     public var timing: AdapterTiming?
-    /// What bluetoothd reports about it.
+    /// The properties of the adapter that bluetoothd reports.
     public var properties = AdapterProperties()
-    /// Devices that are linked to it through bluetoothd.
+    /// Devices that are linked to the adapter through bluetoothd.
     public var linked: [LinkedDevice] = []
 }
 

@@ -8,23 +8,23 @@ import Subprocess
 
 /// A running bluetoothd.
 public struct DaemonFacts: Hashable, Sendable {
-    /// The path of its program, if it is in one of the usual folders.
+    /// The path of bluetoothd, if it is in one of the usual folders.
     public var path: String?
     /// For example `5.66`.
     public var version: DaemonVersion?
-    /// Whether its experimental interfaces are on, by its command line or its configuration.
+    /// Whether bluetoothd's experimental interfaces are on, by its command line or its configuration.
     public var isExperimental: Bool
     /// Plugins that its command line excludes.
     public var leavesOut: [String] = []
-    /// Whether it reads the GATT services of every device that links, which is the default.
+    /// Whether bluetoothd reads the GATT services of every device that links, which is the default.
     public var looksThroughDevices = false
     /// The path of bluetoothd's configuration file.
     public var configuration = Self.standardConfiguration
     /// The arguments of bluetoothd's process, without the name of the program.
     public var arguments: [String] = []
 
-    /// Whether it passes on a node's own advertising interval. It does since 5.77, and before that if experimental
-    /// interfaces are on, except in three versions.
+    /// Whether bluetoothd passes a node's own advertising interval to the kernel. It does this since 5.77. Earlier
+    /// versions do it if experimental interfaces are on, except three versions.
     public var passesIntervalsOn: Bool {
         guard let version else { return isExperimental }
         if version >= DaemonVersion(5, 77) { return true }

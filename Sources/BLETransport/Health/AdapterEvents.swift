@@ -59,7 +59,7 @@ extension AdapterSupervisor {
 
     /// An action for the radio.
     enum Action: Hashable, Sendable {
-        /// Forget what was registered: it is gone with what has failed.
+        /// Forget all registrations. The failure has removed them.
         case forget
         /// Report that the radio does not work, and why.
         case tell(BearerError)

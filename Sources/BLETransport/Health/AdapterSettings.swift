@@ -7,9 +7,9 @@ import MeshProtocol
 
 /// Whether a node may change the kernel's default parameters of its adapter.
 public enum AdapterSettingsChoice: String, Sendable, CaseIterable {
-    /// Changes them if this process has CAP_NET_ADMIN, and restores the former values.
+    /// Changes the settings if this process has CAP_NET_ADMIN, and restores the former values.
     case set
-    /// Leaves them unchanged.
+    /// Leaves the settings unchanged.
     case leave
 }
 
@@ -36,10 +36,10 @@ struct AdapterSettings: Hashable, Sendable, Codable {
             supervisionTimeout: UInt16(RadioLimits.tunedSupervision))
     }
 
-    /// Whether a node has set them, this one or another.
+    /// Whether a node has made these settings, this node or another one.
     var isOfNode: Bool { self == .ofNode(.fast) || self == .ofNode(.slow) }
 
-    /// Whether a controller accepts them (Core specification, Vol 4, Part E, 7.8.5 and 7.8.12).
+    /// Whether a controller accepts these settings (Core specification, Vol 4, Part E, 7.8.5 and 7.8.12).
     var isValid: Bool {
         (0x20...0x4000).contains(advertisingMin) && (advertisingMin...0x4000).contains(advertisingMax)
             && (6...3200).contains(connectionMin) && (connectionMin...3200).contains(connectionMax)

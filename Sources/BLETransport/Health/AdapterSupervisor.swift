@@ -15,7 +15,7 @@ struct AdapterSupervisor: Sendable {
 
     private var isServiceThere = true
     private var isOn = true
-    /// This node has switched it off.
+    /// Whether this node has switched the adapter off.
     private var isOffByUs = false
     /// rfkill has switched it off while it was on, so it must be on again afterwards.
     private var wasBlocked = false
@@ -116,8 +116,8 @@ struct AdapterSupervisor: Sendable {
         (isOffByUs, wasBlocked) = (false, false)
         askAt = now + RadioLimits.controllerCheck
         guard trouble != nil else { return [] }
-        // `restore` lists the objects of bluetoothd, which reports once more that the adapter is on. If the adapter had gone
-        // off meanwhile, `fail` would have ended the step.
+        // `restore` lists the objects of bluetoothd, which reports once more that the adapter is on. If the adapter had
+        // gone off meanwhile, `fail` would have ended the step.
         if wasOn, step?.step == .restore { return [] }
         return start(.restore)
     }
@@ -242,7 +242,7 @@ struct AdapterSupervisor: Sendable {
                 let isMoving = mayMove && resets >= RadioLimits.resetsBeforeMove
                 nextStep = (isMoving ? .move : .powerOn, now + (isMoving ? .zero : RadioLimits.repairPause(resets)))
             }
-            // A person or rfkill has switched it off permanently.
+            // A person or rfkill has switched the adapter off permanently.
             guard isOffByUs, resets >= RadioLimits.resetsBeforeMove else { return [] }
             return fail(BearerError(.adapterDead, "\(name) does not answer"))
         case .move:

@@ -59,8 +59,8 @@ public struct LinkTuning: Sendable {
     private(set) var got: LinkParameters
     private(set) var asked = LinkParameters()
 
-    /// The interval with which the system creates links, if it is shorter than ours. A link keeps this interval while it is
-    /// the only link.
+    /// The interval with which the system creates links, if it is shorter than ours. A link keeps this interval while
+    /// it is the only link.
     private let ownInterval: Int?
     /// Intervals without advice.
     private let chance: LinkIntervals

@@ -9,7 +9,7 @@ public struct Bond: Hashable, Sendable, Codable {
     public let id: String
     /// The other device's own name.
     public let name: String
-    /// Whether a link to it is up.
+    /// Whether a link to the device is up.
     public let isConnected: Bool
 
     /// Whether the user means this bond by a name or an address.

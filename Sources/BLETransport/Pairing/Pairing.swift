@@ -34,7 +34,7 @@ public struct Pairing: Sendable {
         case pairingFailed(cause: String)
         /// The radio has stopped working.
         case radioFailed(BearerError)
-        /// The person has stopped it.
+        /// The person has stopped the pairing.
         case stopped
         /// Time has passed: see `deadline`.
         case tick

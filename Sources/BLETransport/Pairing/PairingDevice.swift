@@ -10,7 +10,7 @@ public struct PairingDevice: Hashable, Sendable {
     public var name: String
     /// A random number of this pairing. Of two devices, the one with the lower token dials.
     var token: String
-    /// Whether this side has a bond with it already.
+    /// Whether this side already has a bond with the device.
     var hasBond: Bool
 
     /// A device.
@@ -74,12 +74,12 @@ public enum PairingOutcome: Hashable, Sendable {
     case weakThere(PairingDevice)
     /// The link broke.
     case lost(PairingDevice)
-    /// Bluetooth could not pair them. The cause is the system's text.
+    /// Bluetooth could not pair the devices. The cause is the system's text.
     case failed(PairingDevice, cause: String)
     /// The other side has violated the protocol.
     case misspoke(PairingDevice)
     /// The radio has stopped working.
     case radio(BearerError)
-    /// The person here has stopped it.
+    /// The person here has stopped the pairing.
     case stopped
 }

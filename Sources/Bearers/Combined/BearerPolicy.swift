@@ -27,7 +27,7 @@ struct BearerPolicy: Sendable {
 
     private struct Known: Sendable {
         var heard: [Side: ScanResult] = [:]
-        /// The endpoint of its last scan result, on each side.
+        /// The endpoint of the peer's last scan result, on each side.
         var last: [Side: BearerEndpoint] = [:]
         /// Open links that this node has dialled, on each side.
         var links: [Side: Int] = [:]

@@ -13,7 +13,7 @@ struct DashboardServer: Sendable {
     private typealias Child = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
 
     let connections: Connections
-    /// The port that it listens on.
+    /// The port that the server listens on.
     let port: Int
     private let channel: NIOAsyncChannel<Child, Never>
     private let http: HTTP1Channel

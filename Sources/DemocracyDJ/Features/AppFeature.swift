@@ -69,10 +69,11 @@ public struct AppFeature: Feature {
     /// The guest's feature; nil if the application does not join.
     public var guest: GuestFeature? { if case .joining(let guest) = mode { guest } else { nil } }
 
-    /// Whether it hosts. This is stored, because it is read after each event, and reading the feature would copy it.
+    /// Whether the app hosts. This is stored, because it is read after each event, and reading the feature would copy
+    /// it.
     public private(set) var isHosting = false
 
-    /// Whether it is a guest.
+    /// Whether the app is a guest.
     public private(set) var isJoining = false
 
     // These are read with each step, without a copy of the features' state.

@@ -16,8 +16,8 @@ public enum MultipeerEvent: Sendable {
     case messageReceived(MeshMessage, from: Peer)
     /// The receiver has stored a message durably.
     case messageDelivered(MeshMessage, to: Peer.ID)
-    /// A message could not be sent. A `SendError` names the receiver and the cause. Another carrier of messages may report
-    /// errors of its own.
+    /// A message could not be sent. A `SendError` names the receiver and the cause. Another carrier of messages may
+    /// report errors of its own.
     case sendFailed(MeshMessage, any Error)
     /// The radio has failed, or all peers were lost at once.
     case networkUnavailable
@@ -102,7 +102,7 @@ public struct SendError: Error, Hashable, Sendable, CustomStringConvertible {
         case noLink
         /// The conversation with this peer has reached its limit of waiting messages.
         case full
-        /// The disk rejects it.
+        /// The disk rejects the message.
         case notStored
     }
 

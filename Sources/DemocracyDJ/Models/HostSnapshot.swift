@@ -7,9 +7,9 @@ import MeshProtocol
 public struct QueueItem: Hashable, Sendable, Identifiable {
     /// The song.
     public var song: Song
-    /// The peer that asked for it.
+    /// The peer that suggested the song.
     public var addedBy: Peer.ID
-    /// The peers that voted for it, in the order of their votes, each once.
+    /// The peers that voted for the song, in the order of their votes, each once.
     public var voters: [Peer.ID]
     /// The driver has fixed its position in the queue, and votes do not move it. The playing song is never pinned.
     public var isPinned: Bool
@@ -37,9 +37,9 @@ public struct HostSnapshot: Hashable, Sendable, Codable {
     public var epoch: UInt32
     /// Counts the changes in an epoch. A snapshot never overwrites one with a higher revision.
     public var revision: UInt64
-    /// The song that plays, with the peer that asked for it and its voters; nil if nothing plays.
+    /// The song that plays, with the peer that suggested it and its voters; nil if no song plays.
     public var nowPlaying: QueueItem?
-    /// Whether it plays. False while it is paused, and while the host waits for an output or for its library.
+    /// Whether the song plays. False while it is paused, and while the host waits for an output or for its library.
     public var isPlaying: Bool
     /// Whether an output accepts the sound. Always true for a host that only keeps time.
     public var hasSound: Bool

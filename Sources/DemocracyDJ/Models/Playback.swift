@@ -74,7 +74,7 @@ public struct PlaylistAnswer: Hashable, Sendable {
 
 /// A player's report about the song that it was given.
 public enum PlayerReport: Hashable, Sendable {
-    /// How long it has played. Sent at the start and from time to time.
+    /// How long the song has played. Sent at the start and from time to time.
     case elapsed(Song.ID, MeshInstant)
     /// No output plays it now. It waits at this position for one.
     case waits(Song.ID, at: MeshInstant)

@@ -12,7 +12,7 @@ public struct Song: Hashable, Sendable, Codable, Identifiable {
     public var artist: String
     /// Length in seconds. Guests receive it in milliseconds.
     public var duration: Double
-    /// The address of its cover art, if it has any.
+    /// The address of the song's cover art; nil without cover art.
     public var albumArtURL: String?
 
     /// A song.

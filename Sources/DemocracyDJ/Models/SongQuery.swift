@@ -64,7 +64,7 @@ public struct SongGroup: Hashable, Sendable, Codable, Identifiable {
     public var name: String
     /// The artist of an album. Empty for an album of several artists, and for an artist.
     public var artist: String
-    /// The number of its songs.
+    /// The number of songs in the group.
     public var songs: Int
 
     /// An artist, or an album.

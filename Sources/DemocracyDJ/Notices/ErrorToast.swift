@@ -14,7 +14,7 @@ public struct ErrorToast: Hashable, Sendable {
 
     /// The present text.
     public private(set) var notice: Notice
-    /// When it was first shown.
+    /// When the toast was first shown.
     public let shownAt: MeshInstant
     private var retryAction = RetryAction()
 
@@ -78,10 +78,10 @@ public struct ErrorToast: Hashable, Sendable {
     /// The button's present label; nil for no button.
     public var buttonText: String? { notice.button }
 
-    /// Whether it stays until it is cleared.
+    /// Whether the toast stays until it is cleared.
     public var isCritical: Bool { notice.critical }
 
-    /// How long it is shown; nil for until it is cleared.
+    /// How long the toast is shown; nil if it stays until it is cleared.
     public var dismissAfter: Duration? { notice.dismissAfter.map { .seconds($0) } }
 
     /// How long after `shownAt` the button appears; nil if the toast has it already or never gets one.

@@ -46,11 +46,11 @@ public struct Notice: Hashable, Sendable, Codable {
     public var clearedBy: Set<Problem.Clearer> = []
     /// The texts in a form that can be translated; nil if only the English is known. Programs do not see them.
     public var texts: Texts?
-    /// Whether it answers a typed line. Such a notice is of no use on other screens. Programs do not see it.
+    /// Whether the notice answers a typed line. Other screens do not need such a notice, and programs do not get it.
     public var isTyped = false
-    /// Whether it answers a command of a person or a program. Programs do not see this.
+    /// Whether the notice answers a command of a person or a program. Programs do not get this value.
     public var isOfPerson = false
-    /// Whether it says that the command had no effect. Programs do not see this.
+    /// Whether the notice says that the command had no effect. Programs do not get this value.
     public var isRefusal = false
 
     private enum CodingKeys: String, CodingKey {

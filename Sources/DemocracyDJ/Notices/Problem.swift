@@ -86,7 +86,7 @@ public struct Problem: Sendable {
     public var advice: LocalizedText?
     /// The button; nil if a tap cannot help.
     public var button: Button?
-    /// How long it is shown.
+    /// The severity, which decides how long the problem is shown.
     public var severity: Severity
     /// The component that raises the problem.
     public var raisedBy: Raiser
@@ -142,7 +142,7 @@ extension NetworkError {
     /// Whether this node's own radio has failed.
     public var isOutage: Bool { problem.severity == .outage }
 
-    /// Whether it is shown until it is cleared. Other errors are shown for a short time.
+    /// Whether the error is shown until it is cleared. Other errors are shown for a short time.
     public var isCritical: Bool { problem.severity != .passes }
 
     /// The time until its button appears (`ErrorRecoveryHelper.buttonLabel(for:)`); nil if a tap cannot help.

@@ -2,8 +2,8 @@
 
 import MeshProtocol
 
-/// The difference between two lists: the removed elements, and the inserted ones with their positions. A moved element is
-/// named by its old index and not sent again.
+/// The difference between two lists: the removed elements, and the inserted ones with their positions. A moved element
+/// is named by its old index and not sent again.
 struct ListChange<Element: Hashable & Sendable>: Hashable, Sendable {
     /// The source of an inserted element.
     enum Source: Hashable, Sendable {

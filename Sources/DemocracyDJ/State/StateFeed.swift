@@ -47,8 +47,8 @@ public struct StateFeed: Sendable {
     public enum Action: Hashable, Sendable {
         /// Pass an update to the transport, in the class `latest`, and report when it has left.
         case send(MeshMessage, to: Peer.ID)
-        /// Pass the full state to the transport in the same way. A relay keeps it for guests that join later. Guests that
-        /// have the changes need it no more.
+        /// Pass the full state to the transport in the same way. A relay keeps it for guests that join later. Guests
+        /// that have the changes need it no more.
         case checkpoint(MeshMessage, to: Peer.ID)
     }
 
@@ -61,7 +61,7 @@ public struct StateFeed: Sendable {
         /// The state that the guest has once everything sent has arrived; nil if it needs the full state.
         var sent: HostSnapshot?
         var underWay = UnderWay.nothing
-        /// The results of its last search, until they are sent.
+        /// The results of the guest's last search, until they are sent.
         var answer: SearchResults?
         /// The next piece of a cover, until it is sent.
         var cover: CoverPiece?

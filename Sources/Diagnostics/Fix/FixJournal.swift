@@ -46,8 +46,8 @@ public struct FixJournal: Sendable {
     /// The changes that were made and not undone, the first one first.
     public private(set) var changes: [MadeChange]
 
-    /// Reads the journal in a folder. If there is no journal, nothing was changed. Throws if the journal cannot be trusted
-    /// or read. With `forChanges`, also throws if another process uses the journal.
+    /// Reads the journal in a folder. If there is no journal, nothing was changed. Throws if the journal cannot be
+    /// trusted or read. With `forChanges`, also throws if another process uses the journal.
     public init(reading folder: String = standardFolder, forChanges: Bool) throws(FixFailure) {
         self.folder = folder
         lock = forChanges ? try FolderLock(folder) : nil

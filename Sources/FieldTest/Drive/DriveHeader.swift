@@ -17,11 +17,11 @@ public struct DriveHeader: Codable, Hashable, Sendable {
     public var radio: String
     /// The service type of the recorded node.
     public var service: String
-    /// When it started, in seconds since 1970.
+    /// When the drive started, in seconds since 1970.
     public var began: Double
     /// The version of the program.
     public var version: String
-    /// Where it comes from, if it was not recorded on a road.
+    /// The origin of the drive, if it was not recorded on a road.
     public var origin: String?
 
     /// The version of the form that this program writes.

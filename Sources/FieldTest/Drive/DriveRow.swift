@@ -8,7 +8,7 @@ import NodeCore
 public struct DriveRow: Hashable, Sendable {
     /// Seconds since the start of the drive.
     public var at: Double
-    /// What it was.
+    /// The event that the row records.
     public var what: Happening
 
     /// Makes a row. The time is rounded to a tenth of a millisecond.

@@ -14,7 +14,7 @@ public struct UplinkMachine: Sendable {
         public var number: Int64
         /// The header of the drive, as a line.
         public var header: String
-        /// How many rows the store has of it.
+        /// Number of the drive's rows that the store has.
         public var rows: Int
         /// The drive is finished.
         public var isOver: Bool
@@ -81,7 +81,7 @@ public struct UplinkMachine: Sendable {
         var taken: Int?
         /// The header that was published on this connection.
         var head: FleetHead?
-        /// When its rows were sent last.
+        /// When rows of the drive were last sent.
         var sentAt: MeshInstant?
     }
 

@@ -5,8 +5,8 @@ import NodeCore
 
 /// A map of one or several drives, as SVG: the signal as colour, gaps as dashed lines, and dead zones with a number.
 ///
-/// It has the page's width and a fixed ratio of width and height. Lines are in a thousandth of the width, and texts keep
-/// their size on any screen.
+/// It has the page's width and a fixed ratio of width and height. Lines are in a thousandth of the width, and texts
+/// keep their size on any screen.
 struct TrackMap {
     let entries: [(name: String, metrics: DriveMetrics)]
     let zones: [DeadZone]
@@ -21,7 +21,7 @@ struct TrackMap {
         pieces = entries.map { SignalTrack($0.metrics).pieces }
     }
 
-    /// The map with its legend and its table of dead zones.
+    /// The map with its legend and a table of dead zones.
     var html: String {
         """
         <div class="map"><svg role="img" aria-label="\(HTML.escaped(title))" width="100%" \

@@ -15,7 +15,7 @@ public struct Gap: Codable, Hashable, Sendable {
     /// When the other side was in range again, as far as a node can know: the first sign of the other side, less the
     /// time that this sign takes. Nil without such a sign.
     public var inReach: Double?
-    /// When its advertisement was received, or a link to it was made.
+    /// When the peer's advertisement was received, or a link to the peer was made.
     public var heard: Double?
     /// When the channel opened.
     public var dialled: Double?
@@ -39,8 +39,8 @@ public struct Gap: Codable, Hashable, Sendable {
 }
 
 extension Sequence<Gap> {
-    /// The times without a link, in order and without overlaps: gaps of several peers may overlap. A gap that has not ended
-    /// ends with the drive, after `seconds`.
+    /// The times without a link, in order and without overlaps: gaps of several peers may overlap. A gap that has not
+    /// ended ends with the drive, after `seconds`.
     func spans(_ seconds: Double) -> [(start: Double, end: Double)] {
         var spans: [(start: Double, end: Double)] = []
         for gap in sorted(by: { $0.start < $1.start }) {

@@ -57,15 +57,15 @@ public struct Verdict: Hashable, Sendable {
 
     /// In seconds. A reconnect that is longer than the first value is fair, and poor if it is longer than the second.
     static let reconnectFair = 1.0, reconnectPoor = 5.0
-    /// Shares of the drive without a link. A few tunnels are less than the first. With more than the second, the music is
-    /// out of reach most of the time.
+    /// Shares of the drive without a link. A few tunnels are less than the first. With more than the second, the music
+    /// is out of reach most of the time.
     static let awayFair = 0.10, awayPoor = 0.50
     /// A weaker signal counts as weak, in dBm. Receivers fail some 10 dB below this.
     static let weakSignal = -85
     /// A share of weak signals above the first value is fair, and poor above the second.
     static let weakFair = 0.05, weakPoor = 0.20
-    /// In milliseconds. If one round trip in twenty is longer than the first value, the drive is fair, and poor if it is
-    /// longer than the second.
+    /// In milliseconds. If one round trip in twenty is longer than the first value, the drive is fair, and poor if it
+    /// is longer than the second.
     static let roundTripFair = 300.0, roundTripPoor = 1_000.0
     /// Number of relays that are named: those used longest.
     static let namedRelays = 3

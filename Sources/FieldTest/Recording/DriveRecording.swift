@@ -25,7 +25,7 @@ public actor DriveRecording: Service {
 
     /// The drive's number in the store.
     public nonisolated let number: Int64
-    /// How much of it is on the disk, for one listener. Only the latest value is kept, until the last.
+    /// How much of the recording is on the disk, for one listener. Only the latest value is kept.
     public nonisolated let progress: AsyncStream<DriveUplink.Progress>
     private let progressSink: AsyncStream<DriveUplink.Progress>.Continuation
     private let store: DriveStore

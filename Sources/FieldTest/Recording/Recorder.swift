@@ -21,8 +21,8 @@ public struct Recorder: Sendable {
     /// Decides which positions a shared drive has. Nil if it is not shared.
     private var ends: TrackEnds?
 
-    /// Makes a recorder of a drive that starts at this time. If the drive `isShared`, it has no positions near its start
-    /// and its end.
+    /// Makes a recorder of a drive that starts at this time. If the drive `isShared`, it has no positions near its
+    /// start and its end.
     public init(_ role: NodeDescription.Role, origin: ContinuousClock.Instant, isShared: Bool = false) {
         isGuest = role == .guest
         ends = isShared ? TrackEnds() : nil

@@ -115,7 +115,7 @@ extension FleetReport {
         return Format.time(entry.seconds) + ending
     }
 
-    /// The results of its votes, in few words.
+    /// The results of a drive's votes, in few words.
     static func votes(_ entry: Entry) -> String {
         let votes = entry.deliveries
         if entry.header.role == .host {

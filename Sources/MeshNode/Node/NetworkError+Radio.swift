@@ -24,8 +24,8 @@ extension NetworkError {
         }
     }
 
-    /// The error that people see for a failed radio operation. If `error` is not a `BearerError`, its description is the
-    /// cause.
+    /// The error that people see for a failed radio operation. If `error` is not a `BearerError`, its description is
+    /// the cause.
     public init(radio error: any Error) {
         self = (error as? BearerError).map(Self.init) ?? .radioFailed(cause: "\(error)")
     }

@@ -47,14 +47,14 @@ struct CircuitMux: Sendable {
         var receiveMTU: Int
         /// SDUs to send: those of a relayed circuit, or the last ones of a circuit that has ended.
         var queue: Deque<[UInt8]> = []
-        /// Why it has ended. The close frame is sent when the queue is empty.
+        /// Why the circuit has ended. The close frame is sent when the queue is empty.
         var end: CircuitEnd?
         /// Credits for the other side that are not granted yet.
         var owed: UInt64 = 0
         /// The received SDUs were handled, but their credits are held back.
         var isHeld = false
 
-        /// The request for it, until it has been sent.
+        /// The request for the circuit, until it has been sent.
         var asks: CircuitOpen?
         /// Credits that are granted with the next record.
         var due: UInt64 = 0

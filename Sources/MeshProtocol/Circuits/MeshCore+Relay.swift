@@ -34,9 +34,9 @@ extension MeshCore {
 
     /// A node that has dialled this one, on a channel of its own.
     public struct Neighbour: Hashable, Sendable {
-        /// The link to it.
+        /// The link to the neighbour.
         public var link: LinkID
-        /// Whether it is a relay.
+        /// Whether the neighbour is a relay.
         public var relays: Bool
 
         /// A neighbour on this link.

@@ -23,11 +23,11 @@ struct LinkSlots: Sendable {
         var isCarrier = false
         /// The peer accepts circuits and wants the signed state.
         var leadsToRelay = false
-        /// The circuits on it.
+        /// The number of circuits on the link.
         var circuits = 0
-        /// The peer at its other end, once messages flow.
+        /// The peer at the other end of the link, once messages flow.
         var peer: Peer?
-        /// The conversation that it carries.
+        /// The conversation on the link.
         var conversation: ConversationKey?
         /// Bytes of a guest's unfinished messages.
         var unfinished = 0

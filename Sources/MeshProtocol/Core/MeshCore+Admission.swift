@@ -80,7 +80,8 @@ extension MeshCore {
         return update(id) { $0.agree(on: pin) }
     }
 
-    /// A peer has proved a secret. Another peer may have got the last slot, or used the same invitation, in the meantime.
+    /// A peer has proved a secret. Another peer may have got the last slot, or used the same invitation, in the
+    /// meantime.
     mutating func proved(_ peer: Peer, on id: LinkID) -> [Action] {
         if case .refuse(let reason) = answer(to: peer.id, on: id) { return update(id) { $0.refuse(reason) } }
         guard let invitation = links[id]?.invitation else {

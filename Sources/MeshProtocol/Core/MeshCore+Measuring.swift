@@ -10,9 +10,9 @@ extension MeshCore {
         return (number, wake(id))
     }
 
-    /// Probes a relay: requests a circuit to the host that may pass this many relays, at least one. The last of them answers
-    /// that the host is too far, and `LinkEvent.probed` reports it. Returns the probe's number. Nil if the carrier is
-    /// not up, or if too many circuits are open on it.
+    /// Probes a relay: requests a circuit to the host that may pass this many relays, at least one. The last of them
+    /// answers that the host is too far, and `LinkEvent.probed` reports it. Returns the probe's number. Nil if the
+    /// carrier is not up, or if too many circuits are open on it.
     public mutating func probe(
         relay: Int, towards host: Peer.ID, over carrier: LinkID, now: MeshInstant
     ) -> (number: UInt64, actions: [Action])? {

@@ -75,7 +75,7 @@ public struct MeshCore: Sendable {
         var refusal: RefusalReason?
         /// The invitation that an initiator claims to have.
         var invitation: [UInt8]?
-        /// The conversation that it carries, once it is up.
+        /// The conversation on the link, once it is up.
         var conversation: ConversationKey?
         /// The number up to which this side has reported messages as received in its hello.
         var told: UInt64 = 0
@@ -89,7 +89,7 @@ public struct MeshCore: Sendable {
         var isOver = false
         /// Largest SDU that the other side accepts.
         var sendMTU: Int
-        /// The circuits on it.
+        /// The circuits on the link.
         var circuits: CircuitMux
         /// The circuit of the link. Nil for a link with a channel of its own.
         var place: CircuitPlace?
@@ -401,8 +401,8 @@ public struct MeshCore: Sendable {
         if links[id]?.waitsSince != nil { links[id]?.waitsSince = now }
     }
 
-    /// Nothing is read from a link at present because the application does not read. A ping shows the peer that this side
-    /// is alive.
+    /// Nothing is read from a link at present because the application does not read. A ping shows the peer that this
+    /// side is alive.
     public mutating func holdUp(_ id: LinkID, now: MeshInstant) -> [Action] {
         heardNothingByChoice(on: id, now: now)
         return update(id) { $0.showLife(now: now) }

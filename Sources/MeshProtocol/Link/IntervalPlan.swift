@@ -10,8 +10,8 @@
 /// links, short intervals would leave no gap to send in, so each has one interval for both. `docs/radio-lab.md` shows
 /// an hour of measurements.
 ///
-/// A relay also has a link that it has dialled, to its parent, and the parent advises the intervals of that link. So the
-/// relay's own plan avoids these intervals.
+/// A relay also has a link that it has dialled, to its parent, and the parent advises the intervals of that link. So
+/// the relay's own plan avoids these intervals.
 package struct IntervalPlan: Sendable {
     private struct Link: Sendable {
         var place: Int

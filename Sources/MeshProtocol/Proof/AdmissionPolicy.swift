@@ -30,8 +30,8 @@ public struct AdmissionPolicy: Hashable, Sendable {
         UInt32(clamping: wallClockSeconds + Int64(now / .seconds(1)))
     }
 
-    /// Sets the wall clock. Returns false if the clock is unchanged. An invitation of this run is valid for its full time
-    /// in any case. An invitation of an earlier run ends at its stored time.
+    /// Sets the wall clock. Returns false if the clock is unchanged. An invitation of this run is valid for its full
+    /// time in any case. An invitation of an earlier run ends at its stored time.
     public mutating func clockSays(_ seconds: UInt32, now: MeshInstant) -> Bool {
         guard abs(Int64(seconds) - Int64(wallClock(now: now))) >= Limits.clockStep else { return false }
         wallClockSeconds = Int64(seconds) - Int64(now / .seconds(1))

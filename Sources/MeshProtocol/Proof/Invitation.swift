@@ -73,7 +73,7 @@ public struct Invitation: Hashable, Sendable {
     /// A link to the host's page at this address.
     public func link(at page: String) -> String { page + "/join?" + Self.parameter + code }
 
-    /// The secret that its owner proves at the host.
+    /// The secret that the invitation's owner proves at the host.
     public var joiningSecret: JoiningSecret { JoiningSecret(invitation: name, bytes: secret, host: host) }
 
     /// A checksum that detects an incomplete or mistyped text here, instead of a refusal in the car.
@@ -96,7 +96,7 @@ public struct GivenInvitation: Hashable, Sendable {
     public var name: [UInt8]
     /// See `Invitation.secret`.
     public var secret: [UInt8]
-    /// The end of its validity, in seconds since 1970 by the host's clock.
+    /// The end of the invitation's validity, in seconds since 1970 by the host's clock.
     public var until: UInt32
     /// Whether only one guest may use it.
     public var isOnce: Bool

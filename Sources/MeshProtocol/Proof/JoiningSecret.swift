@@ -36,7 +36,7 @@ public struct JoiningSecret: Hashable, Sendable {
 
 /// Constants and calculation of a proof on a link.
 enum Proof {
-    /// The kind of its challenges.
+    /// The kind of challenge for a proof.
     static let kind: UInt8 = 1
 
     /// A run on one link. It is bound to both keys and to the whole handshake.

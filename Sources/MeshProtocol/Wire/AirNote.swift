@@ -8,8 +8,8 @@ public struct AirNote: Hashable, Sendable {
     /// sets the intervals.
     public var intervals: LinkIntervals?
     /// Time of this link's dial, from its beginning until the link was up. Sent by initiators that had heard the
-    /// responder just before. The radio received two advertisements in this time, so the responder's advertising interval
-    /// is not longer than this time.
+    /// responder just before. The radio received two advertisements in this time, so the responder's advertising
+    /// interval is not longer than this time.
     public var dialTime: DialTime?
 
     /// A note.

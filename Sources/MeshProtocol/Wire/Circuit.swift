@@ -5,7 +5,7 @@ public struct CircuitOpen: Hashable, Sendable {
     /// The circuit's number on this link. The side that opens it chooses: even numbers are the initiator's, odd ones
     /// the responder's.
     public var circuit: UInt64
-    /// The host at its end.
+    /// The host at the end of the circuit.
     public var host: Peer.ID
     /// Number of further relays that may forward it.
     public var hopsLeft: UInt8
@@ -37,7 +37,7 @@ public enum CircuitEnd: UInt8, Hashable, Sendable, CaseIterable {
 
 /// The route of circuits through a relay (`docs/protocol.md`, "Route").
 public struct Route: Hashable, Sendable {
-    /// The host at their end.
+    /// The host that the circuits lead to.
     public var host: Peer.ID
     /// Links from the relay to it, 1 or more.
     public var hops: UInt8

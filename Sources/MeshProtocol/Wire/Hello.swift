@@ -34,7 +34,7 @@ public struct Hello: Hashable, Sendable {
 
     /// A responder's proof in its answer.
     public struct Proof: Hashable, Sendable {
-        /// The kind of its challenges.
+        /// The kind of challenge for the proof.
         public var kind: UInt8
         /// At most `Limits.proofBytes`.
         public var data: [UInt8]

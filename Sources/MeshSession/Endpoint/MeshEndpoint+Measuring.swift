@@ -26,8 +26,8 @@ extension MeshEndpoint {
         return await measure(.probe, number, on: carrier, sentAt: sentAt, within: time, after: actions)
     }
 
-    /// Opens a link to a host in a circuit on a carrier, which is a link to a relay. `hops` is the relay's distance from
-    /// the host. The events of the link report whether it comes up.
+    /// Opens a link to a host in a circuit on a carrier, which is a link to a relay. `hops` is the relay's distance
+    /// from the host. The events of the link report whether it comes up.
     @discardableResult
     public func openCircuit(to host: Peer.ID, over carrier: MeshCore.LinkID, hops: Int) -> MeshCore.LinkID {
         let id = nextLink()

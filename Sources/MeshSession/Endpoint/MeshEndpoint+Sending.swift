@@ -82,8 +82,8 @@ extension MeshEndpoint {
         }
     }
 
-    /// Returns when the connected peers have acknowledged all reliable messages, after `SessionLimits.flush`, or when the
-    /// task is cancelled.
+    /// Returns when the connected peers have acknowledged all reliable messages, after `SessionLimits.flush`, or when
+    /// the task is cancelled.
     public func flush() async {
         guard hasUnacknowledged else { return }
         let number = waitingSends.nextNumber()

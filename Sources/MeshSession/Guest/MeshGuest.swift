@@ -196,8 +196,8 @@ public actor MeshGuest {
     /// Sends a message to the host. It waits for the first connection, and while the outbox is full. A reliable message
     /// then waits in the outbox for as long as a gap lasts.
     ///
-    /// Throws `MeshCoreError.tooLong`, `.sessionOver` or the guest's error if it ends, `.notConnected` for a message of class
-    /// `latest` during a gap, and `CancellationError`. After an error the message is not sent.
+    /// Throws `MeshCoreError.tooLong`, `.sessionOver` or the guest's error if it ends, `.notConnected` for a message of
+    /// class `latest` during a gap, and `CancellationError`. After an error the message is not sent.
     public func send(_ body: [UInt8], as messageClass: MessageClass = .reliable) async throws {
         try await endpoint.send(body, as: messageClass, to: receiver())
     }

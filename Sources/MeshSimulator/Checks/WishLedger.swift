@@ -4,7 +4,7 @@ import DemocracyDJ
 
 /// A wish of a guest's person that the host has not confirmed, and why.
 public struct UnconfirmedWish: Hashable, Sendable {
-    /// Why it was not confirmed.
+    /// Why the wish was not confirmed.
     public enum Reason: Hashable, Sendable {
         /// The person made another wish for the same song before the answer, and that one counts.
         case replaced(by: Wish.Kind, after: Duration)
@@ -14,11 +14,11 @@ public struct UnconfirmedWish: Hashable, Sendable {
         case waiting
     }
 
-    /// When it was made, in virtual time.
+    /// When the wish was made, in virtual time.
     public let at: Duration
     /// What the person wished.
     public let kind: Wish.Kind
-    /// Why it was not confirmed.
+    /// Why the wish was not confirmed.
     public let reason: Reason
 }
 

@@ -84,8 +84,8 @@ extension World {
     }
 
     /// Checks that two nodes that follow the protocol do not accuse each other. If an attacker changes the data of a
-    /// channel, or impersonates a peer without its key, the node detects this before it reads any frame. Only a peer that
-    /// has joined with its own key can send frames.
+    /// channel, or impersonates a peer without its key, the node detects this before it reads any frame. Only a peer
+    /// that has joined with its own key can send frames.
     mutating func checkAccusation(_ node: Int, _ how: Misbehaviour, _ channel: Int) {
         switch how {
         case .badHandshake, .forgedRecord, .changedIdentity, .strippedAdvertisement:

@@ -20,7 +20,7 @@ struct FieldLink {
         var willPull = false
         /// At the last request it had more data than room.
         var hasMore = false
-        /// The content of its controller, and data that were sent and will be read at the other end.
+        /// The data in this end's controller, and data that was sent and will be read at the other end.
         var queue: [Packet] = []
         var underway: [[UInt8]] = []
         /// Data that have arrived here and are not read yet.
@@ -44,7 +44,7 @@ struct FieldLink {
     /// Microseconds between two connection events, and the time of one of them.
     var interval = Self.untuned
     var anchor: Int
-    /// The last intervals that its central was advised.
+    /// The last intervals that the link's central was advised to use.
     var advised: LinkIntervals?
     /// A connection event with data is on the agenda.
     var willMeet = false

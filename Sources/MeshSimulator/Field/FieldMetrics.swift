@@ -44,7 +44,8 @@ public struct FieldMetrics: Hashable, Sendable {
     public var gone = 0
     /// Guests that lost their route to the host because of these nodes.
     public var orphans = 0
-    /// Time from the loss until all remaining guests that are not cut off were connected and current. Nil if one was not.
+    /// Time from the loss until all remaining guests that are not cut off were connected and current. Nil if one was
+    /// not.
     public var repairTime: Duration?
     /// Time from the loss until half of the orphans were connected and current.
     public var repairMedian: Duration?

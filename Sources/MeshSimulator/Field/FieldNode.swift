@@ -11,7 +11,7 @@ struct FieldNode {
         let number: Int
         let target: Int?
         let expecting: Peer.ID
-        /// The link that it is creating.
+        /// The link that the dial is creating.
         var link: Int?
     }
 
@@ -34,7 +34,7 @@ struct FieldNode {
     var isGone = false
     var disk = StoredNode()
     var writing: StoreBatch?
-    /// The time of its next tick on the agenda.
+    /// The time of the node's next tick on the agenda.
     var timer = Int.max
     /// The node's turn, which decides in advance, and the last entry of the agenda that was decided this way.
     var turn: NodeTurn?
@@ -50,7 +50,7 @@ struct FieldNode {
     /// The links of the node, by number in the field, including links that are being created.
     var links: [Int] = []
     var busyUntil = 0
-    /// The intervals that it advises to the nodes that have dialled it.
+    /// The intervals that the node advises to the nodes that have dialled it.
     var plan = IntervalPlan()
     /// The current scan. Each scan has a higher number; nil without one.
     var scan: Int?
@@ -60,10 +60,10 @@ struct FieldNode {
     /// When a link last opened or closed. It advertises fast for some time after that.
     var changedAt = 0
     var dials: [Dial] = []
-    /// The nodes that it has heard, and when it heard each of them last.
+    /// The nodes that this node has received advertisements of, and when it last received one of each.
     var heard: [Int: Int] = [:]
 
-    /// When it first reached each stage.
+    /// When the node first reached each stage.
     var stages = [Int?](repeating: nil, count: FieldStage.allCases.count)
 
     // The screen of its person

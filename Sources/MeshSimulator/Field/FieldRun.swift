@@ -213,6 +213,6 @@ struct FieldPhases {
 }
 
 extension FieldNode {
-    /// Whether its person has no open vote.
+    /// Whether the node's person has no open vote.
     fileprivate var isAnswered: Bool { castAt == nil || confirmedAt != nil }
 }

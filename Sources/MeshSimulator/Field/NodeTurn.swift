@@ -28,7 +28,7 @@ final class NodeTurn: @unchecked Sendable {
     private var question = Question.tick
     private var time = 0
     private var hasAnswer = false
-    /// The number of its entry on the agenda.
+    /// The number of the turn's entry on the agenda.
     private(set) var entry = 0
 
     /// Asks a node. The turn must be idle.

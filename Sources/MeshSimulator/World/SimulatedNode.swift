@@ -18,12 +18,12 @@ struct SimulatedNode {
     var refusesUntil: Duration = .zero
     /// The disk does not answer before this time.
     var hangsUntil: Duration = .zero
-    /// The number of its life. Each start begins a new one.
+    /// The number of the node's current life. Each start begins a new one.
     var life = 0
     /// Nil while it is down.
     var core: RunningNode?
     var hasAdapter = true
-    /// The latest link of its former lives.
+    /// The latest link of the node's former lives.
     var lastLink: MeshCore.LinkID = 0
     /// The time by which its clock is ahead of the world's clock. It begins at zero with each life, and jumps.
     var clockLead: Duration = .zero
@@ -42,7 +42,7 @@ struct SimulatedNode {
     /// The link to the host at the time of the current write's decision. States shown after the write came over this
     /// link.
     var linkOfWrite: MeshCore.LinkID?
-    /// The peers that it dials, by an identifier or the head of one, and by the dial's number.
+    /// The peers that the node dials, by dial number. A peer may be known only by the head of its identifier.
     var dials: [Int: Peer.ID] = [:]
     /// SDUs that it does not read yet: their channels, and the ends that have sent them.
     var unread: [(channel: Int, from: Int)] = []

@@ -93,8 +93,9 @@ extension World {
         }
     }
 
-    /// One of four faults. The page is closed during a request, or moves out of the Wi-Fi's range: no answer arrives, and
-    /// the host notices it late. The page's person leaves. The host's process falls behind with the events on the link.
+    /// One of four faults. The page is closed during a request, or moves out of the Wi-Fi's range: no answer arrives,
+    /// and the host notices it late. The page's person leaves. The host's process falls behind with the events on the
+    /// link.
     mutating func pageFault() {
         guard let browser = browsers.indices.randomElement(using: &random) else { return }
         switch random.below(4) {

@@ -9,7 +9,7 @@ struct SongFile: Hashable, Sendable {
     var number: Int64?
     /// `ContentID`.
     var content: String
-    /// Whether it can be played: it is audio of known length.
+    /// Whether the file can be played: it is audio of known length.
     var isMusic: Bool
     var text: SongText
     /// From the tags. 0 if they do not contain it.

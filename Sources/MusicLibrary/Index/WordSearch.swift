@@ -17,7 +17,7 @@ struct WordSearch {
     let words: SearchWords
     private let limits: LibraryLimits
     private let ranking: SearchRanking
-    /// Whether it also searches inside words, because no word begins with the typed one.
+    /// Whether the search also looks inside words, because no word begins with the typed one.
     private let isInside: Bool
     /// The number of matching songs.
     let total: Int
@@ -64,7 +64,8 @@ struct WordSearch {
         StatementArguments([words.key] + (words.parts ?? []))
     }
 
-    /// The best matches in order. If there are very many, some are left out: ranking all of them takes long and does not improve the list.
+    /// The best matches in order. If there are very many, some are left out: ranking all of them takes long and does
+    /// not improve the list.
     private func matches(atLeast count: Int) throws -> [Match] {
         let most = max(count, limits.rankedMatches)
         var matches: [Match] = []

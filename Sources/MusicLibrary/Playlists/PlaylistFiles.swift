@@ -25,8 +25,8 @@ enum PlaylistFiles {
         return Array(found.sorted().prefix(limits.playlists))
     }
 
-    /// Finds the playlist that a person means by its path, or by the name of its file if no other playlist has that name.
-    /// An empty name means all songs.
+    /// Finds the playlist that a person means by its path, or by the name of its file if no other playlist has that
+    /// name. An empty name means all songs.
     static func meant(by typed: String, among known: [String]) -> String? {
         if typed.isEmpty || known.contains(typed) { return typed }
         let meant = known.filter { path in

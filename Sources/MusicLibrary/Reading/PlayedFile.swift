@@ -2,11 +2,11 @@
 
 /// The player's findings about a file that it has played to its end.
 struct PlayedFile: Hashable, Sendable {
-    /// How long it plays.
+    /// The length of the file.
     var milliseconds: Int
     /// The tags of the file, by their names in lower case.
     var tags: [String: String] = [:]
-    /// How loud it is (EBU R 128, integrated), in LUFS. Nil for silence.
+    /// The loudness of the file (EBU R 128, integrated), in LUFS. Nil for silence.
     var loudness: Double?
     /// The largest sample of the file; 1 is full scale.
     var peak: Double?

@@ -61,7 +61,7 @@ struct NumberedName: Hashable, Sendable {
     private(set) var track: Int?
     /// The name without its extension.
     let name: Substring
-    /// The number at its start, which may be part of the title: "99 Luftballons".
+    /// The number at the start of the name, which may be part of the title: "99 Luftballons".
     private(set) var first: Int?
     /// The name without its numbers and its extension.
     private(set) var title: Substring

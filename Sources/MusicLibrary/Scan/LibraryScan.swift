@@ -19,9 +19,9 @@ struct LibraryScan: Sendable {
     struct Known: Hashable, Sendable {
         var number: Int64
         var file: Found
-        /// Whether it was missing already.
+        /// Whether the file was missing already.
         var isGone: Bool
-        /// Whether its title comes from the file name, so that a new name is a new title.
+        /// Whether the title comes from the file name, so that a new name is a new title.
         var isNamedByFile: Bool
     }
 

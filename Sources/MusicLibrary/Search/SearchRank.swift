@@ -58,7 +58,7 @@ struct SearchRanking: Sendable {
     private let key: [UInt8]
     private let words: [[Spelling]]
     private let fillers: [Spelling]
-    /// Whether it also searches inside words.
+    /// Whether the search also looks inside words.
     private let isInside: Bool
 
     init(_ typed: SearchWords, isInside: Bool = false) {
@@ -149,7 +149,7 @@ struct SearchedName: Sendable {
     private static let mark = Array(Words.mark.utf8)[...]
     private static let fillers = Set(Words.fillers.map { Array($0.utf8)[...] })
 
-    /// Whether it has a word with this prefix. The prefix begins with a space.
+    /// Whether the name has a word with this prefix. The prefix begins with a space.
     func has(_ word: [UInt8]) -> Bool { Self.position(of: word, in: bytes) != nil }
 
     /// The position of a part in a text.

@@ -64,7 +64,7 @@ struct SearchWords: Hashable, Sendable {
 }
 
 extension Words {
-    /// Whether it contains a letter or a digit.
+    /// Whether the text contains a letter or a digit.
     var hasLetters: Bool {
         words.contains { $0.unicodeScalars.contains { $0.properties.isAlphabetic || $0.properties.numericType != nil } }
     }

@@ -14,8 +14,8 @@ import ServiceLifecycle
 public actor MPVPlayer: MusicPlayer, Service {
     /// Reports about the wanted songs, for one listener. If the listener falls behind, the oldest are dropped.
     public nonisolated let reports: AsyncStream<PlayerReport>
-    /// The problem because of which no song can be heard, and nil when it is over. For one listener, and only the latest
-    /// is kept.
+    /// The problem because of which no song can be heard, and nil when it is over. For one listener, and only the
+    /// latest is kept.
     public nonisolated let problems: AsyncStream<PlayerProblem?>
 
     private let command: [String]
@@ -47,9 +47,9 @@ public actor MPVPlayer: MusicPlayer, Service {
     /// starts the program after them with fewer rights; empty starts mpv directly. `audioDevice` is one of mpv's names
     /// for a device; nil selects mpv's default.
     ///
-    /// `file` returns the path of a song, or nil if it has none. `gain` returns by how many decibels a song plays louder
-    /// than its file. `check` is called for a song that cannot be played. It returns true if the folder of all files is
-    /// away, so that the song has not failed. `doubt` is called for a song with a wrong length.
+    /// `file` returns the path of a song, or nil if it has none. `gain` returns by how many decibels a song plays
+    /// louder than its file. `check` is called for a song that cannot be played. It returns true if the folder of all
+    /// files is away, so that the song has not failed. `doubt` is called for a song with a wrong length.
     public init(
         executable: String, launcher: [String] = [], audioDevice: String? = nil,
         file: @escaping @Sendable (Song.ID) async -> String?,
@@ -183,7 +183,8 @@ public actor MPVPlayer: MusicPlayer, Service {
 
     private func send(_ command: MPVCommand, _ number: Int) {
         do {
-            // If the queue is full, the request is lost and gets no answer. mpv then counts as hanging, and it does hang.
+            // If the queue is full, the request is lost and gets no answer. mpv then counts as hanging, and it does
+            // hang.
             run?.lines.yield(try command.line(request: number))
         } catch {
             logger.error("a request to mpv cannot be written: \(error)")

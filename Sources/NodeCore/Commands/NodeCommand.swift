@@ -80,7 +80,7 @@ public struct NodeCommand: Sendable {
     public let users: Set<User>
     /// The explanation in `help`.
     public let does: String
-    /// The title of its button; nil without a button, and if a button shows a number or a picture.
+    /// The title of the command's button. Nil without a button, and if a button shows a number or a picture.
     public let title: String?
     /// Whether the command exists only while the drive is recorded.
     public let isForRecording: Bool
@@ -435,7 +435,7 @@ public struct PageRequest: Decodable, Hashable, Sendable {
     public var isOn: Bool?
     /// The name of a playlist; empty for all songs.
     public var playlist: String?
-    /// How long it is valid.
+    /// How long the invitation is valid.
     public var span: String?
     /// A PIN.
     public var digits: String?

@@ -75,7 +75,7 @@ extension NodeCore {
         public var hops: Int
         /// Whether the relay accepts another node.
         public var hasRoom: Bool
-        /// Whether its last slots are reserved for relays.
+        /// Whether the relay's last slots are reserved for relays.
         public var placesForRelays: Bool
         /// Whether the host asks for a PIN.
         public var asksForPIN: Bool

@@ -52,8 +52,8 @@ extension NodeCore {
 
     private mutating func heard(_ node: HeardNode) {
         let (node, now) = (node.relay == nil ? node : node.named, configuration.origin + context.now)
-        // A linked node that scans hears all relays in range each second. A relay that was reported to people already needs
-        // no step.
+        // A linked node that scans hears all relays in range each second. A relay that was reported to people already
+        // needs no step.
         let isNews =
             node.relay == nil || !isSettled || context.mesh.host == nil || !decisions.reported.knows(node)
         if isNews { steps.append(.event(.heard(node))) }
@@ -170,8 +170,8 @@ extension NodeCore {
         if let (link, message) = relayedState.takeAnnounced(now: context.now) {
             steps.append(.link(link, .received(message)))
         }
-        // The state is requested if no relay has brought it, or only an older state. A decision that is not on the disk may
-        // be undone, so only a settled one counts.
+        // The state is requested if no relay has brought it, or only an older state. A decision that is not on the disk
+        // may be undone, so only a settled one counts.
         let isCurrent = decisions.app.isCurrent
         let due = relayedState.takeRequest(isCurrent: isCurrent, isSettled: isSettled, now: context.now)
         if let due, let key = context.mesh.key(on: due) {
@@ -182,8 +182,9 @@ extension NodeCore {
     /// Every event has been decided, and its step is written.
     private var isSettled: Bool { steps.isSettled }
 
-    /// Limits the reading of links in circuits like that of other links, without holding up the other circuits on the same
-    /// carrier. A host may have a thousand links in circuits, so this checks only links that are held or may have to be held.
+    /// Limits the reading of links in circuits like that of other links, without holding up the other circuits on the
+    /// same carrier. A host may have a thousand links in circuits, so this checks only links that are held or may have
+    /// to be held.
     mutating func holdCircuits() {
         let busy = steps.full.compactMap { context.mesh.link(to: $0) }
         for id in links.circuitsToCheck(busy) {

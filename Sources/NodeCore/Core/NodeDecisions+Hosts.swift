@@ -9,11 +9,11 @@ public struct ShownHost: Hashable, Sendable, Encodable {
     public var peer: Peer
     /// Whether this guest has joined it before.
     public var known: Bool
-    /// Whether it is heard, directly or through a relay.
+    /// Whether the host is heard, directly or through a relay.
     public var inRange: Bool
     /// Whether this guest is linked to it.
     public var joined: Bool
-    /// Whether it has the name of a known host but another key.
+    /// Whether the host has the name of a known host but another key.
     public var other: Bool
 }
 

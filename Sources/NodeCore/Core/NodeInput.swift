@@ -19,8 +19,8 @@ public enum NodeInput: Hashable, Sendable {
     case playlist([Song.ID])
     /// The head unit has looked for the playlist that its driver asks for.
     case playlistFound(PlaylistAnswer)
-    /// The person has typed a PIN. The host must prove that it knows it as well. Nil withdraws a PIN, so that the guest joins
-    /// hosts that know none.
+    /// The person has typed a PIN. The host must prove that it knows it as well. Nil withdraws a PIN, so that the guest
+    /// joins hosts that know none.
     case pin(JoiningSecret?)
     /// The host's person creates or revokes invitations.
     case invite(InvitationWish)

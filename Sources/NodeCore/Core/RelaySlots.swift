@@ -27,7 +27,7 @@ struct RelaySlots: Sendable {
         var count = 0
         /// Until this time the neighbour may still be moving.
         var goesUntil = MeshInstant.zero
-        /// When it may be asked again.
+        /// When the neighbour may be asked again.
         var again = MeshInstant.zero
     }
 

@@ -118,8 +118,8 @@ struct Steps: Sendable {
         inbox.append(.event(.tick))
     }
 
-    /// The next thing to do; nil if the node must wait for an event. The node decides on queued events only if `decides` is true. `links`
-    /// are the present links.
+    /// The next thing to do; nil if the node must wait for an event. The node decides on queued events only if
+    /// `decides` is true. `links` are the present links.
     mutating func next(
         _ decisions: inout NodeDecisions, _ context: inout NodeDecisions.Context, _ links: LinkTable, decides: Bool
     ) -> Turn? {

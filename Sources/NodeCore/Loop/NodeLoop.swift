@@ -5,12 +5,12 @@ import MeshProtocol
 
 /// Runs a `NodeCore`: the only driver of a node, in programs, simulators and tests.
 ///
-/// Its surroundings have the channels, the disk, the clock and the screens. They pass each event to `take`, and then perform
-/// what `next` returns until it returns nil. The loop numbers links, opens circuits, collects the links with data to send,
-/// allows one write at a time, and ends.
+/// Its surroundings have the channels, the disk, the clock and the screens. They pass each event to `take`, and then
+/// perform what `next` returns until it returns nil. The loop numbers links, opens circuits, collects the links with
+/// data to send, allows one write at a time, and ends.
 ///
-/// The loop returns actions instead of calling its surroundings, because its surroundings read `core` while they perform
-/// them, and because an actor cannot conform to a protocol without `await`.
+/// The loop returns actions instead of calling its surroundings, because its surroundings read `core` while they
+/// perform them, and because an actor cannot conform to a protocol without `await`.
 public struct NodeLoop: Sendable {
     /// When a link with data to send is reported.
     public enum Waking: Sendable {
@@ -67,8 +67,8 @@ public struct NodeLoop: Sendable {
         return id
     }
 
-    /// Links a peer that its bearer vouches for, or one that claims to know the host's secret. Returns the number of the
-    /// link, and the reason if the node refuses the peer.
+    /// Links a peer that its bearer vouches for, or one that claims to know the host's secret. Returns the number of
+    /// the link, and the reason if the node refuses the peer.
     public mutating func join(
         _ peer: Peer, claiming claim: JoiningSecret? = nil, now: MeshInstant
     ) -> (link: MeshCore.LinkID, refusal: RefusalReason?) {
@@ -84,8 +84,8 @@ public struct NodeLoop: Sendable {
 
     // MARK: Actions
 
-    /// The next action to perform; nil if there is none. The loop has opened the circuit of an `openCircuit` already, as the
-    /// latest link, with these random bytes.
+    /// The next action to perform; nil if there is none. The loop has opened the circuit of an `openCircuit` already,
+    /// as the latest link, with these random bytes.
     public mutating func next(now: MeshInstant, entropy: @autoclosure () -> MeshCore.Entropy) -> NodeCore.Action? {
         while performed < actions.count {
             let action = actions[performed]

@@ -2,8 +2,8 @@
 
 import MeshProtocol
 
-/// Looks for a better route to the host while one through relays is up, and decides when to change. A better route must be heard
-/// in two scans in a row, so that a passing car takes no node along.
+/// Looks for a better route to the host while one through relays is up, and decides when to change. A better route must
+/// be heard in two scans in a row, so that a passing car takes no node along.
 struct BetterRoute: Sendable {
     /// An event of the node.
     enum Event: Hashable, Sendable {

@@ -2,8 +2,8 @@
 
 import MeshProtocol
 
-/// Dials hosts by the best path, from the invitation until the link is up or has failed, and looks for another path if a dial is
-/// not answered. One host has one dial.
+/// Dials hosts by the best path, from the invitation until the link is up or has failed, and looks for another path if
+/// a dial is not answered. One host has one dial.
 struct Dials: Sendable {
     private enum State: Hashable, Sendable {
         /// No channel has opened. `overdue` is the time at which the node looks for another route. `looks` counts how
@@ -28,7 +28,8 @@ struct Dials: Sendable {
         var overdue: MeshInstant? { if case .pending(let overdue, _) = state { overdue } else { nil } }
 
         /// Whether to scan instead of waiting for the dial. A host that was heard and does not answer is full or gone,
-        /// and is not heard any more. A dial to a host that was lost in a tunnel stays pending, unless relays are known.
+        /// and is not heard any more. A dial to a host that was lost in a tunnel stays pending, unless relays are
+        /// known.
         func mayHaveOtherPath(after looks: Int, hasHeardRelays: Bool) -> Bool {
             // A relay's dial is overdue early, in case another relay is heard.
             if relay != nil { return looks > 0 }

@@ -15,7 +15,7 @@ public struct HeardNode: Hashable, Sendable {
     public var rssi: Int?
     /// Whether a relay accepts another node.
     public var hasRoom: Bool
-    /// Whether its last slots are for nodes that relay.
+    /// Whether the node's last slots are for nodes that relay.
     public var placesForRelays: Bool
     /// Whether this node supports the version and the critical flags of the heard node.
     public var isUnderstood: Bool
@@ -34,7 +34,8 @@ public struct HeardNode: Hashable, Sendable {
             isUnderstood: isUnderstood, asksForPIN: asksForPIN, bearer: bearer)
     }
 
-    /// A host that was heard through a relay. `relay` is the relay's identifier or its head. It is nil if a report leaves it out.
+    /// A host that was heard through a relay. `relay` is the relay's identifier or its head. It is nil if a report
+    /// leaves it out.
     public init(
         _ host: Peer, relay: Peer.ID?, hops: Int, rssi: Int? = nil, hasRoom: Bool = true, placesForRelays: Bool = false,
         isUnderstood: Bool = true, asksForPIN: Bool = false, bearer: BearerKind? = nil

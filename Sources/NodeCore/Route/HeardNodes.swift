@@ -112,7 +112,8 @@ struct HeardNodes: Sendable {
 
     // MARK: Failures
 
-    /// A dialled host or relay has not answered, and must be heard again: a controller without room for a link is not heard.
+    /// A dialled host or relay has not answered, and must be heard again: a controller without room for a link is not
+    /// heard.
     mutating func unanswered(_ dialled: Peer.ID, now: MeshInstant) {
         heardRelays[Identity.head(of: dialled)] = nil
         failed(dialled, now: now)
@@ -175,8 +176,8 @@ struct HeardNodes: Sendable {
         return best(of: found).map { .relay($0.id) }
     }
 
-    /// The relay behind which this node makes room at its parent: near, and with more hops, so that the slot that becomes free
-    /// is nearer to the host.
+    /// The relay behind which this node makes room at its parent: near, and with more hops, so that the slot that
+    /// becomes free is nearer to the host.
     func aside(of parent: Peer.ID?, hops: Int, to host: Peer.ID, now: MeshInstant) -> HeardNode? {
         let found = candidates(to: host, now: now).filter { relay in
             relay.relay != parent.map { Identity.head(of: $0) } && relay.hops > hops && Self.isNear(relay.rssi)
@@ -184,7 +185,8 @@ struct HeardNodes: Sendable {
         return best(of: found)
     }
 
-    /// Whether the relay is as good a route as the host itself with this signal: the host is faint, and the relay is not.
+    /// Whether the relay is as good a route as the host itself with this signal: the host is faint, and the relay is
+    /// not.
     func isAsGood(_ relay: HeardNode, as rssi: Int?) -> Bool {
         Self.cost(hops: relay.hops, rssi: relay.rssi) <= Self.cost(hops: 0, rssi: rssi)
     }
@@ -207,8 +209,9 @@ struct HeardNodes: Sendable {
         relays.map { (rank: rank($0), node: $0) }.min { $0.rank < $1.rank }?.node
     }
 
-    /// Relays with slots for this node first, then fewer hops (`cost`), then the signal in steps of 10 dB. Equal relays are
-    /// ordered by a hash: a node always chooses the same one and does not alternate, and a crowd spreads over all of them.
+    /// Relays with slots for this node first, then fewer hops (`cost`), then the signal in steps of 10 dB. Equal relays
+    /// are ordered by a hash: a node always chooses the same one and does not alternate, and a crowd spreads over all
+    /// of them.
     private func rank(_ relay: HeardNode) -> (Int, Int, Int, UInt64) {
         (
             isForOthers(relay) ? 1 : 0, Self.cost(hops: relay.hops, rssi: relay.rssi), -((relay.rssi ?? -100) / 10),

@@ -8,8 +8,8 @@ public enum InviteFailure: Hashable, Sendable {
     case unknownPeer
     /// The dial ended without a connection, for this reason.
     case dialFailed(String)
-    /// The host has refused. `by` is the host; nil if nothing proves that it was the host: an advertisement, or a message
-    /// before there were keys.
+    /// The host has refused. `by` is the host; nil if nothing proves that it was the host: an advertisement, or a
+    /// message before there were keys.
     case refused(RefusalReason, by: Peer.ID?)
     /// The host is not dialled: too many hosts that did not know this guest's PIN have asked for it.
     case heldBack(Peer.ID)

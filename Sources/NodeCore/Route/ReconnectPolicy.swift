@@ -145,7 +145,8 @@ public struct ReconnectPolicy: Sendable {
         wanted.isKey(of: peer) ? nil : known.host(copiedBy: peer)
     }
 
-    /// The hosts in range that the typed name may mean, if these are several and none has exactly that name. The person is asked.
+    /// The hosts in range that the typed name may mean, if these are several and none has exactly that name. The person
+    /// is asked.
     public func rivals(among heard: [Peer]) -> [Peer] {
         guard case .name = wanted, !heard.contains(where: wanted.isExactly) else { return [] }
         let meant = heard.filter { wanted.isPerhaps($0) && !hasRefused($0) }
@@ -183,8 +184,8 @@ public struct ReconnectPolicy: Sendable {
         return [heardInPause == nil ? nil : pauseUntil, holdEnds, gapEnds, othersWait, look].compactMap(\.self).min()
     }
 
-    /// Decides the actions for an event. `known` are the hosts that were joined before, with the one of `linked`. `jitter` is a
-    /// random number from 0 to 1.
+    /// Decides the actions for an event. `known` are the hosts that were joined before, with the one of `linked`.
+    /// `jitter` is a random number from 0 to 1.
     public mutating func handle(_ event: Event, known: KnownHosts, now: MeshInstant, jitter: Double) -> [Action] {
         self.known = known
         return decide(event, now: now, jitter: jitter)

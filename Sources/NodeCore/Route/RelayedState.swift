@@ -10,7 +10,7 @@ struct RelayedState: Sendable {
         var at: MeshInstant
         /// The latest time, even if parts of the state keep arriving.
         var latest: MeshInstant
-        /// How often it was asked before.
+        /// How often the state was requested before.
         var asked = 0
     }
 

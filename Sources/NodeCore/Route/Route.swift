@@ -2,15 +2,15 @@
 
 import MeshProtocol
 
-/// Decides how a guest reaches its host: which host, directly or through which relay, when to dial, when to scan and when to
-/// change. A host has an idle route.
+/// Decides how a guest reaches its host: which host, directly or through which relay, when to dial, when to scan and
+/// when to change. A host has an idle route.
 ///
 /// There are three kinds of functions: events, which change the state and return actions; `deadline` and `tick`; and
-/// questions, which change nothing. Events about hearing, dialling and links are decided at once. `handle` decides which host
-/// to join, when a step has been written.
+/// questions, which change nothing. Events about hearing, dialling and links are decided at once. `handle` decides
+/// which host to join, when a step has been written.
 ///
-/// The route owns smaller machines. `ReconnectPolicy` chooses the host, and `HeardNodes` the relay. `BetterRoute` decides when
-/// to change. `Dials` dials by the best path, and `RelayLinks` has the links to relays.
+/// The route owns smaller machines. `ReconnectPolicy` chooses the host, and `HeardNodes` the relay. `BetterRoute`
+/// decides when to change. `Dials` dials by the best path, and `RelayLinks` has the links to relays.
 struct Route: Sendable {
     private enum ScanReason: Hashable, Sendable {
         /// A host to join.
@@ -233,8 +233,8 @@ struct Route: Sendable {
         switch end {
         case .left, .goodbye, .refused, .replaced: break
         case .circuit(.noHost): heard.leadsNowhere(relay.peer.id, now: around.now)
-        // The relay reports that its own route has ended, which is no failure of the relay. A relay that reports this again and
-        // again after a short time breaks circuits.
+        // The relay reports that its own route has ended, which is not a failure of the relay. A relay that reports
+        // this soon after the link opened counts as failed, because it breaks circuits.
         case .circuit(.ended) where links.hasLasted(id, now: around.now):
             heard.leadsNowhere(relay.peer.id, now: around.now)
         default: heard.failed(relay.peer.id, now: around.now)
@@ -403,8 +403,8 @@ struct Route: Sendable {
         return settled
     }
 
-    /// Begins and ends scans. No other function does. Nodes that were heard before may be somewhere else by now, so each machine
-    /// that begins to need a scan gets a new scan.
+    /// Begins and ends scans. No other function does. Nodes that were heard before may be somewhere else by now, so
+    /// each machine that begins to need a scan gets a new scan.
     private mutating func scanChanged(_ actions: [Action]) -> [Action] {
         var needed: Set<ScanReason> = []
         if policy.isScanning { needed.insert(.host) }

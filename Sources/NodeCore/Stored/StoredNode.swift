@@ -58,7 +58,7 @@ public struct HostRecord: Hashable, Sendable {
     public var epoch: UInt32
     /// The song that plays. It is in `queue`, with its voters.
     public var nowPlaying: String?
-    /// Whether it plays or is paused.
+    /// Whether the song plays or is paused.
     public var isPlaying: Bool
     /// The elapsed time of the current song, in milliseconds.
     public var elapsedMilliseconds: Int64
@@ -144,7 +144,7 @@ public struct WishRecord: Hashable, Sendable {
     public var kind: String
     /// The peer with this wish in its outbox; nil if it waits for a host.
     public var handedTo: Peer.ID?
-    /// The host that it is meant for; nil for the next host that is joined.
+    /// The host that the wish is meant for; nil for the next host that is joined.
     public var meantFor: Peer.ID?
 
     /// A wish.

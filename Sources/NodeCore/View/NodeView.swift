@@ -71,7 +71,7 @@ package struct NodeView: Encodable, Hashable, Sendable {
         @OrNull package var rssi: Int?
         /// In milliseconds.
         @OrNull package var roundTrip: Double?
-        /// The bearer of its link; nil behind a relay, and if this node does not know.
+        /// The bearer of the guest's link; nil behind a relay, and if this node does not know.
         @OrNull package var bearer: BearerKind?
         package var isWeb: Bool
         package var isMe: Bool
@@ -104,7 +104,7 @@ package struct NodeView: Encodable, Hashable, Sendable {
         package var relays: [HeardRelay] = []
         /// Whether the guest has joined it before.
         package var known = false
-        /// Whether it has the name of a joined host, but another key.
+        /// Whether the host has the name of a joined host, but another key.
         package var other = false
     }
 

@@ -20,7 +20,7 @@ package struct ControlRequest: Codable, Hashable, Sendable {
 package struct ControlAnswer: Codable, Hashable, Sendable {
     /// The time of the answer, in seconds since 1970.
     package var at = 0.0
-    /// The command that it answers.
+    /// The command that this answer belongs to.
     package var command: String
     /// The exit code of `roadmesh control`.
     package var exitCode: Int32

@@ -57,8 +57,8 @@ package struct ControlPlace: Sendable {
         return descriptor
     }
 
-    /// Calls `body` with the socket's address. An address has room for a path of 107 bytes. A longer path is given by an
-    /// open descriptor of the folder.
+    /// Calls `body` with the socket's address. An address has room for a path of 107 bytes. A longer path is given by
+    /// an open descriptor of the folder.
     private func withAddress(
         _ body: (UnsafePointer<sockaddr>, socklen_t) throws(ControlError) -> Void
     ) throws(ControlError) {

@@ -14,8 +14,8 @@ import ServiceLifecycle
 
 /// The Unix socket of a running host, over which other programs of this device send commands (`roadmesh control`).
 ///
-/// Only the owner of the state folder and root may use it. The file's mode and the kernel's credentials of the peer ensure
-/// this, and the client proves that it can read the folder.
+/// Only the owner of the state folder and root may use it. The file's mode and the kernel's credentials of the peer
+/// ensure this, and the client proves that it can read the folder.
 package struct ControlSocket: Service {
     private typealias Client = NIOAsyncChannel<ByteBuffer, ByteBuffer>
 

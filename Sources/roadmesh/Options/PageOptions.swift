@@ -99,7 +99,8 @@ extension NodeOptions.Node {
 
     private static var portFile: String { "page-port" }
 
-    /// The last port of the page. If the user has chosen no port, the page uses it again, so that browsers find the page.
+    /// The last port of the page. If the user has chosen no port, the page uses it again, so that browsers find the
+    /// page.
     fileprivate var pagePort: Int? {
         (kept?.folder.secret(Self.portFile)).flatMap { Int(String(decoding: $0, as: UTF8.self)) }
     }

@@ -17,7 +17,8 @@ enum PipeLimits {
     static let sessionBytes = 16
     /// How often the progress is shown: a person reads no faster.
     static let progressInterval: Duration = .milliseconds(500)
-    /// Time for the last bytes after Ctrl-C, while the other side is in range. A person who waits longer presses it again.
+    /// Time for the last bytes after Ctrl-C, while the other side is in range. A person who waits longer presses it
+    /// again.
     static let farewell: Duration = .seconds(5)
     /// Time to connect to the target of `--socket`. A service on this device answers at once.
     static let connect: Duration = .seconds(10)

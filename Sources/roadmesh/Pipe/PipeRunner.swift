@@ -52,8 +52,8 @@ actor PipeRunner {
         PipeProgress(sent: session.sent, written: session.written, connections: session.openStreams)
     }
 
-    /// Runs the session until it ends, and everything that has arrived is written. `send` sends a message to the other side,
-    /// and waits while it accepts no more.
+    /// Runs the session until it ends, and everything that has arrived is written. `send` sends a message to the other
+    /// side, and waits while it accepts no more.
     func run(_ send: @escaping @Sendable ([UInt8]) async throws -> Void) async -> PipeEnd {
         perform(session.start())
         let sending = Task { await self.sendAll(send) }

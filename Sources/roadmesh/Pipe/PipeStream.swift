@@ -70,7 +70,7 @@ struct PipeStream {
     /// Whether both directions are complete.
     var isComplete: Bool { state == .complete }
 
-    /// Whether it is broken.
+    /// Whether the stream is broken.
     var isBroken: Bool { state == .broken }
 
     /// Whether everything of the other side has arrived.

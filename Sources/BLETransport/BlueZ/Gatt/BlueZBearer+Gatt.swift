@@ -17,7 +17,7 @@ struct GattState: Sendable {
     var places = GattPlaces()
     /// By slot: the socket for notifications to the subscribed device, until a channel takes it over.
     var subscriptions: [Int: PacketSocket] = [:]
-    /// By slot: the channel that it carries.
+    /// The channels by slot.
     var channels: [Int: WeakChannel] = [:]
 
     /// Whether devices can link over chunks.

@@ -38,7 +38,7 @@ enum GattCharacteristic: Hashable, Sendable {
         ("6918ff41-e047-58f7-be8c-ef37a4d668bf", "f7317e7e-8895-595a-bfbd-5b9967049c33"),
     ]
 
-    /// The operation that it allows, in the shim's numbers.
+    /// The operation that the characteristic allows, in the shim's numbers.
     var kind: Int32 {
         switch self {
         case .psm, .payload, .place: Int32(CBLUEZ_CHARACTERISTIC_READ)

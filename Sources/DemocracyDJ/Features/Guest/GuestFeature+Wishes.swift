@@ -104,8 +104,8 @@ extension GuestFeature {
         state.overtaken[songID] = overtaken
     }
 
-    /// The wish is over, but messages about it may still be under way. The messages of a later wish for the same song come
-    /// after these messages.
+    /// The wish is over, but messages about it may still be under way. The messages of a later wish for the same song
+    /// come after these messages.
     private mutating func overtake(_ wish: Wish) {
         guard wish.undelivered > 0 else { return }
         state.overtaken[wish.songID] = Overtaken(wish)
@@ -179,8 +179,8 @@ extension GuestFeature {
     }
 
     /// Settles wishes that the host has handled and does not show: their songs have left the queue. A vote is sent once
-    /// more, since only the host knows whether the vote was accepted. A suggestion counts as accepted, unless a rejection
-    /// that may belong to it has arrived.
+    /// more, since only the host knows whether the vote was accepted. A suggestion counts as accepted, unless a
+    /// rejection that may belong to it has arrived.
     private mutating func settleUnshown() -> [Effect] {
         guard let host = state.host else { return [] }
         var effects: [Effect] = []

@@ -106,7 +106,7 @@ public struct GuestFeature: Feature {
         /// Messages still under way about songs for which the guest wants nothing any more. The messages of the next
         /// wish for such a song come after these.
         public var overtaken: [Song.ID: Overtaken] = [:]
-        /// The connection to its host.
+        /// The state of the connection to the host.
         public var connectionStatus = ConnectionStatus.choosing
         /// The host that this guest is linked to.
         public var host: Peer?
@@ -149,7 +149,7 @@ public struct GuestFeature: Feature {
         public var number: UInt32
         /// The words or shelf of the search.
         public var query: SongQuery
-        /// The host has not answered it.
+        /// Whether the host has not answered the search yet.
         public var isOpen: Bool
         /// The songs that the host has found.
         public var found: [Song] = []

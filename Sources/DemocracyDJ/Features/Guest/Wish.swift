@@ -18,9 +18,9 @@ public struct Wish: Hashable, Sendable {
     public enum Progress: String, Hashable, Sendable {
         /// The wish waits here for the next link, because no host is known yet or the transport had no room.
         case waiting
-        /// The transport keeps it until a link is up.
+        /// The transport keeps the wish until a link is up.
         case handedOver
-        /// The transport has it, and a link is up.
+        /// The transport has the wish, and a link is up.
         case sent
     }
 
@@ -30,10 +30,10 @@ public struct Wish: Hashable, Sendable {
     public var kind: Kind
     /// The progress of the wish.
     public var progress: Progress
-    /// Number of messages about it that the host has not acknowledged.
+    /// Number of messages about the wish that the host has not acknowledged.
     public var undelivered = 0
-    /// An earlier wish for the same song may still be under way. So only states that arrive after the delivery of this wish
-    /// count. A rejection that may belong to the earlier wish does not count.
+    /// An earlier wish for the same song may still be under way. So only states that arrive after the delivery of this
+    /// wish count. A rejection that may belong to the earlier wish does not count.
     public var needsDelivery = false
     /// A rejection has arrived that belongs to an earlier wish or to this one.
     public var isPerhapsRejected = false
@@ -116,8 +116,8 @@ public enum WishState: Hashable, Sendable {
     case queued
     /// The wish was sent over a link.
     case sent
-    /// A snapshot shows it.
+    /// A snapshot of the host shows the result of the wish.
     case confirmed
-    /// The host has rejected it.
+    /// The host has rejected the wish.
     case rejected(RejectionReason)
 }

@@ -4,7 +4,7 @@ import MeshProtocol
 
 /// A song in the host's queue.
 public struct QueuedSong: Hashable, Sendable {
-    /// The song, the peer that asked for it, and its voters.
+    /// The song, the peer that suggested it, and its voters.
     public var item: QueueItem
     /// The song's number in the order of adding.
     public var added: Int
@@ -40,7 +40,7 @@ struct PlayOrder {
         for asker in askers { note(asker) }
     }
 
-    /// The songs in their order.
+    /// Returns the songs in the order in which they play.
     mutating func arrange(_ songs: [QueuedSong]) -> [QueuedSong] {
         let order = order(of: songs)
         return order.elementsEqual(songs.indices) ? songs : order.map { songs[$0] }

@@ -8,11 +8,11 @@ public struct SavedSession: Hashable, Sendable {
     public struct Item: Hashable, Sendable {
         /// The song.
         public var songID: Song.ID
-        /// The peer that asked for it.
+        /// The peer that suggested the song.
         public var addedBy: Peer.ID
         /// The song's number in the order of adding.
         public var added: Int
-        /// The peers that voted for it, in the order of their votes.
+        /// The peers that voted for the song, in the order of their votes.
         public var voters: [Peer.ID]
         /// The driver has fixed its position.
         public var isHeld: Bool
@@ -29,9 +29,9 @@ public struct SavedSession: Hashable, Sendable {
 
     /// The song that played.
     public var nowPlaying: Item?
-    /// Whether it played; false if it was paused.
+    /// Whether the song played; false if it was paused.
     public var isPlaying: Bool
-    /// How long it had played.
+    /// How long the song had played.
     public var elapsed: MeshInstant
     /// The queue.
     public var queue: [Item]
@@ -64,7 +64,7 @@ extension SavedSession {
     /// The song that played, followed by the queue.
     public var items: [Item] { (nowPlaying.map { [$0] } ?? []) + queue }
 
-    /// How many of its songs a library lacks.
+    /// How many of the session's songs a library lacks.
     public func missingSongs(in library: SongLibrary) -> Int { items.count { library[$0.songID] == nil } }
 }
 
