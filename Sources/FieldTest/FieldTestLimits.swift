@@ -38,7 +38,8 @@ public enum FieldTestLimits {
     public static let gpxBytes = 64 << 20
     /// Points of a GPX file: as many as a drive can have rows for, with room for its other rows.
     public static let gpxPoints = 500_000
-    /// Time before the first and after the last position for which that position counts: a receiver's usual delay.
+    /// The first position of a track is also used for this time before it, and the last one for this time after it: a
+    /// receiver's usual delay.
     public static let trackEdge: Duration = .seconds(5)
     /// Longest time between two positions in which the device is assumed to go straight on: the longest road tunnels
     /// take some twenty minutes.

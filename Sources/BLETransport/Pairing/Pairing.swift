@@ -69,23 +69,23 @@ public struct Pairing: Sendable {
     }
 
     private enum State: Hashable, Sendable {
-        /// Advertising and scanning. To `dialling`, `greeting` or, at the end of the search, `over`.
+        /// Advertising and scanning. Next: `dialling`, `greeting` or, at the end of the search, `over`.
         case looking
-        /// To `greeting`, or back to `looking`.
+        /// Dialling the found device. Next: `greeting`, or back to `looking`.
         case dialling(PairingDevice)
-        /// On a channel, before the other side's hello. To `bonding`, back to `looking`, or `parting`.
+        /// On a channel, before the peer's hello. Next: `bonding`, back to `looking`, or `parting`.
         case greeting(PairingDevice, isDialler: Bool)
-        /// Bluetooth is pairing. To `asking`.
+        /// Bluetooth is pairing. Next: `asking`.
         case bonding(PairingDevice)
-        /// The person compares. To `agreed` or `parting`.
+        /// The person compares the digits. Next: `agreed` or `parting`.
         case asking(PairingDevice)
-        /// The person has said yes. To `verified` or `parting`.
+        /// The person has confirmed the digits. Next: `verified` or `parting`.
         case agreed(PairingDevice)
-        /// This side confirms the bond. To `parting`.
+        /// This side confirms the bond. Next: `parting`.
         case verified(PairingDevice)
-        /// Bluetooth's pairing has failed, and the other side may still send the reason. To `over`.
+        /// Bluetooth's pairing has failed, and the peer may still send the reason. Next: `over`.
         case failing(PairingDevice, PairingOutcome)
-        /// The final frame is sent and must arrive. To `over`, or back to `looking`.
+        /// The final frame is sent and must arrive. Next: `over`, or back to `looking`.
         case parting(PairingDevice, Afterwards)
         /// Final.
         case over

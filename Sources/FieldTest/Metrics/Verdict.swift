@@ -6,11 +6,11 @@ public struct Verdict: Hashable, Sendable {
     public enum Grade: String, Encodable, Comparable, Hashable, Sendable {
         /// A fact that is neither good nor bad.
         case none
-        /// Nothing to do.
+        /// Good enough; no action is needed.
         case good
         /// The drive worked, but could have been better.
         case fair
-        /// People notice.
+        /// Bad enough for people to notice.
         case poor
 
         /// Whether one grade is better than the other.

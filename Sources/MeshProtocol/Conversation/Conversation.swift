@@ -237,7 +237,7 @@ public struct Conversation: Sendable, Hashable {
         }
     }
 
-    /// Everything up to a number is on disk and may be sent. Returns whether this released a message.
+    /// All messages up to a number are on disk and may be sent. Returns whether this released a message.
     mutating func stored(upTo number: UInt64) -> Bool {
         let stored = min(number, lastNumber)
         guard stored > lastStored else { return false }

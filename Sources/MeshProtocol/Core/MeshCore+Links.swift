@@ -229,7 +229,7 @@ extension MeshCore {
 
     private mutating func acknowledged(upTo number: UInt64, on id: LinkID) -> [Action] {
         guard let key = links[id]?.conversation else {
-            // Nothing on a carrier has a number to acknowledge.
+            // A carrier has no conversation, so its peer cannot acknowledge a message.
             guard number > 0, links.isCarrier(id) else { return [] }
             return update(id) { $0.end(.misbehaved(.impossibleAcknowledgement)) }
         }

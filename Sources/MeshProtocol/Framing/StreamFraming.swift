@@ -6,7 +6,7 @@ public enum StreamFraming {
     /// Bytes of the length before an SDU.
     public static let lengthBytes = 2
 
-    /// An SDU with its length before it. It must have 1 to `Limits.sduBytes` bytes.
+    /// An SDU, preceded by its length. It must have 1 to `Limits.sduBytes` bytes.
     public static func framed(_ sdu: [UInt8]) -> [UInt8] {
         precondition((1...Limits.sduBytes).contains(sdu.count), "an SDU of \(sdu.count) bytes")
         var writer = WireWriter(reserving: lengthBytes + sdu.count)

@@ -5,27 +5,27 @@
 extension LinkMachine {
     /// The cases are indirect, since a handshake is large and a link lives long.
     indirect enum Phase: Sendable {
-        /// Initiator: `unknownHello` is sent. To `answering`, or to the end.
+        /// Initiator: `unknownHello` is sent. Next: `answering` or `ended`.
         case greeting(NoiseHandshake)
-        /// Initiator: the responder is identified, and `present` is due. To `answering`.
+        /// Initiator: the responder is identified, and `present` is due. Next: `answering`.
         case presenting(NoiseHandshake)
-        /// Initiator: `knownHello` is sent. To `connected` or the end.
+        /// Initiator: `knownHello` is sent. Next: `connected` or `ended`.
         case recognising(NoiseHandshake)
-        /// Initiator: `rejoinHello` is sent. To `connected`, `recognising` or the end.
+        /// Initiator: `rejoinHello` is sent. Next: `connected`, `recognising` or `ended`.
         case rejoining(Hello)
-        /// Initiator: all packets are sent, and the responder's answer is due. To `connected` or the end.
+        /// Initiator: all packets are sent, and the responder's answer is due. Next: `connected` or `ended`.
         case answering(Peer.ID)
-        /// Responder: the initiator's first packet is due, or due again because nothing is stored of it. To
-        /// `identifying`, `admitting` or the end.
+        /// Responder: the initiator's first packet is due. It is due again if this side cannot use the first one,
+        /// because it has stored nothing about the initiator. Next: `identifying`, `admitting` or `ended`.
         case listening(again: Bool)
-        /// Responder: `unknownReply` is sent. To `admitting` or the end.
+        /// Responder: `unknownReply` is sent. Next: `admitting` or `ended`.
         case identifying(NoiseHandshake)
-        /// Responder: `admit` or `refuse` is due. To `confirming`, `connected` or the end.
+        /// Responder: `admit` or `refuse` is due. Next: `confirming`, `connected` or `ended`.
         case admitting(Initiator)
         /// Responder: the answer is sent. Only the initiator's first record proves that its hello was not a replay and
-        /// is not late. To `connected`.
+        /// is not late. Next: `connected`.
         case confirming(Initiator)
-        /// Responder: a `challenge` is sent, and a `proof` is due. To `connected` or the end.
+        /// Responder: a `challenge` is sent, and a `proof` is due. Next: `connected` or `ended`.
         case proving(Initiator, ProofStep)
         case connected(Peer)
         case ended

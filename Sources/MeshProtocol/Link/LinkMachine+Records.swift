@@ -100,7 +100,7 @@ extension LinkMachine {
         let room = limit - NoiseCipher.tagBytes
         while let frame = control.next(fitting: room - plaintext.bytes.count) { frame.write(into: &plaintext) }
         var latestHasLeft = false
-        // Nothing precedes the answer.
+        // The responder's answer must be the first frame.
         if connectedPeer != nil, control.answer == nil {
             fill(&plaintext, to: room, lane: .reliable, next: reliable)
             if latestGoesFirst { latestHasLeft = fill(&plaintext, to: room, lane: .latest, next: latest) }

@@ -31,8 +31,7 @@ public struct RateLimit: Hashable, Sendable {
         return max(fits, now)
     }
 
-    /// This many events have happened. If these were too many, returns the time until which no further events are
-    /// allowed.
+    /// Counts `count` events. If the rate is exceeded, returns the time until which no further events are allowed.
     mutating func take(_ count: Int, now: MeshInstant) -> MeshInstant? {
         paidUntil = max(paidUntil, now) + pause * count
         let allowed = now + pause * burst

@@ -29,7 +29,7 @@ struct Channel {
         var underway: [[UInt8]] = []
         /// Arrival time of the last SDU in transit.
         var lastArrival: Duration = .zero
-        /// Nothing that it sends arrives.
+        /// Whether SDUs that this end sends are lost.
         var isDead = false
         /// The first SDUs of this end, which an attacker in range could have recorded.
         var recording: [[UInt8]] = []

@@ -6,7 +6,7 @@ import NIOConcurrencyHelpers
 /// Examines a folder and some of its files. It blocks for as long as the disk does.
 struct FolderProbe: Sendable {
     var folder: String
-    /// The file in question, and some others. Paths are relative to the folder.
+    /// The file to examine, and some other files to compare with. Paths are relative to the folder.
     var file: String?
     var others: [String] = []
     var limits: LibraryLimits

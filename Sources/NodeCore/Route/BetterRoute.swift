@@ -30,13 +30,13 @@ struct BetterRoute: Sendable {
     }
 
     private enum State: Hashable, Sendable {
-        /// No route is up, or the present one leads to the host itself. To `resting`.
+        /// No route is up, or the present route is a direct link to the host. Next: `resting`.
         case idle
-        /// To `looking`.
+        /// The pause before the next scan. Next: `looking`.
         case resting(until: MeshInstant)
-        /// To `resting` or `changing`.
+        /// The scan for a better route. Next: `resting` or `changing`.
         case looking(until: MeshInstant)
-        /// To `idle` (the new route is up) or `resting`.
+        /// The dial of the better route. Next: `idle` (the new route is up) or `resting`.
         case changing(until: MeshInstant)
     }
 

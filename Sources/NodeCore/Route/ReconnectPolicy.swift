@@ -66,13 +66,13 @@ public struct ReconnectPolicy: Sendable {
     private enum State: Hashable, Sendable {
         /// Before `start`.
         case idle
-        /// A host that may be joined is dialled when it is heard. To `joining`.
+        /// The guest dials the first host in range that it may join. Next: `joining`.
         case choosing
-        /// A host is dialled for the first time. To `connected` or `choosing`.
+        /// The guest dials a host for the first time. Next: `connected` or `choosing`.
         case joining(Peer)
-        /// To `returning` or `choosing`.
+        /// The guest has joined the host. Next: `returning` or `choosing`.
         case connected(Peer)
-        /// A lost host is dialled again. To `connected` or, in the end, `choosing`.
+        /// The guest dials a lost host again. Next: `connected` or, in the end, `choosing`.
         case returning(Return)
     }
 

@@ -47,7 +47,7 @@ struct PingReporter: Sendable {
         }
     }
 
-    /// Nothing more is measured.
+    /// The measurement has ended.
     func end(_ figures: PathFigures, _ rssi: Int?) {
         guard style == .json else {
             if style != .summary { StandardOutput.write("") }

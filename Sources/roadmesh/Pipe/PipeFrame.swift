@@ -15,7 +15,7 @@ enum PipeFrame: Hashable, Sendable {
     case end(UInt32, count: UInt64)
     /// The other side may send this many more bytes.
     case credit(UInt32, UInt32)
-    /// Everything that the other side has sent on the stream is written to its destination.
+    /// All bytes that the other side has sent on the stream are written to their destination.
     case done(UInt32)
     /// The stream is broken, and what has arrived of it is incomplete.
     case reset(UInt32)

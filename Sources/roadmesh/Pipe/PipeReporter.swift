@@ -61,7 +61,7 @@ actor PipeReporter {
         }
     }
 
-    /// Nothing more is transferred.
+    /// The transfer has ended.
     func end() async {
         showing?.cancel()
         await showProgress(isLast: true)

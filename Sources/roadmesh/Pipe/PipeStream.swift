@@ -10,7 +10,7 @@ struct PipeStream {
         case send(PipeFrame)
         /// Write these bytes to the destination, then call `wrote`.
         case write([UInt8])
-        /// Nothing follows for the destination: close it for writing, then call `closedOutput`.
+        /// No further bytes follow for the destination. Close it for writing, then call `closedOutput`.
         case closeOutput
         /// There is room for more input.
         case read
@@ -22,16 +22,16 @@ struct PipeStream {
 
     private enum Sending: Hashable {
         case open
-        /// Everything is sent. The other side has not written all of it yet.
+        /// All bytes are sent, but the other side has not written all of them yet.
         case ended
         case confirmed
     }
 
     private enum Receiving: Hashable {
         case open
-        /// Everything has arrived, but not all of it is written.
+        /// All bytes have arrived, but not all of them are written.
         case ended
-        /// Everything is written, and the destination is closed next.
+        /// All bytes are written, and the destination is closed next.
         case closing
         case confirmed
     }

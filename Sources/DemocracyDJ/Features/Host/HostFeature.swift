@@ -141,7 +141,7 @@ public struct HostFeature: Feature {
         public var history: [Song.ID] = []
         /// The steps of the driver that can be undone, most recent last.
         public var undoable: [UndoStep] = []
-        /// Number of such steps in this run.
+        /// Number of undoable steps of the driver in this run.
         public var steps = 0
         /// The player's volume in percent.
         public var volume = DJLimits.loudest
