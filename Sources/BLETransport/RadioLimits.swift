@@ -51,8 +51,9 @@ public enum RadioLimits {
     /// Attempts at a dial that fails for a temporary reason. One dial in a hundred fails on real air, so three failures
     /// in a row have another reason.
     public static let dialRepeats = 4
-    /// Pause before such an attempt (two fast advertisements), and before a renewed dial. The kernel releases a closed
-    /// dial a little later. A dial that follows at once continues the old one, and the controller does not start again.
+    /// Pause before a failed dial is tried again (two fast advertisements), and before a renewed dial. The kernel
+    /// releases a closed dial a little later. A dial that follows at once continues the old one, and the controller
+    /// does not start again.
     public static let dialPause: Duration = .milliseconds(50)
     /// If a dial fails sooner than this, the peer has refused it. The kernel takes 40 s to end an unanswered dial.
     public static let dialAnswered: Duration = .seconds(35)
@@ -198,7 +199,7 @@ public enum RadioLimits {
 
     /// Requested payload of a link-layer packet, in bytes: the longest possible (Vol 6, Part B, 4.5.10).
     public static let linkPacketBytes = 251
-    /// The time of such a packet on 1M, in microseconds.
+    /// The time of a link-layer packet with `linkPacketBytes` on 1M, in microseconds.
     public static let linkPacketMicroseconds = 2_120
     /// Longest interval, in units of 1.25 ms, that counts as a short one that a person has configured: 15 ms.
     public static let configuredInterval = 12

@@ -73,7 +73,7 @@ public struct AdapterTiming: Hashable, Sendable {
     public var advertising: ClosedRange<Double>
     /// The connection interval of dialled links in milliseconds, minimum and maximum.
     public var connection: ClosedRange<Double>
-    /// The silence after which such a link is lost, in milliseconds.
+    /// The silence after which a dialled link is lost, in milliseconds.
     public var supervisionTimeout: Int
     /// The shortest dial time that guests have reported for this node since the radio started. Nil before the first
     /// report.

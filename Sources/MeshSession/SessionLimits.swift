@@ -12,7 +12,8 @@ public enum SessionLimits {
     public static let guestMessages = 64
     /// Pause before a guest looks for its host again. It doubles with each failed attempt.
     public static let guestPause: Duration = .milliseconds(100)
-    /// Longest such pause. A passenger who waits at the car's door waits no longer than this.
+    /// Longest pause before a guest looks for its host again. A passenger who waits at the car's door waits no longer
+    /// than this.
     public static let longestGuestPause: Duration = .seconds(5)
     /// Time limit of a guest's dial. It also covers a dial that began just before a gap of the radio.
     public static let guestDial: Duration = .seconds(20)

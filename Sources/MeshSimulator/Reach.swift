@@ -10,8 +10,8 @@ public struct Reach: Hashable, Sendable {
     /// The guests that relay.
     public let relays: Set<Int>
 
-    /// Number of nodes in such a world. A relay accepts seven guests, so with one relay, more nodes could not all be
-    /// connected.
+    /// Number of nodes in a world with limited reach. A relay accepts seven guests, so with one relay, more nodes could
+    /// not all be connected.
     static let sizes = 3...8
 
     init(_ nodes: Int, _ random: inout SeededGenerator) {

@@ -116,7 +116,7 @@ struct LibraryLimits: Sendable {
     /// The pause after a scan, as a multiple of its duration: copying ten thousand songs must not keep a small
     /// processor busy with scans.
     var restFactor = 10
-    /// The longest such pause.
+    /// The longest pause after a scan.
     var longestRest: Duration = .seconds(60)
     /// How long a file may be written before it is read as it is: a large file over a slow network.
     var longestCopy: Duration = .seconds(10 * 60)
@@ -135,9 +135,10 @@ struct LibraryLimits: Sendable {
     var playedBatch = 8
     /// Files that are read to decide whether the folder or one song is at fault: a few of them may be broken.
     var checkedFiles = 8
-    /// Bytes that are read from such a file, at each of three places: a block of a disk.
+    /// Bytes that are read from a checked file, at each of three places: a block of a disk.
     var checkedBytes = 4_096
-    /// The time for that check: a sleeping disk spins up within it. A disk that does not answer counts as away.
+    /// The time for the check of these files. A sleeping disk spins up within it. A disk that does not answer counts as
+    /// away.
     var checkTime: Duration = .seconds(8)
     /// The pause before a failed write to the index is tried again.
     var retryPause: Duration = .seconds(60)

@@ -43,7 +43,7 @@ struct PlayerLimits: Sendable {
     /// Pause after more failures than that; it doubles with each. A stick that was pulled out must not empty a queue of
     /// votes in seconds.
     var firstFailurePause: MeshInstant = .seconds(1)
-    /// The longest such pause: a person who has put the stick back waits for it.
+    /// The longest pause after failures. A person who has put the stick back waits for it.
     var longestFailurePause: MeshInstant = .seconds(30)
     /// Deaths of mpv during one song until the song counts as failed: the second death is hardly chance.
     var deathsOfSong = 2
@@ -54,8 +54,8 @@ struct PlayerLimits: Sendable {
     /// Pause before mpv is started for the third time in a row; it doubles with each start. The first two starts come
     /// at once.
     var firstRestartPause: MeshInstant = .milliseconds(500)
-    /// The longest such pause, and the longest pause before a sound card is tried again. A person who has repaired the
-    /// fault waits for it.
+    /// The longest pause before mpv is started again, and before a sound card is tried again. A person who has repaired
+    /// the fault waits for it.
     var longestRestartPause: MeshInstant = .seconds(15)
     /// Time for mpv to end before it is killed.
     var endTime: Duration = .seconds(1)

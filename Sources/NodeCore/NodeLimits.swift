@@ -66,7 +66,7 @@ public enum NodeLimits {
     static let lastingCircuit: Duration = .seconds(1)
     /// The first pause for a relay after its circuits failed. It doubles with each failure.
     static let failedRelayPause: Duration = .milliseconds(250)
-    /// The longest such pause.
+    /// The longest pause for a relay after its circuits failed.
     static let longestRelayPause: Duration = .seconds(16)
     /// How long after a pause the next failure counts as the first again.
     static let relayFailureMemory: Duration = .seconds(30)
@@ -80,13 +80,15 @@ public enum NodeLimits {
     /// How long a relay that has lost its route looks for another before it notifies the nodes behind it: a scan and a
     /// dial.
     static let relaySearch: Duration = .milliseconds(500)
-    /// The longest such search, if a channel opens during it that may become a route. Its handshakes take a quarter of
-    /// a second in the lab. Nodes behind the relay that hear of a lost route find another 1.3 s later.
+    /// The longest search of a relay for another route, if a channel that may become a route opens during the search.
+    /// The channel's handshakes take a quarter of a second in the lab. If the nodes behind the relay learn of the lost
+    /// route, they find another one 1.3 s later.
     static let longestRelaySearch: Duration = .seconds(1)
     /// The shortest rest before a guest behind relays scans for a better route. Each scan without success doubles it,
     /// since scanning takes air time from all nodes.
     static let firstLook: Duration = .seconds(10)
-    /// The longest such rest: a guest that has come nearer has a better route within two minutes.
+    /// The longest rest before a guest behind relays scans for a better route. A guest that has come nearer has a
+    /// better route within two minutes.
     static let longestRest: Duration = .seconds(120)
     /// A relay that carries others switches to another route only if it saves at least this many hops. All of them
     /// repeat their handshakes then, and one hop costs a vote about ten milliseconds.
@@ -120,8 +122,8 @@ public enum NodeLimits {
     /// How long a relay that has changed its route keeps the old link for the nodes behind it while they open new
     /// circuits: a few hundred handshakes on a crowd's route.
     static let followedCarrier: Duration = .seconds(8)
-    /// How often such a relay checks whether the nodes have opened their new circuits. The old link occupies a slot at
-    /// the other relay.
+    /// How often a relay that has changed its route checks whether the nodes behind it have opened their new circuits.
+    /// The old link occupies a slot at the other relay.
     static let followedLook: Duration = .milliseconds(250)
     /// How long the loss of a link over the network stays unreported while the node dials over Bluetooth: a few
     /// advertising intervals and a handshake.

@@ -35,9 +35,10 @@ public enum DJLimits {
     /// How long a host with more guests gathers arrivals and goodbyes before it announces them. People do not look for
     /// a name in a list of fifty any sooner.
     public static let gatheredArrivals: MeshInstant = .seconds(1)
-    /// How long such a host gathers lost guests before it announces them. A lost relay loses many guests, and they
-    /// return by other routes within some seconds. A crowd of a thousand that has lost a tenth of its guests needs
-    /// about ten seconds. Without the delay each lost guest would cost two changes that all others wait for.
+    /// How long a host with more than `guestsToldAtOnce` guests gathers lost guests before it announces them. A lost
+    /// relay loses many guests, and they return by other routes within some seconds. A crowd of a thousand that has
+    /// lost a tenth of its guests needs about ten seconds. Without the delay each lost guest would cost two changes
+    /// that all others wait for.
     public static let gatheredDepartures: MeshInstant = .seconds(15)
     /// Guests behind relays that get the full state at once on request: one for every other link of an adapter.
     public static let answeredAtOnce = 4

@@ -106,6 +106,6 @@ public struct PlaylistSongs: Hashable, Sendable {
     public var entries = 0
     /// Entries without a song in the folder.
     public var missing = 0
-    /// The first such entry.
+    /// The first entry without a song in the folder.
     public var example: String?
 }

@@ -8,7 +8,7 @@ struct OwnHostLook: Sendable {
     static let length: Duration = .seconds(3)
     /// The first pause: a head unit that was still starting is found soon. It doubles after each scan without a result.
     static let firstRest: Duration = .seconds(10)
-    /// The longest pause after such scans.
+    /// The longest pause after scans without a result.
     static let longestRest: Duration = .seconds(60)
     /// The longest pause if the own host is heard repeatedly, but cannot be joined.
     static let longestStay: Duration = .seconds(960)
