@@ -6,8 +6,8 @@ import MeshProtocol
 public enum BearerLimits {
     // MARK: Advertising
 
-    /// Advertising interval while a guest may be looking for the host, the shortest possible. A pending dial hears one
-    /// advertisement and is answered at the next, so a guest has its link back after about 40 ms.
+    /// Advertising interval while a guest may be looking for the host, the shortest possible. A pending dial receives
+    /// one advertisement and is answered at the next one, so a guest has its link back after about 40 ms.
     public static let fastAdvertisingMilliseconds: ClosedRange<Int> = 20...20
     /// Advertising interval if no guest is expected. A guest still finds the host within half a second, for an eighth
     /// of the airtime.
@@ -21,20 +21,21 @@ public enum BearerLimits {
     public static let scanResults = 256
     /// Time between two reports of a host that keeps advertising.
     public static let scanResultRepeat: Duration = .seconds(1)
-    /// A virtual radio that cannot watch the air's folder reads it this often, as often as a host advertises slowly.
+    /// How often a virtual radio reads the air's folder if it cannot watch it: the interval of a host that advertises
+    /// slowly.
     public static let airPoll: Duration = .milliseconds(100)
     /// The virtual radio reports a host as lost if it has not heard it for this time: 25 slow advertisements in a row
     /// were lost. (For BlueZ, bluetoothd uses its own 30 s. A shorter time would not be reliable, since a controller
-    /// that filters duplicates reports a host every ten seconds. A host that says goodbye to a guest disappears from
-    /// its list at once.)
+    /// that filters duplicates reports a host every ten seconds. If a host says goodbye to a guest, the guest removes
+    /// the host from its list at once.)
     public static let virtualScanResultLifetime: Duration = .seconds(5)
 
     // MARK: Dialling
 
-    /// A dial ends after this time, as the kernel ends its own.
+    /// A dial ends after this time, which is the kernel's own limit.
     public static let dialLimit: Duration = .seconds(40)
     /// Maximum number of dials per second that the virtual radio accepts: four times as many as a node answers, and
-    /// more than a controller can cause. A program can dial 13,000 times a second, and each dial costs the node a
+    /// more than arrive through a controller. A program can dial 13,000 times a second, and each dial costs the node a
     /// fraction of a millisecond.
     public static let virtualCallersPerSecond = 80
     /// Maximum number of dials that the virtual radio accepts at once: all guests of a host, twice.
@@ -46,11 +47,11 @@ public enum BearerLimits {
 
     // MARK: Two bearers
 
-    /// Time that Bluetooth waits for the network if a peer is heard on both. A host in the same network answers within
-    /// some milliseconds, and a Bluetooth dial disturbs existing links.
+    /// How long a dial over Bluetooth waits for the network if a peer is found on both. A host in the same network
+    /// answers within some milliseconds, and a Bluetooth dial disturbs existing links.
     public static let networkFirst: Duration = .milliseconds(250)
-    /// Time that a broker waits for the network and Bluetooth, if the peer was ever heard on them. Bluetooth usually
-    /// links within 300 ms, and broker traffic costs money.
+    /// How long a dial through a broker waits for the network and Bluetooth, if the peer was ever found on them.
+    /// Bluetooth usually links within 300 ms, and broker traffic costs money.
     public static let brokerLast: Duration = .seconds(1)
     /// While a peer's only link is through a broker, the node scans with Bluetooth at this interval, since the peer may
     /// have come into range. A scan takes airtime from existing links.
@@ -58,8 +59,9 @@ public enum BearerLimits {
     /// Length of each Bluetooth scan for a peer that is linked through a broker. A host that expects no guest
     /// advertises every 1.28 s at most.
     public static let nearScan: Duration = .seconds(3)
-    /// Pause between two attempts to switch to the network, and after a link there was lost. A node that changes links
-    /// more often would count as two nodes with one identity (`Limits.replacements`: five in ten seconds).
+    /// Pause between two attempts to switch to the network, and after a link there was lost. If a node changed its link
+    /// more often, the host would mistake it for two nodes with one identity (`Limits.replacements`: five in ten
+    /// seconds).
     public static let betterPause: Duration = .seconds(5)
     /// Time limit of a dial for a better link while another link is up.
     public static let betterDial: Duration = .seconds(3)
@@ -69,8 +71,8 @@ public enum BearerLimits {
     /// Maximum number of events of a radio that wait for the transport, which reads them at once. The oldest are
     /// dropped first.
     public static let radioEvents = 256
-    /// Buffer of a channel's socket in each direction. It adds latency, so it is small: votes must not wait long behind
-    /// it.
+    /// Buffer of a channel's socket in each direction. The buffer is small, because votes must not wait long behind its
+    /// data.
     public static let channelBufferBytes = 16_384
 
     // MARK: Framing

@@ -13,14 +13,14 @@ public enum FieldTestLimits {
     public static let waitingRows = 4_096
     /// Characters of a drive's origin: a sentence or two.
     public static let originCharacters = 400
-    /// Peers with their own line in a plot: people cannot distinguish more.
+    /// Peers with their own line in a plot. People cannot distinguish more lines.
     public static let plotPeers = 12
     /// Longest word in a drive that is not meant for people, in characters: an identifier or a code.
     public static let wordCharacters = 256
-    /// Shortest time between two recorded positions. It is less than a second, so that a receiver that is a little
-    /// early is not skipped every other time.
+    /// Shortest time between two recorded positions. It is less than a second. Otherwise, if a receiver reports
+    /// slightly early, every other position would be skipped.
     public static let positionInterval: Duration = .milliseconds(800)
-    /// Time after which an unchanged position is recorded again. A report then knows that the device stood there.
+    /// Time after which an unchanged position is recorded again. So a report can show that the device stood still.
     public static let positionRepeat: Duration = .seconds(10)
     /// Longest line of gpsd. Its own longest one has 10,240 bytes.
     public static let gpsdLineBytes = 16_384
@@ -46,24 +46,24 @@ public enum FieldTestLimits {
     public static let trackHole: Duration = .seconds(1_800)
     /// Distance of gaps that are one dead zone, in metres: some times the error of a good receiver.
     public static let zoneMetres = 30.0
-    /// Points of a dead zone's line. A map cannot show more of them.
+    /// Points of a dead zone's line. A map cannot show more points.
     public static let zonePoints = 64
-    /// Gaps of a drive on a map, the first ones: more would hide each other.
+    /// Gaps of a drive on a map: only the first ones, because more would hide each other.
     public static let mappedGaps = 200
-    /// Dead zones in a report's table. The other forms have all of them.
+    /// Dead zones in a report's table. JSON and GeoJSON have all dead zones.
     public static let shownZones = 50
-    /// Age of a measurement of the signal at which it no longer colours a track. One comes each second.
+    /// A signal measurement older than this no longer colours a track. A new measurement arrives each second.
     public static let signalAge: Duration = .seconds(3)
     /// Smallest width and height of a map, in metres. A device that stands still is a point on it.
     public static let mapMetres = 100.0
-    /// Wishes that a replay explains. More have the same few reasons.
+    /// Wishes that a replay explains. Further wishes usually have the same reasons.
     public static let explainedWishes = 20
     /// Marks on the command line: more than a plot can show.
     public static let timedMarks = 100
     /// Largest drive that is read, in bytes: the longest that is recorded, `StoreLimits.driveLines` lines of some
     /// hundred bytes.
     public static let driveBytes = 256 << 20
-    /// Longest drive. A recording of a month was forgotten, not intended.
+    /// Longest drive. A recording that runs for a month was forgotten, not intended.
     public static let longestDrive: Duration = .seconds(31 * 86_400)
     /// Average time of a pending dial from being in range to a link: it receives one advertisement, which comes within
     /// 20 to 30 ms, and answers the next.
@@ -101,13 +101,13 @@ public enum FieldTestLimits {
     /// First timeout for the collector's confirmation of a batch. It doubles each time. Two mobile networks and a disk
     /// take a second or two.
     public static let uplinkPatience: Duration = .seconds(10)
-    /// Time without an answer of a collector until the user is notified. A restarted collector is back by then.
+    /// Time without an answer of a collector until the user is notified. A restarting collector is back sooner.
     public static let uplinkQuiet: Duration = .seconds(60)
     /// Interval at which a car asks the broker again for a collector, because the collector's message may be lost.
     public static let uplinkLook: Duration = .seconds(300)
     /// Time for sending the remaining rows at the end, within `NodeLimits.shutdown`.
     public static let uplinkFarewell: Duration = .milliseconds(1_200)
-    /// Earlier drives that have published headers at the same time. The next drives follow when these are collected.
+    /// Earlier drives that have published headers at the same time. Further drives follow when these are collected.
     public static let announcedDrives = 16
     /// Latest collected drives. Their headers are removed again at the start of a run.
     public static let withdrawnDrives = 32

@@ -6,19 +6,19 @@ import DemocracyDJ
 struct LibraryLimits: Sendable {
     // MARK: A file
 
-    /// The largest file that is read, in bytes: the limit of a WAV file.
+    /// The largest file that is read, in bytes: the size limit of WAV files.
     var fileBytes: Int64 = 4 << 30
     /// Bytes of a file that are read for its tags: a FLAC file with a booklet of scanned pages. They may be in memory
     /// for a short time. It also bounds the search in a file of garbage.
     var tagBytes: UInt64 = 32 << 20
-    /// Small reads for a file's tags: real files need some hundreds. In a malicious MP4 file each read may be a level
-    /// of nesting, which takes room on the stack.
+    /// Maximum number of small reads for a file's tags. Real files need some hundreds. In a malicious MP4 file each
+    /// read may be a level of nesting, which takes room on the stack.
     var smallReads: UInt32 = 8_192
     /// Bytes of a tag's text that are read, before it is cut to the length that guests receive.
     var tagTextBytes: UInt32 = 1_024
-    /// The longest album name, in bytes: the same as a title. It is searched, but not sent.
+    /// The longest album name, in bytes: the same as a title. Album names are searched, but not sent.
     var albumBytes = DJLimits.songTextBytes
-    /// Artists of a song: a longer list is a choir.
+    /// Maximum number of artists of a song. A longer list is the cast of a choir.
     var songArtists = 16
     /// The largest cover, in bytes: the same as from the web (`ArtworkLimits.pictureBytes`). It is in memory while it
     /// is sent.
@@ -29,7 +29,7 @@ struct LibraryLimits: Sendable {
 
     // MARK: The program that reads tags
 
-    /// Memory for a file's tags, in bytes: a multiple of what is read.
+    /// Memory for a file's tags, in bytes: a multiple of the bytes that are read.
     var readerBytes: UInt = 256 << 20
     /// The longest answer, in bytes: a cover, or texts of tags.
     var answerBytes = 5 << 20
@@ -42,14 +42,16 @@ struct LibraryLimits: Sendable {
     var stopCheck: Int32 = 100
     /// How often a file may crash the program before it counts as unreadable: the first crash may be a coincidence.
     var deathsOfFile = 2
-    /// How often in a row the program may end before its first message: the system cannot start it.
+    /// How often in a row the program may end before its first message. After that the system is assumed to be unable
+    /// to start it.
     var readerStarts = 3
     /// How long the idle program stays alive: covers are requested one after the other.
     var readerRest: Duration = .seconds(60)
 
     // MARK: Files that the player plays without sound
 
-    /// The time to play a file to its end: an audio book of some hours plays a hundred times as fast.
+    /// The time to play a file to its end. Even an audio book of some hours takes less, because mpv plays it a hundred
+    /// times as fast.
     var playTime: Duration = .seconds(120)
     /// The longest line of the player, in bytes: a file's tags with the lyrics of all songs of an album.
     var playerLineBytes = 1 << 20
@@ -72,7 +74,7 @@ struct LibraryLimits: Sendable {
     var depth = 24
     /// Entries of one folder that are read: all songs in one folder, with a picture for each.
     var entries = 150_000
-    /// Missing songs that are remembered so that they return with their ids: another stick's worth.
+    /// Missing songs that are remembered so that they keep their ids when they return: the songs of another stick.
     var goneSongs = 50_000
 
     // MARK: Playlists
@@ -83,7 +85,7 @@ struct LibraryLimits: Sendable {
     var playlistEntries = 10_000
     /// Playlists that the driver can choose from: a person does not read a longer menu.
     var playlists = 50
-    /// Entries of a folder that are searched for playlists: a folder with more entries is one of songs.
+    /// Entries of a folder that are searched for playlists. A folder with more entries contains songs.
     var playlistFolderEntries = 5_000
     /// The longest path in a playlist, in bytes: the system's limit (`PATH_MAX`).
     var playlistPathBytes = 4_096
@@ -118,10 +120,11 @@ struct LibraryLimits: Sendable {
     var restFactor = 10
     /// The longest pause after a scan.
     var longestRest: Duration = .seconds(60)
-    /// How long a file may be written before it is read as it is: a large file over a slow network.
+    /// How long a file may be in the process of being written before it is read in its present state: a large file over
+    /// a slow network takes this long.
     var longestCopy: Duration = .seconds(10 * 60)
-    /// Files that are remembered as being written, or as written since the last scan: a large copy has as many. Changes
-    /// of the others are recognised by size and time.
+    /// Files that are remembered as being written, or as written since the last scan: as many as a large copy has. For
+    /// further files, changes are recognised by size and time.
     var notedFiles = 10_000
     /// The pause between scans of a folder that cannot be watched: new songs appear within a rest stop.
     var unwatchedPause: Duration = .seconds(5 * 60)

@@ -8,8 +8,8 @@ struct PlayerLimits: Sendable {
     /// How far the host's position in a song may be off before the player reports it: a progress bar shows whole
     /// seconds.
     var drift: MeshInstant = .milliseconds(500)
-    /// Interval at which the position is reported even if the host's is right. A lost report is repaired after this
-    /// time.
+    /// Interval at which the position is reported even if the host's position is right. So a lost report has no lasting
+    /// effect.
     var reportEvery: MeshInstant = .seconds(10)
     /// How often mpv is asked for its position during playback. A missing answer also reveals a hanging mpv.
     var askEvery: MeshInstant = .seconds(1)
@@ -24,28 +24,31 @@ struct PlayerLimits: Sendable {
     /// Time for the check whether a song or the folder of all songs is at fault: the same as `findTime`. A disk that
     /// takes longer counts as away.
     var checkTime: MeshInstant = .seconds(20)
-    /// How often a folder that is away is checked: the report that it is back may be lost.
+    /// How often a folder that is away is checked, because the report that it is back may be lost.
     var checkAgain: MeshInstant = .seconds(10)
-    /// A song that ends this long before its stated end may have lost its file: the lengths in tags are off by less.
+    /// If a song ends at least this long before its stated end, its file may have disappeared. The errors of lengths in
+    /// tags are smaller.
     var earlyEnd: MeshInstant = .seconds(5)
-    /// A song that ends this far from its stated end has a wrong length. The last known position is off by less.
+    /// If a song ends at least this far from its stated end, the stated length is wrong. The error of the last known
+    /// position is smaller.
     var wrongLength: MeshInstant = .seconds(3)
-    /// How long the position may stay the same while a song plays: a sound card that accepts no sound is gone.
+    /// How long the position may stay the same while a song plays. After that the sound card counts as gone.
     var stallTime: MeshInstant = .seconds(10)
-    /// Requests without an answer: the player sends a few at a time, and an mpv that lets more pile up hangs.
+    /// Maximum number of unanswered requests. The player sends only a few at a time, so an mpv with more unanswered
+    /// requests hangs.
     var waitingRequests = 64
-    /// If the host's position is within this time of a song's start, the song plays from its very start.
+    /// If the host's position is less than this after a song's start, the song plays from its beginning.
     var beginning: MeshInstant = .seconds(1)
     /// If the host still wants a song that is over, the player reports the end again after this time.
     var repeatAfter: MeshInstant = .seconds(3)
     /// Songs in a row that may fail without a pause: a few bad files do no harm.
     var failuresAtOnce = 3
-    /// Pause after more failures than that; it doubles with each. A stick that was pulled out must not empty a queue of
-    /// votes in seconds.
+    /// Pause after more than `failuresAtOnce` failures. It doubles with each failure. A stick that was pulled out must
+    /// not empty a queue of votes in seconds.
     var firstFailurePause: MeshInstant = .seconds(1)
     /// The longest pause after failures. A person who has put the stick back waits for it.
     var longestFailurePause: MeshInstant = .seconds(30)
-    /// Deaths of mpv during one song until the song counts as failed: the second death is hardly chance.
+    /// Deaths of mpv during one song until the song counts as failed. A second death is hardly a coincidence.
     var deathsOfSong = 2
     /// Time that a song has played until earlier deaths of mpv no longer count against the song or against mpv.
     var stableTime: MeshInstant = .seconds(5)
@@ -59,13 +62,16 @@ struct PlayerLimits: Sendable {
     var longestRestartPause: MeshInstant = .seconds(15)
     /// Time for mpv to end before it is killed.
     var endTime: Duration = .seconds(1)
-    /// Duration of a duck and of its end. A longer one would cover the first word of a call, and a jump would startle.
+    /// Duration of the fade when ducking begins or ends. A longer fade would cover the first word of a call, and a
+    /// sudden change would startle people.
     var fadeTime: MeshInstant = .milliseconds(300)
-    /// Duration of each step of a fade. Nobody hears 15 steps of 1.3 dB each.
+    /// Duration of each step of a fade. Steps of 1.3 dB cannot be heard as steps.
     var fadeStep: MeshInstant = .milliseconds(20)
-    /// Largest line that mpv may send, in bytes: its lines have some hundred, and a file's tags are not requested.
+    /// Largest line that mpv may send, in bytes: usual lines have some hundred bytes, because a file's tags are not
+    /// requested.
     var lineBytes = 64 << 10
-    /// Reports that wait for the host: a minute's worth. The oldest are dropped first, since newer ones say more.
+    /// Reports that wait for the host: a minute's worth. The oldest are dropped first, because newer ones are more
+    /// useful.
     var waitingReports = 64
 
     /// mpv's volume in percent below which 16-bit output is silent: mpv's gain is the third power of its volume, in 256

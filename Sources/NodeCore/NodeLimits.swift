@@ -7,20 +7,20 @@ import MeshProtocol
 public enum NodeLimits {
     /// Alarms of a node's clock: one for a ping, one for a step, and some that were set too late.
     package static let alarms = 4
-    /// Unread events per display: about a busy minute of them.
+    /// Unread events per display: those of about a busy minute.
     public static let outputEvents = 4_096
     /// Unread events of a link in this process: some seconds of votes from all guests at once.
     package static let linkEvents = 1_024
     /// Longest line of a program's input, in bytes.
     public static let inputLineBytes = 4_096
-    /// Inputs of one peer that wait for the node before the node stops reading that peer's link. The same limit holds
-    /// for the inputs of people and of the radio, which then wait. It covers the inputs that arrive while a slow card
-    /// writes for some seconds.
+    /// Inputs of one peer that wait for the node before the node stops reading that peer's link. The same limit applies
+    /// to the inputs of people and of the radio; further inputs wait. It covers the inputs that arrive while a slow
+    /// card writes for some seconds.
     static let waitingInputs = 64
     /// The limit `waitingInputs` in bytes: some messages of the largest size.
     static let waitingBytes = 2 * Limits.messageBytes
-    /// Messages of one peer that a step processes: the taps of a person in a fifth of a second. The backlog of the
-    /// maximum number of guests is then decided in some milliseconds.
+    /// Messages of one peer that a step processes: a person's taps in a fifth of a second. With this limit a step for
+    /// the maximum number of guests takes some milliseconds.
     static let turn = 2
     /// Messages per second that a host processes from all guests in the circuits of one link, after a burst of
     /// `crowdBurst`. Further messages wait, so an attacker behind a relay delays only guests behind that relay.
@@ -31,8 +31,8 @@ public enum NodeLimits {
     static let crowdSearchesPerSecond = 16
     /// See `crowdSearchesPerSecond`.
     static let crowdSearchBurst = 32
-    /// Writes per second of a host. Each write costs a commit on the disk and an update to every guest. It gathers the
-    /// votes of a crowd for 56 ms, which people do not notice.
+    /// Writes per second of a host. Each write costs a commit on the disk and an update to every guest. The host
+    /// gathers the votes of a crowd for 56 ms, which people do not notice.
     static let writesPerSecond = 18
     /// Writes that a host makes immediately before `writesPerSecond` applies: the taps of a full car at once.
     static let writeBurst = 100
@@ -42,13 +42,13 @@ public enum NodeLimits {
     /// messages, and the peer sends them again when the disk works.
     static let heldBytes = 64 << 10
     /// Bytes of all peers that wait for a failed disk: enough for every guest that can be linked. Messages of guests
-    /// that have left are dropped first, since an identity costs nothing.
+    /// that have left are dropped first, because an attacker can leave and come back under new identities.
     static let allHeldBytes = (Limits.guests + Limits.vouchedGuests) * heldBytes
     /// How long a host stops reading from a guest that sends wishes faster than `DJLimits.wishesPerSecond`. It is
     /// shorter than the silence after which that guest would consider the host gone.
     static let hastePause: Duration = .seconds(1)
-    /// How long a host heard through a relay waits before it is reported: the time of some advertisements. The host
-    /// itself or a better relay may be heard in this time.
+    /// How long the node waits before it reports a host that it has found only through a relay: the time of some
+    /// advertisements. In this time it may find the host itself or a better relay.
     static let settlingWays: Duration = .milliseconds(200)
     /// Time before the node tries another route while a dial is pending. An answered dial takes 20 to 500 ms over
     /// BlueZ. A controller without room for a link does not answer at all.
@@ -59,7 +59,8 @@ public enum NodeLimits {
     /// How long the node scans after a failed dial. A host that advertises fast is heard within `settlingWays`; some
     /// hosts are slower.
     static let freshLook: Duration = .milliseconds(600)
-    /// How long a heard relay stays valid for a dial. A scan reports each device in range at least every ten seconds.
+    /// How long the scan result of a relay stays valid for a dial. A scan reports each device in range at least every
+    /// ten seconds.
     static let freshWay: Duration = .seconds(12)
     /// If a circuit lasted at least this long, its end is attributed to the route, otherwise to the relay. A relay that
     /// alters records breaks each circuit within the first few.
@@ -68,14 +69,14 @@ public enum NodeLimits {
     static let failedRelayPause: Duration = .milliseconds(250)
     /// The longest pause for a relay after its circuits failed.
     static let longestRelayPause: Duration = .seconds(16)
-    /// How long after a pause the next failure counts as the first again.
+    /// If a relay's circuits fail later than this after a pause, the failure counts as the first one again.
     static let relayFailureMemory: Duration = .seconds(30)
     /// The longest pause for the only relay to the host: the guest waits for it, and has no other relay to prefer.
     static let onlyRelayPause: Duration = .seconds(4)
-    /// Hosts and relays that are heard, each: as many as the radio remembers (`BearerLimits.scanResults`). The one that
-    /// was heard longest ago is forgotten first.
+    /// Maximum number of remembered hosts, and of remembered relays: as many as the radio remembers
+    /// (`BearerLimits.scanResults`). The one that was heard longest ago is forgotten first.
     static let heardNodes = 256
-    /// Relays that are paused for: more than are in range at once.
+    /// Maximum number of relays with a pause after a failure: more than are in range at once.
     static let failedRelays = 32
     /// How long a relay that has lost its route looks for another before it notifies the nodes behind it: a scan and a
     /// dial.
@@ -90,19 +91,19 @@ public enum NodeLimits {
     /// The longest rest before a guest behind relays scans for a better route. A guest that has come nearer has a
     /// better route within two minutes.
     static let longestRest: Duration = .seconds(120)
-    /// A relay that carries others switches to another route only if it saves at least this many hops. All of them
-    /// repeat their handshakes then, and one hop costs a vote about ten milliseconds.
+    /// A relay that carries others switches to another route only if it saves at least this many hops. After a switch
+    /// all nodes behind it repeat their handshakes, while one hop delays a vote by only about ten milliseconds.
     static let hopsWithOthers = 2
     /// How long a scan for a better route takes. A host with Debian's defaults advertises every 1.28 s.
     static let look: Duration = .seconds(3)
     /// How long a guest that must make room listens for a relay to join. A relay advertises every 20 ms while its links
     /// change, and another node needs the slot.
     static let lookAside: Duration = .milliseconds(1_500)
-    /// How long a guest that was asked to make room may take to leave before another one is asked: `lookAside`, a dial
-    /// and two handshakes.
+    /// How long the host waits for a guest to make room before it asks another guest: `lookAside`, a dial and two
+    /// handshakes.
     static let makingRoom: Duration = .seconds(4)
-    /// How long until a guest that did not leave its slot is asked again, doubled each time. It has heard no relay, or
-    /// only one that has given away its last slot. While a crowd joins, new relays with room appear every second.
+    /// How long until the host asks a guest again that did not leave its slot, doubled each time. Such a guest has
+    /// found no relay with a free slot. While a crowd joins, new relays with room appear every second.
     static let makeRoomAgain: Duration = .seconds(5)
     /// How often `makeRoomAgain` is doubled: up to 160 s. Scanning takes air time.
     static let makeRoomDoublings = 5
@@ -113,11 +114,11 @@ public enum NodeLimits {
     static let goingOver: Duration = .seconds(5)
     /// The weakest signal, in dBm, of a route that replaces one in use: about 15 dB above what a receiver needs.
     static let nearSignal = -80
-    /// How much stronger than the present signal, in dB, a relay with as many hops must be heard. A body in between
-    /// attenuates as much.
+    /// How much stronger than the present signal, in dB, the signal of a relay with as many hops must be. A body
+    /// between the devices attenuates a signal by as much.
     static let betterSignal = 15
-    /// How long a link to a relay without a route is kept: as long as the relay searches for one, and the time until
-    /// this node hears of it.
+    /// How long a link to a relay without a route is kept: as long as the relay searches for a route, and the time
+    /// until its report arrives here.
     static let idleCarrier: Duration = .milliseconds(1_500)
     /// How long a relay that has changed its route keeps the old link for the nodes behind it while they open new
     /// circuits: a few hundred handshakes on a crowd's route.
@@ -128,27 +129,27 @@ public enum NodeLimits {
     /// How long the loss of a link over the network stays unreported while the node dials over Bluetooth: a few
     /// advertising intervals and a handshake.
     static let quietLoss: Duration = .seconds(1)
-    /// How long a guest behind a relay waits for the state before it asks the host. It waits for the first state on a
-    /// link, for one that is at least as new as the one on view, and for one that the host has announced. The host's
-    /// message in a circuit overtakes the state, since relays check the state before they forward it: in crowds of
-    /// several hundred by seconds. Each request delays the state for all others, since the host answers over the same
-    /// links.
+    /// How long a guest behind a relay waits for the state before it asks the host. It waits in three cases: for the
+    /// first state on a link, for a state that is at least as new as the state on view, and for a state that the host
+    /// has announced. The host's announcement in a circuit arrives before the state, because relays check the state
+    /// before they forward it; in crowds of several hundred, seconds before. Each request delays the state for all
+    /// other guests, because the host answers over the same links.
     static let relayedState: Duration = .seconds(10)
     /// How long the guest waits while parts of the state arrive: a snapshot of a thousand people over six relays, each
     /// of which takes some seconds to forward it. A relay that withholds the state and sends small parts gains no more
     /// time than this.
     static let longestRelayedState: Duration = .seconds(60)
-    /// How long a guest waits before it asks again: the host has forgotten the request by then. It doubles each time,
-    /// up to eight times this value.
+    /// How long a guest waits before it asks again. By then the host has dropped the earlier request. The time doubles
+    /// with each request, up to eight times this value.
     static let relayedStateAgain: Duration = DJLimits.askedForWhole
-    /// How long after a failed write the node tries the disk again. A person who deletes files sees at once that it
-    /// helps.
+    /// How long after a failed write the node tries the disk again. So a person who deletes files sees the effect at
+    /// once.
     static let storeRetry: Duration = .seconds(1)
     /// Longest text of a mark, in characters. It stands next to a plot on a phone.
     public static let markCharacters = 60
     /// How long a node may take to end after a signal. After that the process exits without waiting.
     public static let shutdown: Duration = .seconds(2)
-    /// How long a program that has ended waits until its last lines are read.
+    /// How long a program waits at its end for its last lines to be read.
     public static let lastLines: Duration = .milliseconds(400)
     /// How long a node that ends waits for its radio: a goodbye takes 0.3 s, and the node must end in less than two
     /// seconds.
@@ -163,7 +164,8 @@ public enum NodeLimits {
     static let shownRelays = 8
     /// How long a settled wish stays marked: as long as a passing notice.
     static let settledWish: Duration = DJLimits.passingNotice
-    /// How long an invitation for one guest is valid, in seconds. It is created today for the weekend.
+    /// How long an invitation for one guest is valid, in seconds. For example, a person creates it today for the
+    /// weekend.
     static let onceSeconds: UInt32 = 7 * 86_400
     /// Longest text that is parsed as a PIN, in bytes. A person may type spaces.
     static let pinBytes = 40
@@ -171,7 +173,7 @@ public enum NodeLimits {
     public static let playlistBytes = 512
     /// Bans that outlive the session: more than a person keeps track of. A new ban replaces the oldest.
     static let bans = 256
-    /// Co-hosts: the devices of a family, and some more.
+    /// Maximum number of co-hosts: the devices of a family, and some more.
     static let drivers = 16
     /// Longest text that names a host, in bytes: a link with an invitation.
     static let hostBytes = 512

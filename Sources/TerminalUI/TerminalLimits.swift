@@ -9,7 +9,8 @@ enum TerminalLimits {
     static let queuesPerSecond = 1
     /// Queues that are printed at once after a quiet time, so that each of a few quick taps has its answer.
     static let queuesAtOnce = 5
-    /// Levels of indentation in a list of guests behind relays: two columns each, which leaves room for a name.
+    /// Levels of indentation in a list of guests behind relays. Each level takes two columns, which leaves room for a
+    /// name.
     static let shownHops = 8
     /// Notices that stay visible: more than two would leave no room for the queue.
     static let standingNotices = 2
@@ -20,11 +21,12 @@ enum TerminalLimits {
     /// The assumed size of a terminal that does not report one: that of old terminals.
     static let usualSize = TerminalSize(columns: 80, rows: 24)
     /// The delay before a lost link is shown, so that a guest that changes from Wi-Fi to Bluetooth or back is not
-    /// reported. A guest is on the other bearer within a second, and the host may notice the loss a second earlier.
+    /// reported. A guest changes to the other bearer within a second, and the host may notice the loss a second
+    /// earlier.
     static let quietLoss: Duration = .seconds(3)
     /// Rows that a window needs in addition to a QR code: its explanation, the prompt and the panel below it.
     static let linesWithPicture = 6
-    /// How often seconds on the screen are counted.
+    /// How often the seconds on the screen are updated.
     static let tick: Duration = .seconds(1)
     /// How often a program in the background checks whether it is in the foreground, in microseconds: faster than a
     /// person types after `fg`.
@@ -36,7 +38,7 @@ enum TerminalLimits {
     /// Maximum number of typed commands that wait for their confirmation. Further ones, for example of a pasted page,
     /// are not confirmed.
     static let dueConfirmations = 16
-    /// Log lines in the queue for the screen: the newest screenful.
+    /// Log lines that wait for the screen: the newest ones that fit on it.
     static let waitingLogLines = 64
 }
 

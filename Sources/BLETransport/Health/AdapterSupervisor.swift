@@ -21,7 +21,7 @@ struct AdapterSupervisor: Sendable {
     private var wasBlocked = false
     /// The last reported failure, until recovery.
     private var trouble: BearerError?
-    /// The reported refusal of the kernel to advertise. All else works.
+    /// The reported refusal of the kernel to advertise. Scanning and links still work.
     private var refusal: BearerError?
     private var repair: RadioRepair?
 

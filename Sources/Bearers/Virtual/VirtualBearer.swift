@@ -177,7 +177,7 @@ public actor VirtualBearer: Bearer {
 
     // MARK: The sockets in the folder
 
-    /// Creates a receiver in the folder, and replaces the one before.
+    /// Creates a receiver in the folder, and replaces the previous receiver.
     func openReceiver() throws(BearerError) {
         unlink(air.deafPath(address))
         isDeaf = false

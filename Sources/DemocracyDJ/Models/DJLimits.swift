@@ -21,16 +21,16 @@ public enum DJLimits {
     public static let queuedSongs = 100
     /// Songs of a list that are queued when the host starts.
     public static let openingSongs = 100
-    /// Maximum number of votes for one song: a train's worth, and as many peers as a node remembers. It bounds the data
-    /// that strangers who keep changing their identifiers can make every node carry.
+    /// Maximum number of votes for one song: a train's worth, and as many peers as a node remembers. The limit bounds
+    /// the data that every node must store for strangers who keep changing their identifiers.
     public static let votes = 256
     /// Maximum number of guests of a host, linked directly or behind relays.
     public static let connectedPeers = Limits.circuitGuests + Limits.guests + Limits.vouchedGuests
-    /// Maximum number of guests that a state names: a list that people still read. A thousand names take 40 KB of each
-    /// full state, and a relay sends that to each of its guests.
+    /// Maximum number of guests in a state's list: as many as people still read. A thousand names take 40 KB of each
+    /// full state, which a relay sends to each of its guests.
     public static let namedGuests = 100
-    /// A host with at most this many guests announces each arrival at once: as many as it can have without relays. With
-    /// more guests it announces them in groups, since every change crosses every link of a crowd.
+    /// A host with at most this many guests, as many as it can have without relays, announces each arrival at once.
+    /// With more guests it announces arrivals in groups, because every change crosses every link of a crowd.
     public static let guestsToldAtOnce = Limits.guests + Limits.vouchedGuests
     /// How long a host with more guests gathers arrivals and goodbyes before it announces them. People do not look for
     /// a name in a list of fifty any sooner.
@@ -40,7 +40,7 @@ public enum DJLimits {
     /// lost a tenth of its guests needs about ten seconds. Without the delay each lost guest would cost two changes
     /// that all others wait for.
     public static let gatheredDepartures: MeshInstant = .seconds(15)
-    /// Guests behind relays that get the full state at once on request: one for every other link of an adapter.
+    /// Guests behind relays that get a requested full state at the same time: one for every other link of an adapter.
     public static let answeredAtOnce = 4
     /// How long a state request of a guest behind relays stays valid: as long as the guest waits before it asks again
     /// (`NodeLimits.relayedStateAgain`). When a thousand join at once, hundreds ask, and get the state from their
@@ -49,11 +49,12 @@ public enum DJLimits {
     /// Guests behind relays that get a heartbeat per round: 3 KB over the links next to the host, instead of 45 KB for
     /// a crowd. Each of a thousand guests gets one every eighty seconds.
     public static let heartbeatsAtOnce = 64
-    /// A relay gets a full state when the changes that it keeps are this many times as large, and at most as large as
-    /// the largest message. A guest that joins behind it has to read that much more, and full states are a fifth of the
-    /// traffic. A vote in a crowd of 500 was confirmed after 1.8 s with a factor of 1, and after 0.5 s with 4.
+    /// A relay gets a full state when the changes that it keeps are this many times as large as the state, or as large
+    /// as the largest message. A larger factor means more data for a guest that joins behind the relay. With this
+    /// factor full states are a fifth of the traffic. A vote in a crowd of 500 was confirmed after 1.8 s with a factor
+    /// of 1, and after 0.5 s with 4.
     public static let changesPerCheckpoint = 4
-    /// Largest message, in bytes: the most that the transport carries of a signed state.
+    /// Largest message, in bytes: the most that fits into a signed update of the transport.
     public static let messageBytes = Limits.sharedBodyBytes
     /// Maximum number of unconfirmed votes of one guest.
     public static let pendingVotes = 256
@@ -81,7 +82,7 @@ public enum DJLimits {
     /// Largest piece of a cover, in bytes. It leaves in one record, so a change of the queue waits for one piece at
     /// most.
     public static let coverPieceBytes = 1_024
-    /// Pieces per second that a host sends to all guests together: 20 KB, a tenth of what a radio can do.
+    /// Pieces per second that a host sends to all guests together: 20 KB, a tenth of a radio's capacity.
     public static let coverPiecesPerSecond = 20
     /// Pieces that may leave at once before `coverPiecesPerSecond` applies: one for each link of a dongle.
     public static let coverPieceBurst = 7
@@ -94,20 +95,20 @@ public enum DJLimits {
     public static let coveredSongs = 6
     /// Maximum number of covers that a guest keeps: some screens' worth, at most 400 KB on its disk.
     public static let keptCovers = 32
-    /// How often a host may start again with another picture of a song while it sends one. A person changes a file
+    /// How often a host may start again with another picture of a song during its transfer. A person changes a file
     /// once.
     public static let coverRestarts = 2
     /// How long a guest waits for a piece before it asks again. The pause doubles each time, up to `longestCoverPause`.
     public static let coverPause: MeshInstant = .seconds(5)
-    /// Shortest pause after the host has reported that a song has no cover. A request makes the guest's link fast for
-    /// five seconds, and a library without covers would cause that at every pause.
+    /// Shortest pause after the host has reported that a song has no cover. Each request keeps the guest's link at its
+    /// fast interval for five seconds. With a library without covers this would happen after every pause.
     public static let noCoverPause: MeshInstant = .seconds(60)
     /// Longest pause between two requests for a cover: a song or two.
     public static let longestCoverPause: MeshInstant = .seconds(320)
     /// Wishes per second that a host accepts from one guest. Quick thumbs make about five. Each one changes the state
     /// of every guest.
     public static let wishesPerSecond = 10
-    /// Wishes that may arrive at once before `wishesPerSecond` applies: what a person taps in a few seconds, plus all
+    /// Wishes that may arrive at once before `wishesPerSecond` applies: a person's taps in a few seconds, plus all
     /// votes that a guest may have pending. The pending votes arrive together when a link is back.
     public static let wishBurst = 50 + pendingVotes
     /// Number of guests for which wishes are counted: as many as can be linked at a time. Beyond that the host forgets
@@ -121,12 +122,12 @@ public enum DJLimits {
     /// Maximum number of changes that a guest keeps while it waits for the full state: some seconds of writes in a
     /// crowd.
     public static let heldChanges = 64
-    /// Maximum number of bytes of these changes: as many as the full state may have.
+    /// Maximum number of bytes of the changes that a guest keeps while it waits: as many as the full state may have.
     public static let heldChangeBytes = messageBytes
     /// Recent states that a guest keeps: as many as the host of a busy crowd sends in the second that it takes to
-    /// change relays. They share most of their storage.
+    /// change relays. The states share most of their storage.
     static let recentStates = 16
-    /// Steps of the driver that can be undone: as many as a person remembers. It is not a history of the drive.
+    /// Steps of the driver that can be undone: as many as a person remembers. Undo is not a history of the drive.
     public static let undoSteps = 5
     /// How long a step can be undone: the driver reaches the button at the next red light. Later, an old song would
     /// surprise people.
@@ -138,31 +139,32 @@ public enum DJLimits {
     /// How many decibels `duck` lowers the music. Speech is well understood over a background that is at least 20 dB
     /// lower (WCAG 2.2, 1.4.7).
     public static let duck = 20
-    /// Maximum number of decibels that `duck` accepts. Next to an engine, music that is 60 dB lower is inaudible.
+    /// Maximum number of decibels that `duck` accepts. In a car with a running engine, music that is 60 dB lower is
+    /// inaudible.
     public static let deepestDuck = 60
     /// Interval at which a host reports its current revision. A guest that has missed a change without knowing it shows
     /// a wrong queue for at most this long.
     public static let stateHeartbeat: MeshInstant = .seconds(5)
-    /// A guest on a metered link gets one of this many heartbeats: one each half minute. A broker reports what it
-    /// loses.
+    /// A guest on a metered link gets only one of this many heartbeats: one each half minute. That is enough, because a
+    /// lost message ends the channel over a broker.
     public static let meteredHeartbeats = 6
-    /// A song's position is shown again if it is off by more than this many seconds: the round trip of a slow link, and
-    /// less than people notice on a progress bar.
+    /// A displayed position in a song is corrected if it is off by more than this many seconds. This is the round trip
+    /// of a slow link, and less than people notice on a progress bar.
     public static let noticedSeconds = 0.5
     /// Songs that the player has failed on and that a session does not try again. The limit covers a folder of broken
     /// songs, and no song is excluded permanently.
     public static let unplayableSongs = 256
-    /// How long a passing notice is shown: long enough to read two short sentences, and the queue is visible again
-    /// soon.
+    /// How long a passing notice is shown: long enough to read two short sentences, and short enough that the queue is
+    /// visible again soon.
     public static let passingNotice: Duration = .seconds(5)
-    /// How long a connection is lost before the notice offers a button. Most tunnels and dead zones are over by then.
+    /// How long a connection is lost before the notice offers a button. Most tunnels and dead zones are shorter.
     public static let retryOffered: Duration = .seconds(10)
     /// Maximum number of notices on the screen: more than are ever wrong at once, and all that a screen has room for.
     public static let notices = 8
-    /// Peers that are all lost within this time were lost to one cause. A failing radio takes its links down together.
+    /// Peers that are all lost within this time have one common cause. A failing radio loses all its links together.
     /// Cars that drive apart, and people who leave, take longer.
     public static let lostTogether: Duration = .seconds(2)
-    /// How long a radio may take to answer a query. After that it is assumed to work, and the lost peers are assumed to
-    /// have left. The reset of a controller takes no longer, and peers that return are back by then.
+    /// How long a radio may take to answer a query. After that the radio is assumed to work, and the lost peers are
+    /// assumed to have left. The reset of a controller takes less time, and returning peers are back sooner.
     public static let inferredOutage: Duration = .seconds(30)
 }

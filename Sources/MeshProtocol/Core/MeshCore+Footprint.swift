@@ -22,7 +22,7 @@ package struct Footprint: Hashable, Sendable {
     package var reassemblyBytes = 0
     /// Bytes of unfinished units of guests in circuits.
     package var unfinishedBytes = 0
-    /// Circuits of the link with the most.
+    /// The number of circuits of the link that has the most circuits.
     package var circuits = 0
     /// Frames about circuits that wait on one link.
     package var circuitFrames = 0

@@ -10,7 +10,7 @@ public struct UnansweredProof: Hashable, Sendable {
     /// Number of these runs.
     public var count: Int
 
-    /// A row, as a store has read it.
+    /// Creates a row from stored values.
     public init(secret: [UInt8], count: Int) { (self.secret, self.count) = (secret, count) }
 }
 

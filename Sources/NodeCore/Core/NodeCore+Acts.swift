@@ -167,7 +167,7 @@ extension NodeCore {
         case .reconnect(let host): waitForHost(telling: .connectionLost(host: host))
         // `hostLeft` handles this, because it knows the reason.
         case .returnToStart: break
-        // If the radio does not work, the person must know that first.
+        // A notice about a failed radio comes first, because the person must know that.
         case .notice(let notice):
             tell(notice == Notice(.notConnected) ? decisions.monitor.refusal.map { Notice($0) } ?? notice : notice)
         }

@@ -96,7 +96,7 @@ public struct ReconnectPolicy: Sendable {
     /// command.
     private var refusers: Set<Peer.ID> = []
     private var held = HeldHosts()
-    /// A host has removed this guest. No other host is joined without a person's command.
+    /// A host has removed this guest. The guest joins another host only if its person requests it.
     private var isBanned = false
     /// Until this time, hosts other than the guest's own and the lost one must wait.
     private var othersFrom: MeshInstant = .zero

@@ -13,7 +13,8 @@ struct GuestTree: Sendable {
         var hops: Int?
         /// The relay that the guest has joined through, by its identifier or the head of it.
         var via: Peer.ID?
-        /// How many guests have joined through it, directly or indirectly; nil if it is not known to be a relay.
+        /// How many guests have joined through this guest, directly or indirectly; nil if it is not known to be a
+        /// relay.
         var carries: Int?
     }
 
