@@ -166,8 +166,8 @@ public enum BrokerCondition: Hashable, Sendable {
     case clockWrong(String)
     /// The broker accepts this node and its subscriptions, but the node's messages do not come back. Carries the topic.
     case silent(String)
-    /// Bytes sent to it and received from it over the network, with all headers, since the last full hour. `isHour`
-    /// ends the hour.
+    /// Bytes sent to the server and received from it over the network, with all headers, since the last full hour.
+    /// `isHour` ends the hour.
     case carried(sent: UInt64, received: UInt64, isHour: Bool)
 }
 

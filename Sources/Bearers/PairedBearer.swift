@@ -20,7 +20,7 @@ public actor PairedBearer: Bearer {
     private var account = PairedPolicy()
     private var listening: [Task<Void, Never>] = []
 
-    /// A radio that scans and dials with one, and advertises and accepts with the other.
+    /// Combines two radios: `dialling` scans and dials, `dialled` advertises and accepts.
     public init(dialling: any Bearer, dialled: any Bearer) {
         (self.dialling, self.dialled) = (dialling, dialled)
         name = "\(dialling.name) and \(dialled.name)"
@@ -88,7 +88,7 @@ struct PairedPolicy: Sendable {
     private var failures: [Side: BearerError] = [:]
     private var timings: [Side: AdapterTiming] = [:]
 
-    /// The event to report after one of the radios has reported `event`. If one of them fails, both count as failed,
+    /// The event to report after one of the radios has reported `event`. If one radio fails, both count as failed,
     /// since every request needs both.
     mutating func told(_ event: BearerEvent, by side: Side) -> BearerEvent? {
         switch event {

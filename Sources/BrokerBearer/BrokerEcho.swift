@@ -13,8 +13,8 @@ struct BrokerEcho: Sendable {
     private var awaitsInbox: MeshInstant?
     /// Whether the broker has granted the subscription to the node's own advertisement.
     private var isWatched = false
-    /// The time since which the node waits for its own advertisement. Nil if it has arrived, or without a subscription
-    /// to it.
+    /// The time since which the node waits for its own advertisement. Nil if the advertisement has arrived, or if the
+    /// node has not subscribed to it.
     private var awaitsOwn: MeshInstant?
     /// Whether the node's own advertisement has not come back in time.
     private var lacksOwn = false

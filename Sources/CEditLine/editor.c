@@ -206,7 +206,7 @@ static wchar_t *replacement;
 
 void ceditline_replace(const char *text)
 {
-    // No longer than its bytes, and decoded as what is typed is.
+    // The decoded text has at most as many characters as bytes. It is decoded like typed text.
     size_t count = strlen(text), length = 0;
     free(replacement);
     replacement = malloc((count + 1) * sizeof *replacement);
@@ -283,8 +283,8 @@ static void *edit(void *unused)
     return unused;
 }
 
-// A terminal of libedit's own. libedit edits lines of a terminal only, and sets its mode; the person's terminal stays the
-// caller's. Nothing is read from it or written to it.
+// A separate terminal for libedit. libedit only edits lines of a terminal, and sets that terminal's mode; only the
+// caller sets the mode of the person's terminal. Nothing is read from the separate terminal or written to it.
 static int own_terminal(void)
 {
     int controller = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -360,8 +360,8 @@ void ceditline_hold_terminal(void)
         atexit(ceditline_release_terminal);
     is_known = 1;
     struct termios mode = before;
-    // Ctrl-C and Ctrl-Z stay signals, which are handled. Ctrl-\ would be one that leaves this mode behind: it is a key that
-    // does nothing.
+    // Ctrl-C and Ctrl-Z stay signals, which are handled. The signal of Ctrl-\ would end the program in this mode, so
+    // that key does nothing.
     mode.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
     mode.c_cc[VQUIT] = _POSIX_VDISABLE;
     mode.c_cc[VMIN] = 1;

@@ -22,7 +22,7 @@ public struct LinkReport: Hashable, Sendable {
     public var bearer: BearerKind?
     /// Number of relays between the two nodes.
     public var relays = 0
-    /// The relay next to the guest of the two, by its identifier or the head of it. Nil without a relay.
+    /// The relay next to the guest (this node or the peer), by its identifier or the head of it. Nil without a relay.
     public var via: Peer.ID?
     /// Number of circuits on the link. Nil if it is not a link of a relay.
     public var circuits: Int?

@@ -10,7 +10,7 @@ public struct Encounter: Hashable, Sendable {
         case lost
         /// The other side is in range: its advertisement arrived, or a link to it is up.
         case heard
-        /// A channel to it is open.
+        /// A channel to the peer is open.
         case dialled
         /// Both sides have introduced themselves and know which messages must be sent again.
         case resumed

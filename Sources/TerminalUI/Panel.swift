@@ -86,7 +86,7 @@ extension Screen {
         return behind(shown, marks.isEmpty ? "" : "  " + marks, columns)
     }
 
-    /// A text, and as much of a second one as fits; nothing of it if too little fits.
+    /// A text, and as much of a second text as fits; no second text if too little of it fits.
     private static func behind(_ text: String, _ more: String, _ columns: Int) -> String {
         let room = columns - ShownText.width(text)
         let fits = ShownText.width(more) <= room || room >= TerminalLimits.leastBehindTitle

@@ -103,7 +103,7 @@ struct RoadMesh: AsyncParsableCommand {
         // A reader that closes its pipe must not end the music.
         signal(SIGPIPE, SIG_IGN)
         OpenFiles.demandLeast()
-        // These come before anything that takes time. `fieldtest record host` is a node as well.
+        // These calls come before anything that takes time. `fieldtest record host` is a node as well.
         if !nodes.isDisjoint(with: arguments.prefix(3)) {
             EndingSignals.endAtOnce()
             Terminal.speakUTF8()

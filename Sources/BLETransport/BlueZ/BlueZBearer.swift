@@ -132,7 +132,7 @@ public actor BlueZBearer: Bearer {
         } catch {
             throw error.radioError
         }
-        // The objects came as events, and the last of them may not have been handled yet.
+        // The objects came as events, and the last events may not have been handled yet.
         guard adapter.isUp else { throw adapter.whyOff }
         applySettings()
         watchSupervisor()

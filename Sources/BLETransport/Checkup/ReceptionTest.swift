@@ -17,8 +17,8 @@ public struct ReceptionTest: Sendable {
         case silence(Duration)
         /// The adapter advertises, but a second radio to listen is missing.
         case advertised
-        /// The adapter advertises, without a second radio. The guests of the node that hosts on it dialled it in this
-        /// time at best. So its advertising interval is at most this time, and at least half of it.
+        /// The adapter advertises, without a second radio. A node hosts on the adapter, and its guests needed at least
+        /// this time to dial it. So its advertising interval is at most this time, and at least half of it.
         case found(within: DialTime)
         /// bluetoothd ended during the test, so no other result counts.
         case serviceEnded

@@ -9,7 +9,7 @@ import MeshProtocol
 /// The first step registers everything that is wanted again. If that fails, the adapter is switched off and on. If that
 /// fails too, the node switches to another adapter, if it may. An adapter that a person has switched off stays off.
 struct AdapterSupervisor: Sendable {
-    /// Whether the node may switch to another adapter. Not if the user has named one.
+    /// Whether the node may switch to another adapter. False if the user has named an adapter.
     private let mayMove: Bool
     private let name: String
 
@@ -88,7 +88,7 @@ struct AdapterSupervisor: Sendable {
             defer { nextStep = (.restore, now + RadioLimits.repairPause(restores)) }
             return fail(error)
         case .otherAdapterOn:
-            // The person has plugged in this adapter to replace the other.
+            // The person has plugged in this adapter to replace the node's own.
             if nextStep?.step == .move, trouble?.code == .noAdapter { nextStep = (.move, now) }
             return []
         case .controllerAnswered:

@@ -44,7 +44,7 @@ public struct LinkTuning: Sendable {
         /// Interval in 1.25 ms, timeout in 10 ms.
         case update(interval: Int, timeout: Int)
 
-        /// Whether one action replaces the other.
+        /// Whether both actions set the same thing, so that the later one replaces the earlier one.
         func isSame(as other: Self) -> Bool {
             switch (self, other) {
             case (.setTwoMegabit, .setTwoMegabit), (.setDataLength, .setDataLength), (.update, .update): true

@@ -168,7 +168,7 @@ public struct Pairing: Sendable {
         return [.send(last)]
     }
 
-    /// Ends the pairing. If the outcome is not a bond, it removes what exists of one.
+    /// Ends the pairing. If the outcome is not a bond, an incomplete bond is removed.
     private mutating func finish(_ outcome: PairingOutcome) -> [Action] {
         let partner = partner
         state = .over
@@ -217,10 +217,10 @@ public struct Pairing: Sendable {
         }
     }
 
-    // MARK: Until the two hellos: which device, and which one dials
+    // MARK: Until the two hellos: the choice of the device, and of the side that dials
 
-    /// When to dial the device that was heard, or to report several. The device with the lower token dials. The other
-    /// one dials too if nothing has come in time.
+    /// When to dial the device that was heard, or to report several. The device with the lower token dials. The device
+    /// with the higher token dials too if no dial has come in time.
     private var dialDue: MeshInstant? {
         guard let gatherEnds, let device = candidates.first else { return nil }
         return candidates.count > 1 || token < device.token ? gatherEnds : gatherEnds + RadioLimits.pairingPatience

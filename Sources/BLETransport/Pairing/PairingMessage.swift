@@ -4,7 +4,7 @@ import MeshProtocol
 
 /// A message between two devices that bond, in addition to Bluetooth's own pairing (`docs/protocol.md`, "Pairing").
 public enum PairingMessage: Hashable, Sendable {
-    /// The first SDU of each side: its name, and whether it has a bond with the other one.
+    /// The first SDU of each side: its name, and whether it has a bond with its peer.
     case hello(name: String, hasBond: Bool)
     /// The pairing has succeeded on this side.
     case verified

@@ -34,7 +34,7 @@ package enum PieceOutcome: Hashable, Sendable {
     case broken(String)
 }
 
-/// A channel for SDUs over one that carries a stream, or packets too small for SDUs.
+/// A channel for SDUs on top of a channel that carries a stream, or packets too small for SDUs.
 ///
 /// It sends one SDU after another, since every channel has a single writer. A piece that cannot be sent ends the
 /// channel, because the other side cannot use the rest without it.

@@ -201,7 +201,7 @@ public actor VirtualBearer: Bearer {
         _ = turnsDeaf ? rename(ear, deaf) : rename(deaf, ear)
     }
 
-    /// Creates a listener in the folder, and replaces the one before.
+    /// Creates a listener in the folder, which replaces the earlier listener.
     func openListener() throws(BearerError) {
         let descriptor = AirSocket.listener(at: air.psmPath(address), backlog: Int32(Limits.halfOpenLinks))
         guard descriptor >= 0 else { throw air.failure(-descriptor, "cannot accept in \(air.directory)") }

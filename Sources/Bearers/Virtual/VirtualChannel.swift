@@ -4,7 +4,7 @@ import NIOConcurrencyHelpers
 import Glibc
 import MeshProtocol
 
-/// A channel between two virtual radios. While one of them is in a dead zone nothing passes, and sent data wait.
+/// A channel between two virtual radios. While one of the radios is in a dead zone nothing passes, and sent data wait.
 final class VirtualChannel: BearerChannel {
     let endpoint: BearerEndpoint
     let sendMTU = Limits.sduBytes

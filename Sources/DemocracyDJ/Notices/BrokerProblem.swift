@@ -14,7 +14,7 @@ public enum BrokerProblem: Hashable, Sendable {
     /// The broker accepts this node, but messages on this topic do not come back.
     case silent(String)
 
-    /// The codes of all of them, for programs.
+    /// The codes of all these problems, for programs.
     public static let codes = [
         "brokerUnreachable", "brokerRefused", "brokerUntrusted", "brokerClock", "brokerSilent",
     ]

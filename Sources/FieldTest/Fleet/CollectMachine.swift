@@ -15,7 +15,7 @@ public struct CollectMachine: Sendable {
         public var number: Int64
         /// The header of the drive, as a line.
         public var header: String
-        /// How many rows the store has of it.
+        /// The number of the drive's rows that the store has.
         public var rows: Int
         /// The last row of the drive, if it has rows.
         public var lastLine: String?
@@ -53,7 +53,7 @@ public struct CollectMachine: Sendable {
         case publish(topic: String, [UInt8])
         /// Create a drive in the store; `began` follows.
         case begin(FleetDrive, header: String)
-        /// Append rows to a drive; `appended` follows. `isEnd`: the last of them ends the drive.
+        /// Append rows to a drive; `appended` follows. `isEnd`: the last row ends the drive.
         case append(FleetDrive, Int64, [String], isEnd: Bool)
         /// Mark a drive as finished; `closed` follows.
         case close(FleetDrive, Int64)

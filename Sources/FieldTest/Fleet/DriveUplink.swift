@@ -7,7 +7,7 @@ import NodeCore
 import NodeStore
 import ServiceLifecycle
 
-/// Sends the shared drives of a state folder to a collector at a broker, while one of them is recorded.
+/// Sends the shared drives of a state folder to a collector at a broker, while one of these drives is recorded.
 ///
 /// `UplinkMachine` decides. This actor has its own reader of the store, so the recording never waits for it.
 public actor DriveUplink: Service {

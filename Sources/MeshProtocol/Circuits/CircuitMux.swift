@@ -37,7 +37,7 @@ struct CircuitMux: Sendable {
         var credits: UInt64
         /// The other side has given its first credits.
         var isCredited = false
-        /// One SDU has left before the first credits. It counts as one of them.
+        /// One SDU has left before the first credits. It uses up one of these credits.
         var hasAdvanced = false
         /// SDUs that the other side may send.
         var granted: UInt64

@@ -182,7 +182,7 @@ public struct MeshCore: Sendable {
         var offered: [CircuitPlace.Circuit: [[UInt8]]] = [:]
         /// Circuits that measure the time to a relay.
         var probes: Set<CircuitPlace.Circuit> = []
-        /// The relayed circuits: each end with the other one.
+        /// The relayed circuits: each of the two ends is a key, and its value is the opposite end.
         var relayed: [CircuitPlace.Circuit: CircuitPlace.Circuit] = [:]
     }
 
@@ -201,7 +201,7 @@ public struct MeshCore: Sendable {
     public var admissionPolicy = AdmissionPolicy()
     /// The secret that this node can prove when it joins.
     public var secret: JoiningSecret?
-    /// How often others could check a guess of it.
+    /// How often other nodes could check a guess of the secret.
     public var unanswered = UnansweredProofs()
     /// Limits the handshakes of other nodes.
     var handshakes = HandshakeGate()

@@ -4,7 +4,7 @@
 struct PeerBook: Sendable {
     struct Entry: Sendable {
         var publicKey: [UInt8]
-        /// See `MeshCore.Remembered.isProved`.
+        /// Whether the peer has proved its identity (`MeshCore.Remembered.isProved`).
         var isProved = false
         var conversation: Conversation
         /// Grows with each use of any peer, to find the longest unused.

@@ -117,7 +117,7 @@ extension LinkMachine {
         return Outgoing(sdu: sdu, latestHasLeft: latestHasLeft)
     }
 
-    /// Fills a record with a lane's units. Returns whether one of them was finished.
+    /// Fills a record with a lane's units. Returns whether a unit was finished.
     @discardableResult
     private mutating func fill(
         _ plaintext: inout WireWriter, to room: Int, lane: MessageClass, next unit: () -> MessageUnit?

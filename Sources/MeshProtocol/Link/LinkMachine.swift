@@ -246,7 +246,7 @@ struct LinkMachine: Sendable {
         hasEnded ? [] : end(.linkLost)
     }
 
-    /// The link ends for a reason outside of it.
+    /// Ends the link for a reason that is not in the link itself.
     mutating func end(_ reason: LinkEnd, afterFinalFrame: Bool = false) -> [Action] {
         phase = .ended
         return (afterFinalFrame ? [.wake] : []) + [.close(reason, afterFinalFrame: afterFinalFrame)]

@@ -7,11 +7,11 @@ public struct CircuitOpen: Hashable, Sendable {
     public var circuit: UInt64
     /// The host at the end of the circuit.
     public var host: Peer.ID
-    /// Number of further relays that may forward it.
+    /// Number of further relays that may forward the request.
     public var hopsLeft: UInt8
-    /// Largest SDU that the opener accepts in it, in bytes.
+    /// Largest SDU that the opener accepts in the circuit, in bytes.
     public var innerMTU: Int
-    /// The heads of the relays that it has passed, so that it passes none of them twice.
+    /// The heads of the relays that the request has passed, so that it passes no relay twice.
     public var passed: [Peer.ID]
 }
 
@@ -39,7 +39,7 @@ public enum CircuitEnd: UInt8, Hashable, Sendable, CaseIterable {
 public struct Route: Hashable, Sendable {
     /// The host that the circuits lead to.
     public var host: Peer.ID
-    /// Links from the relay to it, 1 or more.
+    /// Number of links from the relay to the host, 1 or more.
     public var hops: UInt8
 
     /// A route.

@@ -9,7 +9,7 @@ public enum Invariant: String, Hashable, Sendable, CaseIterable {
     case deliveredTwice
     /// A message has reached an application before an earlier one, or a write leaves a gap.
     case leftOut
-    /// A node got a message that no node sent to it, or got it changed.
+    /// A node got a message that no node sent to it, or a message that differs from what was sent.
     case forged
     /// Something was sent, acknowledged or shown before it was on the disk.
     case toldTooEarly

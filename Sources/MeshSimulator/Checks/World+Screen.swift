@@ -146,7 +146,7 @@ extension World {
         // Without a disk the music continues, but no vote may count that could be forgotten.
         for item in snapshot.items {
             guard let stored = record.queue.first(where: { $0.songID == item.id }) else { continue }
-            // The driver's own votes have no promise.
+            // The driver's own votes are not wishes, so no promise about them is checked.
             if !Set(item.voters).subtracting([nodes[0].peer]).isSubset(of: stored.voters) {
                 broken(.toldTooEarly, "Car", "a vote for \(item.id) is shown, and not on the disk")
             }

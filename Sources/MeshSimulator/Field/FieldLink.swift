@@ -41,7 +41,7 @@ struct FieldLink {
     var ends: [End]
     /// Signal strength between its ends, in dBm. Nil if they are out of range.
     var signal: Int?
-    /// Microseconds between two connection events, and the time of one of them.
+    /// Microseconds between two connection events, and the time of one connection event.
     var interval = Self.untuned
     var anchor: Int
     /// The last intervals that the link's central was advised to use.

@@ -24,7 +24,7 @@ public struct FieldMetrics: Hashable, Sendable {
     public var cutOff = 0
     /// Guests that joined, of those that are not cut off.
     public var joined = 0
-    /// Time from the first start until the last of them had joined. Nil if not all did.
+    /// Time from the first start until the last guest had joined. Nil if not all guests joined.
     public var joinTime: Duration?
     /// Time from the first start until half of these guests had joined.
     public var joinMedian: Duration?

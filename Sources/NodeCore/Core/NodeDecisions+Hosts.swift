@@ -11,7 +11,7 @@ public struct ShownHost: Hashable, Sendable, Encodable {
     public var known: Bool
     /// Whether the host is heard, directly or through a relay.
     public var inRange: Bool
-    /// Whether this guest is linked to it.
+    /// Whether this guest is linked to the host.
     public var joined: Bool
     /// Whether the host has the name of a known host but another key.
     public var other: Bool

@@ -232,7 +232,7 @@ struct NodeDecisions: Sendable {
         return [.tell(Notice(.otherHost(name: host.name, head: Identity.head(of: peer.id))))]
     }
 
-    /// A host, or a relay to it, is gone. The host is lost with the last of them.
+    /// A host, or a relay to it, is gone. The host is lost when neither the host nor any relay to it is left.
     private mutating func lost(_ node: HeardNode, _ context: inout Context) -> [StepAction] {
         [.show(.peerLost(node.host, via: node.relay))]
             + (reported.contains(node.host.id) ? [] : ask(.multipeerEvent(.peerLost(node.host)), &context))
@@ -269,7 +269,7 @@ struct NodeDecisions: Sendable {
             if end == .refused(.challenge), context.mesh.holdsBackProofs {
                 return inviteFailed(.heldBack(proved ?? expected))
             }
-            // The wanted host may be near, with a closer impostor in front of it.
+            // The wanted host may be near, but an impostor is closer.
             if end == .misbehaved(.unprovenHost) {
                 return [.tell(Notice(NetworkError.unprovenHost)), .steer(.refused(.challenge, by: proved ?? expected))]
             }

@@ -19,7 +19,7 @@ struct HeardNodes: Sendable {
 
     /// The action for a relay that was heard.
     enum Answer: Hashable, Sendable {
-        /// Report its host, which may be joined through it.
+        /// Report the relay's host, which may be joined through this relay.
         case offer
         /// Report its host.
         case report

@@ -112,7 +112,7 @@ public struct ReconnectPolicy: Sendable {
 
     /// A policy for a guest that joins the host with this name or identifier. 8 to 32 hexadecimal digits are an
     /// identifier or its beginning, and never a name. With nil, a guest joins the hosts that it has joined before, and
-    /// first its own: the last of them. If it has joined none yet, or with `joinsAny`, it joins any host.
+    /// first the host that it joined last. If it has joined none yet, or with `joinsAny`, it joins any host.
     public init(wanted: String? = nil, joinsAny: Bool = false) {
         self.wanted = WantedHost(wanted)
         self.joinsAny = joinsAny
@@ -184,7 +184,7 @@ public struct ReconnectPolicy: Sendable {
         return [heardInPause == nil ? nil : pauseUntil, holdEnds, gapEnds, othersWait, look].compactMap(\.self).min()
     }
 
-    /// Decides the actions for an event. `known` are the hosts that were joined before, with the one of `linked`.
+    /// Decides the actions for an event. `known` are the hosts that were joined before, including the host of `linked`.
     /// `jitter` is a random number from 0 to 1.
     public mutating func handle(_ event: Event, known: KnownHosts, now: MeshInstant, jitter: Double) -> [Action] {
         self.known = known

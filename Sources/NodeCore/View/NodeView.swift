@@ -81,7 +81,7 @@ package struct NodeView: Encodable, Hashable, Sendable {
         @OrNull package var hops: Int?
         /// The relay that the guest has joined through, with its name if that is known.
         @OrNull package var via: Person?
-        /// How many guests have joined through it; nil if it is not known to be a relay.
+        /// How many guests have joined through this guest; nil if it is not known to be a relay.
         @OrNull package var carries: Int?
     }
 

@@ -17,9 +17,9 @@ enum PipeFrame: Hashable, Sendable {
     case credit(UInt32, UInt32)
     /// All bytes that the other side has sent on the stream are written to their destination.
     case done(UInt32)
-    /// The stream is broken, and what has arrived of it is incomplete.
+    /// The stream is broken, and the data that have arrived are incomplete.
     case reset(UInt32)
-    /// Both directions of everything are complete.
+    /// All streams are complete in both directions.
     case over
     /// This side ends before that.
     case abort

@@ -2,7 +2,8 @@
 
 /// Limits of `roadmesh pipe`, each with its reason.
 enum PipeLimits {
-    /// Bytes of one frame of data: it fits a message with its head, and a gap resends at most this much of it.
+    /// Bytes of one frame of data: a frame with its head fits a message, and after a gap at most this much is sent
+    /// again.
     static let chunk = 32 << 10
     /// Bytes of the only stream that the receiver buffers before the sender stops reading: what Wi-Fi at 20 MB/s
     /// carries in 50 ms.

@@ -123,7 +123,7 @@ struct SocketAddress: Sendable {
         }
     }
 
-    /// Connects to it.
+    /// Connects to the socket.
     func connect(_ poller: Poller) async throws(PipeFault) -> SocketEnds {
         let descriptor = open()
         guard descriptor >= 0 else { throw PipeFault(errno: errno) }

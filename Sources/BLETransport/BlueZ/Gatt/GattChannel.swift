@@ -5,9 +5,9 @@ import Glibc
 import MeshProtocol
 import NIOConcurrencyHelpers
 
-/// A GATT link of a guest. The host reads the values that the guest has written from one descriptor. It writes values
-/// to the other one, and bluetoothd sends them as notifications. A packet is a GATT value. bluetoothd holds the other
-/// ends of both descriptors, so values need no D-Bus messages.
+/// A GATT link of a guest. From one file descriptor the host reads the values that the guest has written. To a second
+/// descriptor it writes values, which bluetoothd sends as notifications. A packet is a GATT value. bluetoothd has the
+/// opposite ends of both descriptors, so values need no D-Bus messages.
 final class GattChannel: BearerChannel {
     let endpoint: BearerEndpoint
     let sendMTU: Int

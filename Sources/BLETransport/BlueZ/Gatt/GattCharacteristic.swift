@@ -10,7 +10,7 @@ enum GattCharacteristic: Hashable, Sendable {
     case payload
     /// The slot that is reserved for the device that reads this.
     case place
-    /// Chunks from the guest in this slot, and chunks to it.
+    /// Chunks from the guest in this slot (`toHost`), and chunks to this guest (`toGuest`).
     case toHost(Int)
     case toGuest(Int)
 

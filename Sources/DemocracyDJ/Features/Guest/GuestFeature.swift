@@ -159,7 +159,7 @@ public struct GuestFeature: Feature {
     public let local: Peer
     /// Everything that the guest knows.
     public internal(set) var state: State
-    /// Recent states. The changes from another relay may build on one of them.
+    /// Recent states. The changes from another relay may be relative to one of these states.
     private var recent = RecentStates()
 
     /// Creates a guest without a host.

@@ -106,7 +106,7 @@ public struct Overtaken: Hashable, Sendable {
             takesBack: wish.needsDelivery || wish.kind == .takeBack)
     }
 
-    /// Whether one of them would undo a wish that is confirmed before they arrive.
+    /// Whether one of these wishes would undo a wish that is confirmed before they arrive.
     func undoes(_ kind: Wish.Kind) -> Bool { kind == .takeBack ? asks : takesBack }
 }
 
