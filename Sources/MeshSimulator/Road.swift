@@ -45,15 +45,17 @@ public struct Road: Hashable, Sendable {
     /// Maximum number of losses of a packet in a row before the link is lost: the supervision timeout.
     static let resends = 8
 
-    /// Percentage of lost packets at a time. This is a model, not a measurement: none at -80 dBm, 40 at -90.
+    /// Percentage of lost packets at a signal strength. This is a model, not a measurement: none at -80 dBm, 40 at -90.
+    static func loss(at dBm: Int) -> Int { min(max(0, (audible - dBm) * lossPerDecibel), mostLost) }
+
+    /// Percentage of lost packets at a time.
     func loss(at time: Duration) -> Int {
         var low = 0, high = signal.count
         while low < high {
             let middle = (low + high) / 2
             if signal[middle].at <= time { low = middle + 1 } else { high = middle }
         }
-        guard low > 0 else { return 0 }
-        return min(max(0, (Self.audible - signal[low - 1].dBm) * Self.lossPerDecibel), Self.mostLost)
+        return low > 0 ? Self.loss(at: signal[low - 1].dBm) : 0
     }
 }
 
@@ -61,25 +63,23 @@ public struct Road: Hashable, Sendable {
 extension World {
     mutating func prepare(_ road: Road) {
         for gap in road.gaps {
-            schedule(.rangeEnds(guest: 1), at: gap.lowerBound)
-            schedule(.rangeReturns(guest: 1), at: gap.upperBound)
+            at(gap.lowerBound.microseconds) { $0.leavesRange(1) }
+            at(gap.upperBound.microseconds) { $0.air.outOfReach.remove(1) }
         }
-        for vote in road.votes { schedule(.votes, at: vote) }
+        for vote in road.votes { at(vote.microseconds) { $0.votes() } }
     }
 
     /// The road leads out of range. The link layer reports it after the supervision timeout.
-    mutating func leavesRange(_ guest: Int) {
-        guard outOfReach.insert(guest).inserted else { return }
-        figures.faults[.tunnel, default: 0] += 1
+    private mutating func leavesRange(_ guest: Int) {
+        guard air.outOfReach.insert(guest).inserted else { return }
+        people.figures.faults[.tunnel, default: 0] += 1
         trace(guest, "is in a gap of its road")
         breakChannels(of: guest, after: 420...600)
     }
 
     /// Additional time of an SDU for packets that are sent again.
-    mutating func resending() -> Duration {
-        guard let loss = scenario.road?.loss(at: now), loss > 0 else { return .zero }
-        var time: Duration = .zero
-        for _ in 0..<Road.resends where random.chance(loss) { time += Road.interval }
-        return time
+    mutating func resending() -> Int {
+        guard let loss = scenario.road?.loss(at: instant), loss > 0 else { return 0 }
+        return (0..<Road.resends).count { _ in random.chance(loss) } * Road.interval.microseconds
     }
 }

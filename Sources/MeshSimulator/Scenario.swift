@@ -8,116 +8,94 @@ import MeshProtocol
 /// Each kind of fault happens in half of the worlds. If one fault hides a bug that another fault would reveal, a world
 /// without the first fault reveals the bug.
 public struct Scenario: Hashable, Sendable {
-    /// A fault.
-    public enum Fault: Int, CaseIterable, Sendable {
+    /// A fault. The raw value is its plural, in words.
+    public enum Fault: String, CaseIterable, Sendable {
         /// A guest is out of range for some time. The two ends of its links notice this at different times, or never.
-        case tunnel
+        case tunnel = "tunnels"
         /// A channel carries nothing in one direction, and no event reports that.
-        case oneWay
+        case oneWay = "one-way channels"
         /// A channel breaks.
-        case breaks
+        case breaks = "broken channels"
         /// A node is killed and comes back with its store.
-        case kill
+        case kill = "kills"
         /// A node is killed and comes back with its key, but without its store.
-        case loseStore
+        case loseStore = "lost stores"
         /// A node's adapter goes away and comes back.
-        case adapter
+        case adapter = "adapters gone"
         /// A node's clock jumps.
-        case clockLeap
+        case clockLeap = "clock jumps"
         /// A guest's person leaves the host and comes back.
-        case leave
+        case leave = "guests that left"
         /// An attacker changes the data of a channel.
-        case tamper
+        case tamper = "tamperings"
         /// An attacker dials the host.
-        case intruder
+        case intruder = "visits of intruders"
         /// An attacker answers instead of the host.
-        case impostor
+        case impostor = "impostors"
         /// A disk refuses all writes for some time, or does not answer.
-        case disk
+        case disk = "disks out of order"
         /// A node ends normally, and starts again.
-        case quit
+        case quit = "ends and starts"
         /// The driver ends the session. The next one begins like a new host, and admits all peers.
-        case session
+        case session = "ends of the session"
         /// The driver bans a guest.
-        case kick
+        case kick = "guests sent away"
         /// A browser's page is closed during a request, or its link ends. Only in worlds with browsers.
-        case page
-
-        /// The plural of the fault, in words.
-        public var sentence: String {
-            switch self {
-            case .tunnel: "tunnels"
-            case .oneWay: "one-way channels"
-            case .breaks: "broken channels"
-            case .kill: "kills"
-            case .loseStore: "lost stores"
-            case .adapter: "adapters gone"
-            case .clockLeap: "clock jumps"
-            case .leave: "guests that left"
-            case .tamper: "tamperings"
-            case .intruder: "visits of intruders"
-            case .impostor: "impostors"
-            case .disk: "disks out of order"
-            case .quit: "ends and starts"
-            case .session: "ends of the session"
-            case .kick: "guests sent away"
-            case .page: "pages closed"
-            }
-        }
+        case page = "pages closed"
     }
 
     /// The seed of the scenario.
     public let seed: UInt64
     /// Nodes: one host, and guests.
-    public let nodes: Int
+    public private(set) var nodes = 2
     /// Guests with a browser.
-    public let browsers: Int
+    public private(set) var browsers = 0
     /// Number of browsers with the key of a guest by radio. Such a guest has two bearers.
-    public let sharedKeys: Int
+    public private(set) var sharedKeys = 0
     /// The faults that happen.
-    public let faults: [Fault]
+    public private(set) var faults: [Fault] = []
     /// When the faults stop.
     public let faultsEnd: Duration
     /// Time after `faultsEnd` until everything must have arrived.
     public let patience: Duration = .seconds(60)
     /// Milliseconds between two faults.
-    public let faultPause: ClosedRange<Int>
+    public private(set) var faultPause = 1_000...1_000
     /// Number of actions of people.
-    public let acts: Int
+    public private(set) var acts = 0
     /// Maximum number of wishes of one person at a time.
-    public let burst: Int
+    public private(set) var burst = 1
     /// Songs that people make wishes for. With fewer songs, more wishes are for the same one.
-    public let favourites: Int
+    public private(set) var favourites = 10
     /// Songs of the library.
-    public let songs: Int
+    public private(set) var songs = 20
     /// Whether songs have the longest possible identifiers. Several votes then need more than one SDU.
-    public let hasLongIDs: Bool
+    public private(set) var hasLongIDs = false
     /// Songs that a new session queues automatically.
-    public let opens: Int
+    public private(set) var opens = 20
     /// How long a song is.
-    public let songLength: Duration
+    public private(set) var songLength: Duration = .seconds(86_000)
     /// Whether a player reports the end of a song.
-    public let hasPlayer: Bool
+    public private(set) var hasPlayer = false
     /// The rule that orders wishes.
-    public let fairness: Fairness
-    /// Milliseconds that an SDU is in transit.
-    public let latency: ClosedRange<Int>
+    public private(set) var fairness = Fairness()
+    /// Milliseconds that an SDU is in transit. The default is a connection interval of the kernel, from 30 to 50 ms.
+    public private(set) var latency = 5...50
     /// Milliseconds until a node can send.
-    public let pullDelay: ClosedRange<Int>
+    public private(set) var pullDelay = 0...10
     /// Maximum number of SDUs in transit in one direction.
-    public let credits: Int
+    public private(set) var credits = 3
     /// Largest SDU of each node.
-    public let sduLimits: [Int]
+    public private(set) var sduLimits = [Int](repeating: Limits.sduBytes, count: Limits.guests)
     /// Milliseconds that a write to a store takes.
-    public let writeTime: ClosedRange<Int>
+    public private(set) var writeTime = 0...30
     /// Percentage of dials that fail.
-    public let failingDials: Int
+    public private(set) var failingDials = 1
     /// Milliseconds between a kill and the next start.
-    public let downTime: ClosedRange<Int>
+    public private(set) var downTime = 100...3_000
     /// The ranges and the relays. Nil if all nodes hear the host, and none relays.
-    public let reach: Reach?
+    public private(set) var reach: Reach?
     /// The road that the guest is driven along. Nil if the faults are random.
-    public let road: Road?
+    public private(set) var road: Road?
 
     /// The scenario of a seed. `nodes` overrides the number of nodes, `faults` the faults. With `hasRelays` there are
     /// always relays, otherwise only for some seeds.
@@ -174,36 +152,11 @@ public struct Scenario: Hashable, Sendable {
         failingDials = random.pick([0, 5, 30]) ?? 0
         downTime = random.chance(50) ? 10...300 : 100...3_000
         hasLongIDs = random.chance(25)
-        road = nil
     }
 
     /// A host and a guest that is driven along a road. The road's events happen at their times. The seed determines the
     /// rest: all delays, and which dials fail.
     public init(seed: UInt64, road: Road) {
-        self.seed = seed
-        self.road = road
-        reach = nil
-        nodes = 2
-        (browsers, sharedKeys) = (0, 0)
-        faults = []
-        faultsEnd = road.length
-        faultPause = 1_000...1_000
-        acts = 0
-        burst = 1
-        favourites = 10
-        songs = 20
-        hasLongIDs = false
-        opens = 20
-        songLength = .seconds(86_000)
-        hasPlayer = false
-        fairness = Fairness()
-        // A connection interval of 30 to 50 ms, the kernel's defaults.
-        latency = 5...50
-        pullDelay = 0...10
-        credits = 3
-        sduLimits = [Int](repeating: Limits.sduBytes, count: Limits.guests)
-        writeTime = 0...30
-        failingDials = 1
-        downTime = 100...3_000
+        (self.seed, self.road, faultsEnd) = (seed, road, road.length)
     }
 }

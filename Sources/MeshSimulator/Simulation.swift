@@ -25,8 +25,9 @@ public struct Simulation: Sendable {
         var world = World(scenario, log: log)
         world.run()
         return Outcome(
-            scenario: scenario, hash: world.hash.value, violation: world.violation, figures: world.figures,
-            unconfirmed: world.wishes.unconfirmed)
+            scenario: scenario, hash: world.hash.value, violation: world.violations.first,
+            figures: world.people.figures,
+            unconfirmed: world.people.wishes.unconfirmed)
     }
 
     /// Runs the world to its end and returns the last lines of its log.

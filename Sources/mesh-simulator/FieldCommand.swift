@@ -73,7 +73,7 @@ struct FieldCommand: AsyncParsableCommand {
             let metrics = minutes.map { run.hour($0, votes: votes) } ?? run.run { drawn = $0 }
             print(table.row(metrics, wall: clock.now - start))
             if distances { print(table.distances(metrics)) }
-            if timeline { print(table.timeline(metrics.timeline)) }
+            for line in metrics.timeline { print(line) }
         }
         if let picture, let drawn { try drawn.write(toFile: picture, atomically: true, encoding: .utf8) }
         if table.failures > 0 { throw ExitCode(1) }

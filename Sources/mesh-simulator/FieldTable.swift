@@ -55,25 +55,6 @@ struct FieldTable {
         }.joined(separator: "\n")
     }
 
-    /// Returns one line per moment, and one per level of the tree.
-    func timeline(_ timeline: FieldTimeline) -> String {
-        let moments = timeline.moments.map { moment in
-            let levels = moment.levels.map { "\($0.guests):\($0.relays):\($0.current)" }.joined(separator: " ")
-            return
-                "  \(text(moment.at)) s: state \(moment.revision), \(moment.connected) admitted, \(moment.shown) show a state, "
-                + "\(moment.current) the current one, \(moment.behind) behind; "
-                + "\(moment.kilobytes) KB, \(moment.hostKilobytes) of the host's; "
-                + "\(moment.linksMade) links, \(moment.dialsFailed) failed dials; guests:relays:current by hops \(levels)"
-        }
-        let paths = timeline.paths.map { path in
-            let stages = FieldStage.allCases.compactMap { stage in
-                path.stages[stage].map { "\(stage) \(text($0))" }
-            }
-            return "  \(path.hops) hops: \(path.guests) guests, " + stages.joined(separator: ", ") + " s"
-        }
-        return (moments + paths).joined(separator: "\n")
-    }
-
     private func line(_ cells: [String]) -> String {
         zip(columns, cells).map { column, cell in
             String(repeating: " ", count: max(0, max(column.count, 7) - cell.count)) + cell

@@ -107,6 +107,9 @@ struct WorldsCommand: AsyncParsableCommand {
 }
 
 extension Scenario.Fault: ExpressibleByArgument {
+    /// The names of all faults.
+    public static var allValueStrings: [String] { allCases.map { "\($0)" } }
+
     /// Parses the name of a fault.
     public init?(argument: String) {
         guard let fault = Self.allCases.first(where: { "\($0)" == argument }) else { return nil }

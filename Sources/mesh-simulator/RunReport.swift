@@ -42,12 +42,12 @@ struct RunReport {
     private func tell(_ violation: Violation, in scenario: Scenario) {
         let command = command(scenario)
         guard failures <= Self.toldInFull else {
-            print("Seed \(scenario.seed), too: \(violation.invariant.rawValue). Run it again: \(command)")
+            print("Seed \(scenario.seed), too: \(violation.invariant). Run it again: \(command)")
             return
         }
         print(
             """
-            Seed \(scenario.seed) violates an invariant, \(violation.invariant.rawValue): \(violation.invariant.sentence)
+            Seed \(scenario.seed) violates an invariant, \(violation.invariant): \(violation.invariant.rawValue)
               \(violation.who) at \(violation.time.inSeconds(6)): \(violation.what)
               The last events there:
             """)
@@ -71,7 +71,7 @@ struct RunReport {
     func finish(after time: Duration) {
         let nodes = fewest == most ? "\(most) nodes" : "\(fewest) to \(most) nodes"
         let faults = Scenario.Fault.allCases.compactMap { fault in
-            total.faults[fault].map { "\(fault.sentence) \($0.grouped)" }
+            total.faults[fault].map { "\(fault.rawValue) \($0.grouped)" }
         }
         print(
             """

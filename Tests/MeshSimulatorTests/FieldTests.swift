@@ -69,25 +69,24 @@ struct FieldTests {
         var field = Field(Self.scenario(3, .line))
         field.run(until: 5_000_000)
         let core = try #require(field.nodes[1].core)
-        let due = Field.microseconds(try #require(core { $0.deadline }))
+        let due = try #require(core { $0.deadline }).microseconds
+        let turns = NodeTurns(helpers: 0)
         for (time, isDue) in [(due - 1, false), (due, true)] {
-            let entry = FieldAgenda.Entry(at: time, number: time, event: .ticks(node: 1))
-            field.turns[0].open(core, .tick, entry: entry)
-            #expect(field.turns[0].decide())
-            #expect(!field.turns[0].decide() && field.turns[0].isDecided)
-            let answer = field.turns.answer(of: field.turns[0])
-            #expect(answer == isDue)
+            turns[0].open(core, nil, number: 1, at: time)
+            #expect(turns[0].decide())
+            #expect(!turns[0].decide() && turns[0].isDecided)
+            #expect(turns.answer(of: turns[0]) == isDue)
         }
         // At the end no node has an open turn.
         field.run(until: 6_000_000)
-        #expect(field.nodes.allSatisfy { $0.turn == nil })
+        #expect(field.nodes.indices.allSatisfy { field.ahead.takeTurn(of: $0) == nil })
     }
 
     @Test("an adapter holds seven links, even if more nodes want one")
     func links() {
         var field = Field(Self.scenario(12, .line))
         field.run(until: 20_000_000)
-        #expect(field.nodes[0].links.count == FieldScenario.links)
+        #expect(field.air.connections.links(of: 0).count == FieldScenario.links)
         #expect(field.guests.count { field.isJoined($0) } == FieldScenario.links)
     }
 
@@ -96,15 +95,15 @@ struct FieldTests {
         var field = Field(Self.scenario(3, .line))
         field.run(until: 5_000_000)
         #expect(field.isJoined(1))
-        let home = field.nodes[1].place
-        field.nodes[1].place.x = home.x + 101
-        let link = try #require(field.nodes[1].links.first)
-        field.checkRange(link)
+        let home = field.air.terrain.place(of: 1)
+        let link = try #require(field.air.connections.links(of: 1).first)
+        field.air.move(1, to: FieldPoint(x: home.x + 101, y: home.y), &field.timeline)
         field.run(until: 5_400_000)
-        #expect(!field.links[link].isOver)
+        #expect(!field.air.connections.links[link].isOver)
         field.run(until: 5_800_000)
-        #expect(field.links[link].isOver && !field.nodes[1].isConnected && field.isConnectedToAll(but: 1))
-        field.nodes[1].place = home
+        #expect(field.air.connections.links[link].isOver && !field.people.isConnected(1))
+        #expect(field.isConnectedToAll(but: 1))
+        field.air.move(1, to: home, &field.timeline)
         field.run(until: 7_000_000)
         #expect(field.isJoined(1))
     }
@@ -115,17 +114,17 @@ struct FieldTests {
         field.run(until: 5_000_000)
         field.kill(1)
         field.run(until: 5_800_000)
-        #expect(field.nodes[0].links.count == 1 && field.guests == [2] && field.isJoined(2))
+        #expect(field.air.connections.links(of: 0).count == 1 && field.guests == [2] && field.isJoined(2))
     }
 
     @Test("the agenda orders events by time, and by insertion if the times are equal")
     func agenda() {
-        var (agenda, random) = (FieldAgenda(), SeededGenerator(seed: 3))
-        for _ in 0..<500 { agenda.add(.moves, at: random.below(50)) }
-        var entries: [FieldAgenda.Entry] = []
-        while let entry = agenda.next() { entries.append(entry) }
+        var timeline = Timeline<Int>(seed: 3, drawsOrder: false)
+        for event in 0..<500 { timeline.schedule(event, at: timeline.random.below(50)) }
+        var entries: [Agenda<Int>.Entry] = []
+        while let entry = timeline.next() { entries.append(entry) }
         #expect(entries.count == 500)
-        #expect(zip(entries, entries.dropFirst()).allSatisfy { $0.isBefore($1) })
+        #expect(zip(entries, entries.dropFirst()).allSatisfy { ($0.at, $0.event) < ($1.at, $1.event) })
     }
 }
 
@@ -145,9 +144,9 @@ struct FieldAirTests {
         field.run(until: 1_000_000)
         for node in field.nodes.indices {
             let near = field.nodes.indices.filter {
-                $0 != node && field.nodes[node].place.distance(to: field.nodes[$0].place) <= layout.range
+                $0 != node && field.air.terrain.signal(node, $0) != nil
             }
-            #expect(field.neighbours(of: node) == near)
+            #expect(field.air.neighbours(of: node) == near)
         }
     }
 
@@ -162,7 +161,7 @@ struct FieldAirTests {
 
     @Test("connection events are multiples of an interval after their anchor")
     func events() {
-        var link = FieldLink(1, 0, dial: 1, signal: -60, now: 0)
+        var link = RadioLink(1, 0, dial: 1, signal: -60, now: 0)
         #expect(link.event(from: 0) == FieldAir.firstEvent)
         (link.anchor, link.interval) = (1_000, 50_000)
         #expect(link.event(from: 1_000) == 1_000 && link.event(from: 1_001) == 51_000)

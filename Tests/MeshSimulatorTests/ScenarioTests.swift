@@ -58,16 +58,16 @@ struct ScenarioTests {
         #expect(hash.value == 0xAF63_DC4C_8601_EC8C)
     }
 
-    @Test("The calendar orders events by time, regardless of the order of insertion")
-    func calendar() {
-        var random = SeededGenerator(seed: 3)
-        var calendar = TimedHeap<WorldEntry>()
-        for _ in 0..<500 {
-            calendar.add(WorldEntry(at: random.time(0...5), tie: random.next(), event: .acts))
+    @Test("The seed draws the order of events at the same time")
+    func order() {
+        let orders = [1, 1, 2].map { seed in
+            var timeline = Timeline<Int>(seed: seed, drawsOrder: true)
+            for event in 0..<50 { timeline.schedule(event, at: 7) }
+            var order: [Int] = []
+            while let entry = timeline.next() { order.append(entry.event) }
+            return order
         }
-        var times: [Duration] = []
-        while let entry = calendar.pop() { times.append(entry.at) }
-        #expect(times.count == 500)
-        #expect(times == times.sorted())
+        #expect(orders[0] == orders[1] && orders[0] != orders[2])
+        #expect(orders.allSatisfy { $0.sorted() == Array(0..<50) })
     }
 }

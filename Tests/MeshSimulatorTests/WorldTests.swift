@@ -76,7 +76,7 @@ struct WorldTests {
         var world = World(Scenario(seed: 1, nodes: 2), log: { lines.append($0) })
         world.broken(.wrongVote, "Guest 1", "a vote")
         world.broken(.forged, "Guest 1", "what comes later does not count")
-        let violation = try #require(world.violation)
+        let violation = try #require(world.violations.first)
         #expect(violation.invariant == .wrongVote && violation.who == "Guest 1" && violation.what == "a vote")
         #expect(lines == ["0.000000 BROKEN wrongVote at Guest 1: a vote"])
     }

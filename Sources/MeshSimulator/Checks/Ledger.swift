@@ -7,8 +7,6 @@ import NodeCore
 /// The reliable messages of all nodes, as stored on their disks: what was sent, and what has arrived. It knows the
 /// state of all nodes, and reports violations of invariants.
 struct Ledger {
-    typealias Finding = (Invariant, String)
-
     /// The messages of one sender's numbering for one receiver.
     private struct Stream: Hashable {
         var sender: Peer.ID

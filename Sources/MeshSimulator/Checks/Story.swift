@@ -19,8 +19,6 @@ struct StateVersion: Hashable, Comparable {
 /// Compares the host's state between two writes with the requests and messages in between. Consecutive states must
 /// differ by these alone, also across restarts and power cuts.
 struct Story {
-    typealias Finding = (Invariant, String)
-
     /// The bearer of a guest's message. A guest with two bearers has separate wishes on each.
     enum Bearer { case radio, browser }
 

@@ -17,7 +17,7 @@ extension World {
 
     /// Checks that the assembled cover of a guest equals the host's.
     mutating func checkCover(_ node: Int, _ songID: Song.ID, _ bytes: [UInt8]) {
-        figures.covers += 1
-        if cover(of: songID)?.bytes != bytes { broken(.wrongCover, nodes[node].name, "the cover of \(songID)") }
+        people.figures.covers += 1
+        if cover(of: songID)?.bytes != bytes { broken(.wrongCover, node, "the cover of \(songID)") }
     }
 }

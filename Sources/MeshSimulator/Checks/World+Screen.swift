@@ -11,46 +11,47 @@ extension World {
         switch event {
         case .peerConnected(let peer):
             note(node, 1, "is connected to \(peer)")
-            if !nodes[node].screen.linked.insert(peer.id).inserted {
+            if !people.screens[node].linked.insert(peer.id).inserted {
                 broken(.outOfOrder, name, "\(peer) is there twice")
             }
-            nodes[node].screen.isCurrent = false
+            people.screens[node].isCurrent = false
             if node > 0 { clears(node, .linked) }
         case .peerDisconnected(let peer, let reason):
             note(node, 2, "is disconnected from \(peer): \(reason)")
-            if nodes[node].screen.linked.remove(peer.id) == nil { broken(.outOfOrder, name, "\(peer) was not there") }
-            nodes[node].screen.isCurrent = false
+            if people.screens[node].linked.remove(peer.id) == nil { broken(.outOfOrder, name, "\(peer) was not there") }
+            people.screens[node].isCurrent = false
         case .connection(let state):
             note(node, 3, "connection: \(state)")
             // The person notices and tries again.
-            if case .failed = state { schedule(.retries(node: node), after: random.time(1_000...3_000)) }
+            if case .failed = state { retries(node, after: 1_000...3_000) }
         case .snapshot(let snapshot, let isStale): showsState(snapshot, isStale: isStale, node)
         case .wish(let song, let kind, let state):
             note(node, 5, "\(kind) of \(song): \(state)")
-            nodes[node].screen.wishes[song] = (kind, state)
+            people.screens[node].wishes[song] = (kind, state)
             guard state.isAnswer else {
-                story.waits(nodes[node].peer, song, at: now)
+                people.story.waits(nodes[node].peer, song, at: instant)
                 break
             }
-            if state == .confirmed { figures.confirmed += 1 } else { figures.rejected += 1 }
-            wishes.answered(node, song, kind, state)
-            let finding = story.answered(
-                nodes[node].peer, song, kind, state, seeing: nodes[node].screen.snapshot)
-            if let (invariant, what) = finding { broken(invariant, name, what) }
+            if state == .confirmed { people.figures.confirmed += 1 } else { people.figures.rejected += 1 }
+            people.wishes.answered(node, song, kind, state)
+            report(
+                people.story.answered(nodes[node].peer, song, kind, state, seeing: people.screens[node].snapshot), name)
         case .intent(let intent, let peer, let rejected):
             note(node, 6, "\(intent) of \(peer): \(rejected.map { "\($0)" } ?? "followed")")
-            if let (invariant, what) = story.told(intent, of: peer.id) { broken(invariant, name, what) }
-        case .playback(let playback): nodes[node].screen.playing = playback.song?.id
+            report(people.story.told(intent, of: peer.id), name)
+        case .playback(let playback): people.screens[node].playing = playback.song?.id
         case .notice(let notice):
             note(node, 8, "notice \(notice.code)")
-            nodes[node].screen.notices[notice.code] = (notice, now)
+            people.screens[node].notices[notice.code] = (notice, instant)
             checkRefusal(notice, node)
             if notice.code == "sessionEnded" { checkEnd() }
         case .noticeCleared(let code):
             note(node, 9, "notice \(code) is cleared")
-            nodes[node].screen.notices[code] = nil
+            people.screens[node].notices[code] = nil
         case .contact(let contact):
-            if contact.phase == .lost, contact.silence == Limits.pongTimeout + Limits.pingInterval / 2 { silent = node }
+            if contact.phase == .lost, contact.silence == Limits.pongTimeout + Limits.pingInterval / 2 {
+                people.silent = node
+            }
         case .ready, .peerDiscovered, .peerLost, .searchResults, .artwork, .steering, .library,
             .page, .link, .linkEnded,
             .radio, .broker, .mark,
@@ -68,46 +69,46 @@ extension World {
         note(node, 4, "\(isStale ? "old " : "")state \(snapshot.revision): \(snapshot.words)")
         hash.add(Int(snapshot.revision))
         hash.add(snapshot.items.map(\.votes))
-        let before = nodes[node].screen.snapshot
-        nodes[node].screen.snapshot = snapshot
+        let before = people.screens[node].snapshot
+        people.screens[node].snapshot = snapshot
         guard !isStale else { return }
         if node == 0 {
-            nodes[0].screen.isCurrent = false
-            return story.showed(snapshot, isKept: !nodes[0].isWithoutStore, at: now)
+            people.screens[0].isCurrent = false
+            return people.story.showed(snapshot, isKept: !people.screens[0].isWithoutStore, at: instant)
         }
-        if !story.hasShown(snapshot) { broken(.wrongState, nodes[node].name, "state \(snapshot.revision)") }
+        if !people.story.hasShown(snapshot) { broken(.wrongState, node, "state \(snapshot.revision)") }
         // The first state on a link is not older than the link. With relays, a link begins with the last full state,
         // which may be older. The later changes come with it, so no guest sees the old state (`docs/protocol.md`).
-        if !nodes[node].screen.isCurrent {
+        if !people.screens[node].isCurrent {
             let least = hostState(atOpeningOfLinkOf: node)
             if scenario.reach == nil {
                 checkAge(of: snapshot, notBefore: least, node)
             } else {
-                nodes[node].screen.least = least
+                people.screens[node].least = least
             }
         }
         // Later states come in order. Within a run of the host no guest sees the state go back, on any route.
         let follows = before.flatMap {
-            nodes[node].screen.isCurrent || $0.epoch == snapshot.epoch ? StateVersion($0) : nil
+            people.screens[node].isCurrent || $0.epoch == snapshot.epoch ? StateVersion($0) : nil
         }
         checkAge(of: snapshot, notBefore: follows, node)
-        nodes[node].screen.isCurrent = true
+        people.screens[node].isCurrent = true
     }
 
     private mutating func checkAge(of snapshot: HostSnapshot, notBefore least: StateVersion?, _ node: Int) {
         guard let least, StateVersion(snapshot) < least else { return }
-        broken(.staleUpdate, nodes[node].name, "state \(snapshot.revision) after \(least.revision)")
+        broken(.staleUpdate, node, "state \(snapshot.revision) after \(least.revision)")
     }
 
     /// The host's state when the guest's current link opened. For a link in a circuit, when it was requested.
     private func hostState(atOpeningOfLinkOf node: Int) -> StateVersion? {
-        let links = nodes[node].links
+        let links = air.radios[node].links
         guard scenario.reach != nil else {
-            return links.values.first { $0.isUp && !$0.isClosing }.flatMap { channels[$0.channel].stateAtOpen }
+            return links.values.first { $0.isUp && !$0.isClosing }.flatMap { air.channels[$0.channel].stateAtOpen }
         }
         // After the guest has switched to another link, it may show a state that waited for its disk.
-        guard let link = nodes[node].linkOfWrite ?? hostLink(of: node) else { return nil }
-        return links[link].flatMap { channels[$0.channel].stateAtOpen } ?? nodes[node].stateAtOpen[link]
+        guard let link = air.radios[node].linkOfWrite ?? hostLink(of: node) else { return nil }
+        return links[link].flatMap { air.channels[$0.channel].stateAtOpen } ?? air.radios[node].stateAtOpen[link]
     }
 
     // MARK: After each event
@@ -115,23 +116,23 @@ extension World {
     /// Checks that the shown state is on the disk.
     mutating func checkScreen(_ node: Int) {
         guard !nodes[node].isEnding else { return }
-        if let snapshot = nodes[node].screen.snapshot {
-            checkAge(of: snapshot, notBefore: nodes[node].screen.least, node)
+        if let snapshot = people.screens[node].snapshot {
+            checkAge(of: snapshot, notBefore: people.screens[node].least, node)
         }
-        nodes[node].screen.least = nil
+        people.screens[node].least = nil
         if node == 0 { checkHostScreen() } else { checkWishes(node) }
-        for (code, entry) in nodes[node].screen.notices {
-            guard let seconds = entry.notice.dismissAfter, now - entry.since > .seconds(seconds) + .milliseconds(1)
+        for (code, entry) in people.screens[node].notices {
+            guard let seconds = entry.notice.dismissAfter, instant - entry.since > .seconds(seconds) + .milliseconds(1)
             else { continue }
-            broken(.wrongNotice, nodes[node].name, "\(code) goes by itself, and has not gone")
+            broken(.wrongNotice, node, "\(code) goes by itself, and has not gone")
         }
     }
 
     private mutating func checkHostScreen() {
-        guard let snapshot = nodes[0].screen.snapshot, !nodes[0].screen.isCurrent else { return }
-        nodes[0].screen.isCurrent = true
-        let record = nodes[0].disk.host ?? HostRecord(epoch: 0)
-        guard nodes[0].isWithoutStore else {
+        guard let snapshot = people.screens[0].snapshot, !people.screens[0].isCurrent else { return }
+        people.screens[0].isCurrent = true
+        let record = nodes[0].disk.content.host ?? HostRecord(epoch: 0)
+        guard people.screens[0].isWithoutStore else {
             let stored = record.queue.map {
                 QueuedRecord(songID: $0.songID, addedBy: $0.addedBy, added: 0, voters: $0.voters)
             }
@@ -155,16 +156,16 @@ extension World {
 
     /// The driver sees the start of the next session only after the disk has it.
     private mutating func checkEnd() {
-        guard nodes[0].disk.host?.epoch != nodes[0].screen.snapshot?.epoch else { return }
+        guard nodes[0].disk.content.host?.epoch != people.screens[0].snapshot?.epoch else { return }
         broken(.toldTooEarly, "Car", "the end of its session is not on the disk")
     }
 
     /// Checks that a waiting wish is on the guest's disk, since its person was shown that it is saved.
     private mutating func checkWishes(_ node: Int) {
-        let stored = nodes[node].disk.guest?.wishes ?? []
-        for (song, wish) in nodes[node].screen.wishes where !wish.state.isAnswer {
+        let stored = nodes[node].disk.content.guest?.wishes ?? []
+        for (song, wish) in people.screens[node].wishes where !wish.state.isAnswer {
             guard !stored.contains(where: { $0.songID == song && $0.kind == wish.kind.rawValue }) else { continue }
-            broken(.toldTooEarly, nodes[node].name, "\(wish.kind) of \(song) is \(wish.state), and not on the disk")
+            broken(.toldTooEarly, node, "\(wish.kind) of \(song) is \(wish.state), and not on the disk")
         }
     }
 
@@ -172,29 +173,29 @@ extension World {
 
     /// An event that clears notices was just reported. When the node has finished it, none of those notices may be
     /// left.
-    private mutating func clears(_ node: Int, _ clearer: Problem.Clearer) { cleared.append((node, clearer)) }
+    private mutating func clears(_ node: Int, _ clearer: Problem.Clearer) { people.cleared.append((node, clearer)) }
 
     mutating func checkCleared() {
         // A peer that was lost again at once is reported again.
-        for (node, clearer) in cleared where clearer != .linked || !nodes[node].screen.linked.isEmpty {
-            let left = nodes[node].screen.notices.values.first { $0.notice.clearedBy.contains(clearer) }
+        for (node, clearer) in people.cleared where clearer != .linked || !people.screens[node].linked.isEmpty {
+            let left = people.screens[node].notices.values.first { $0.notice.clearedBy.contains(clearer) }
             guard let left else { continue }
-            broken(.wrongNotice, nodes[node].name, "\(left.notice.code) is on view after \(clearer)")
+            broken(.wrongNotice, node, "\(left.notice.code) is on view after \(clearer)")
         }
-        cleared = []
+        people.cleared = []
     }
 
     /// A write has succeeded.
     mutating func checkWritten(_ node: Int) {
-        if node == 0, let (invariant, what) = story.leftOver() { broken(invariant, "Car", what) }
+        if node == 0, let (invariant, what) = people.story.leftOver() { broken(invariant, "Car", what) }
         clears(node, .written)
         checkCleared()
     }
 
     /// A write has failed. A notice must show this.
     mutating func checkRefused(_ node: Int) {
-        guard nodes[node].core != nil, !nodes[node].isWithoutStore else { return }
-        broken(.wrongNotice, nodes[node].name, "the disk accepts no writes, and no notice is shown")
+        guard nodes[node].core != nil, !people.screens[node].isWithoutStore else { return }
+        broken(.wrongNotice, node, "the disk accepts no writes, and no notice is shown")
     }
 
     /// Guests are refused for a reason. If an attacker answers instead of the host, any reason is possible.
@@ -202,18 +203,13 @@ extension World {
         let isClean = !scenario.faults.contains(.impostor) && !scenario.faults.contains(.tamper)
         switch notice.code {
         case "kicked":
-            guard isClean, !story.kicked.contains(nodes[node].peer) else { return }
-            broken(.givenUp, nodes[node].name, "it is sent away, and the driver has not said so")
+            guard isClean, !people.story.kicked.contains(nodes[node].peer) else { return }
+            broken(.givenUp, node, "it is sent away, and the driver has not said so")
         case "hostFull", "refused", "versionMismatch", "proofRequired", "bondRequired":
-            if isClean { broken(.givenUp, nodes[node].name, notice.code) }
+            if isClean { broken(.givenUp, node, notice.code) }
         default: break
         }
     }
-}
-
-extension SimulatedNode {
-    /// Whether a notice shows that the disk accepts no writes.
-    var isWithoutStore: Bool { screen.notices.values.contains { $0.notice.clearedBy.contains(.written) } }
 }
 
 extension WishState {

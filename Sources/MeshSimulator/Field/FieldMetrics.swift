@@ -61,8 +61,8 @@ public struct FieldMetrics: Hashable, Sendable {
     public var sdus = 0
     /// A hash of the run.
     public var hash: UInt64 = 0
-    /// How the field connected at the start and after losses. Empty if it was not requested.
-    public var timeline = FieldTimeline()
+    /// How the field connected at the start and after losses, as lines of text. Empty if it was not requested.
+    public var timeline: [String] = []
     /// The first few violations.
     public var violations: [String] = []
     /// Number of violations.

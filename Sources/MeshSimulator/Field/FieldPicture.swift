@@ -20,7 +20,7 @@ struct FieldPicture {
 
     init(_ field: Field) {
         self.field = field
-        let places = field.nodes.filter { !$0.isGone }.map(\.place)
+        let places = field.nodes.indices.filter { !field.people.isGone($0) }.map { field.air.terrain.place(of: $0) }
         let (left, right) = (places.map(\.x).min() ?? 0, places.map(\.x).max() ?? 0)
         let (top, bottom) = (places.map(\.y).min() ?? 0, places.map(\.y).max() ?? 0)
         origin = FieldPoint(x: right, y: top)
@@ -46,16 +46,16 @@ struct FieldPicture {
         var lines: [Int: String] = [:]
         var dots: [Int: String] = [:]
         var unlinked = ""
-        for node in field.nodes.indices where !field.nodes[node].isGone {
-            let spot = point(field.nodes[node].place)
+        for node in field.nodes.indices where !field.people.isGone(node) {
+            let spot = point(field.air.terrain.place(of: node))
             guard let hops = field.hops(of: node) else {
                 unlinked += dot(spot.x, spot.y)
                 continue
             }
             let colour = min(hops, Self.colours.count) - 1
             if hops > 0 { dots[colour, default: ""] += dot(spot.x, spot.y) }
-            guard let parent = field.parent(of: node) else { continue }
-            let other = point(field.nodes[parent].place)
+            guard let parent = field.air.connections.parent(of: node) else { continue }
+            let other = point(field.air.terrain.place(of: parent))
             // A line from one row to the next ends at the edge.
             let bend = spot.row == other.row ? other : (Self.margin, spot.y, spot.row)
             lines[colour, default: ""] += "M\(number(spot.x)) \(number(spot.y))L\(number(bend.0)) \(number(bend.1))"
@@ -70,8 +70,8 @@ struct FieldPicture {
         }
         parts += dots.sorted { $0.key < $1.key }.map { round(Self.colours[$0.key], $0.value, width: 5) }
         parts.append(round("#bbb", unlinked, width: 4))
-        for host in field.nodes where host.isHost {
-            let spot = point(host.place)
+        for host in field.nodes.indices where field.nodes[host].isHost {
+            let spot = point(field.air.terrain.place(of: host))
             parts.append(round("#111", dot(spot.x, spot.y), width: 12))
         }
         return (parts + ["</svg>"]).joined(separator: "\n") + "\n"

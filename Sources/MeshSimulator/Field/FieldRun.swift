@@ -52,13 +52,13 @@ struct FieldPhases {
     /// Time between two checks.
     private static let look = second / 50
 
-    /// Whether the run records how the field connects.
-    private let keepsTimeline: Bool
+    /// How the field connects, if the run records it.
+    private var timeline: FieldTimeline?
 
     init(
         _ scenario: FieldScenario, timeline: Bool = false, threads: Int = 1, log: ((String) -> Void)? = nil
     ) {
-        keepsTimeline = timeline && scenario.party == nil
+        self.timeline = timeline && scenario.party == nil ? FieldTimeline() : nil
         field = Field(scenario, threads: threads, log: log)
         metrics.nodes = scenario.nodes
         metrics.guests = field.guests.count
@@ -69,20 +69,16 @@ struct FieldPhases {
     private mutating func wait(for guests: [Int]) -> [Int: Int] {
         let limit = field.now + Self.patience
         var joined: [Int: Int] = [:]
-        var (tally, due) = (field.tally, field.now)
         while field.now < limit {
             field.run(until: field.now + Self.look)
-            if keepsTimeline, field.now >= due {
-                metrics.timeline.moments.append(field.moment(after: tally))
-                (tally, due) = (field.tally, due + FieldTimeline.step)
-            }
+            timeline?.look(at: field)
             let missing = Set(field.missing(of: guests))
             for guest in guests where joined[guest] == nil && !missing.contains(guest) { joined[guest] = field.now }
             if missing.isEmpty { break }
         }
         for guest in field.missing(of: guests) {
-            let way = field.hops(of: guest).map { "\($0) hops" } ?? "no way"
-            field.trace(guest, "is missing: \(way), shows state \(field.nodes[guest].revision)")
+            let route = field.hops(of: guest).map { "\($0) hops" } ?? "no route"
+            field.trace(guest, "is missing: \(route), shows state \(field.people.revision(guest))")
         }
         return joined
     }
@@ -93,25 +89,25 @@ struct FieldPhases {
         let guests = field.inReach()
         metrics.cutOff = field.guests.count - guests.count
         let joined = wait(for: guests)
-        if keepsTimeline { metrics.timeline.paths = field.paths }
+        timeline?.addPaths(of: field)
         metrics.joined = joined.count
         metrics.joinTime = joined.count == guests.count ? joined.values.max().map { .microseconds($0) } : nil
         metrics.joinMedian = Array(joined.values).median.map { .microseconds($0) }
         // After this, delayed work is done and the links are idle.
         field.run(until: field.now + 10 * Self.second)
-        let (bytes, links, time) = (field.tally.bytes, openLinks, 10 * Self.second)
+        let (bytes, links, time) = (field.bytes(), openLinks, 10 * Self.second)
         field.run(until: field.now + time)
         metrics.idleBytes =
-            Double(field.tally.bytes - bytes) / Double(max(1, links)) / (Double(time) / Double(Self.second))
+            Double(field.bytes() - bytes) / Double(max(1, links)) / (Double(time) / Double(Self.second))
     }
 
-    private var openLinks: Int { field.links.count { !$0.isOver } }
+    private var openLinks: Int { field.air.connections.links.count { !$0.isOver } }
 
     /// All linked guests vote, one after another in random order.
     mutating func vote() {
         var voters = field.guests.filter { field.isJoined($0) }
         for place in voters.indices.reversed() { voters.swapAt(place, field.random.below(place + 1)) }
-        let (start, bytes, links) = (field.now, field.tally.bytes, openLinks)
+        let (start, bytes, links) = (field.now, field.bytes(), openLinks)
         for (place, voter) in voters.enumerated() {
             field.schedule(.votes(node: voter), at: start + place * Self.second / 10 + field.random.below(50_000))
         }
@@ -120,13 +116,13 @@ struct FieldPhases {
         let seconds = Double(field.now - start) / Double(Self.second)
         let idle = metrics.idleBytes * Double(links) * seconds
         metrics.bytesPerVote =
-            (Double(field.tally.bytes - bytes) - idle) / Double(max(1, links)) / Double(max(1, voters.count))
+            (Double(field.bytes() - bytes) - idle) / Double(max(1, links)) / Double(max(1, voters.count))
         let limit = field.now + Self.patience
-        while field.now < limit, voters.contains(where: { field.nodes[$0].confirmedAt == nil }) {
+        while field.now < limit, !voters.allSatisfy({ field.people.isAnswered($0) }) {
             field.run(until: field.now + Self.look)
         }
         metrics.votes = voters.count
-        metrics.counted = voters.count { field.nodes[$0].countedAt != nil }
+        metrics.counted = voters.count { field.people.vote($0)?.counted != nil }
         note(voters, hops)
         field.checkVotes()
     }
@@ -134,24 +130,15 @@ struct FieldPhases {
     private mutating func note(_ voters: [Int], _ hops: [Int: Int]) {
         let byHops = Dictionary(grouping: voters) { hops[$0] ?? 0 }
         metrics.distances = byHops.sorted { $0.key < $1.key }.map { hops, voters in
-            func median(_ time: (FieldNode) -> Int?) -> Duration? {
+            func median(_ time: (FieldPeople.Vote) -> Int?) -> Duration? {
                 voters.compactMap { voter in
-                    let node = field.nodes[voter]
-                    return time(node).flatMap { time in node.castAt.map { time - $0 } }
+                    field.people.vote(voter).flatMap { vote in time(vote).map { $0 - vote.cast } }
                 }.median.map { .microseconds($0) }
             }
             return FieldMetrics.Distance(
-                hops: hops, nodes: voters.count, counted: median(\.countedAt), confirmed: median(\.confirmedAt))
+                hops: hops, nodes: voters.count, counted: median(\.counted), confirmed: median(\.confirmed))
         }
-        metrics.seenByAll = voters.compactMap { voter -> Int? in
-            let node = field.nodes[voter]
-            let states = field.nodes[field.scenario.host(of: voter)].states
-            // The host's state that first showed the vote.
-            guard let cast = node.castAt, let counted = node.countedAt, let revision = node.countedWith,
-                let state = states[Int(revision)...].first(where: { $0.at >= counted })
-            else { return nil }
-            return state.seenAt.map { $0 - cast }
-        }.median.map { .microseconds($0) }
+        metrics.seenByAll = voters.compactMap { field.people.delayUntilAllSee($0) }.median.map { .microseconds($0) }
     }
 
     /// Kills some guests at once.
@@ -171,12 +158,12 @@ struct FieldPhases {
 
     /// Time passes: people vote from time to time, and the moving nodes move.
     mutating func pass(minutes: Int, votes: Int) {
-        let losses = field.nodes.reduce(0) { $0 + $1.losses }
+        let losses = field.people.losses
         var (samples, connected) = (0, 0)
         for _ in 0..<minutes * 60 {
             let chances = field.guests.count * votes
             for _ in 0..<chances / 3_600 + (field.random.below(3_600) < chances % 3_600 ? 1 : 0) {
-                guard let voter = field.random.pick(field.guests), field.nodes[voter].isAnswered else { continue }
+                guard let voter = field.random.pick(field.guests), field.people.isAnswered(voter) else { continue }
                 metrics.votes += 1
                 field.schedule(.votes(node: voter), at: field.now + field.random.below(Self.second))
             }
@@ -188,31 +175,27 @@ struct FieldPhases {
         }
         metrics.connected = samples == 0 ? nil : 100 * Double(connected) / Double(samples)
         metrics.losses =
-            Double(field.nodes.reduce(0) { $0 + $1.losses } - losses) / Double(max(1, field.guests.count))
+            Double(field.people.losses - losses) / Double(max(1, field.guests.count))
         // All nodes stop moving, and data in transit arrive.
-        field.movers = []
+        field.air.stopMoving()
         _ = wait(for: field.inReach())
         let limit = field.now + Self.patience
-        while field.now < limit, field.inReach().contains(where: { !field.nodes[$0].isAnswered }) {
+        while field.now < limit, !field.inReach().allSatisfy({ field.people.isAnswered($0) }) {
             field.run(until: field.now + Self.second)
         }
-        metrics.counted = metrics.votes - field.guests.count { !field.nodes[$0].isAnswered }
+        metrics.counted = metrics.votes - field.guests.count { !field.people.isAnswered($0) }
         field.checkVotes()
     }
 
     mutating func finish() -> FieldMetrics {
         field.checkLimits()
         metrics.simulated = .microseconds(field.now)
-        metrics.events = field.tally.events
-        metrics.sdus = field.tally.sdus
-        metrics.hash = field.hash
-        metrics.violations = field.tally.violations
-        metrics.violationCount = field.tally.violationCount
+        metrics.events = field.steps
+        metrics.sdus = field.sdus
+        metrics.hash = field.fingerprint
+        metrics.timeline = timeline?.lines ?? []
+        metrics.violations = field.violations.map { "\($0.who) at \($0.time / .seconds(1)) s: \($0.what)" }
+        metrics.violationCount = field.violationCount
         return metrics
     }
-}
-
-extension FieldNode {
-    /// Whether the node's person has no open vote.
-    fileprivate var isAnswered: Bool { castAt == nil || confirmedAt != nil }
 }

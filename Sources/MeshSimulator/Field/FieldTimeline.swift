@@ -1,122 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The stages of a guest on its route to its host, in order.
-public enum FieldStage: Int, CaseIterable, Hashable, Sendable {
-    /// The guest receives an advertisement of the host or a relay.
+enum FieldStage: Int, CaseIterable {
+    /// It hears the host or a relay.
     case heard
-    /// The guest dials the host or a relay.
+    /// It dials one of them.
     case dialled
     /// A channel to the dialled node is open.
     case linked
-    /// The guest has requested a circuit. A guest that has dialled the host itself needs no circuit.
+    /// It has requested a circuit. A guest that has dialled the host itself needs none.
     case circuit
-    /// The guest's handshake with the host is done.
+    /// Its handshake with the host is done.
     case connected
-    /// The guest shows a state of the host.
+    /// It shows a state of the host.
     case shown
-    /// The guest shows the host's current state.
+    /// It shows the host's current state.
     case current
-    /// The guest advertises as a relay.
+    /// It advertises as a relay.
     case relays
 }
 
-/// How a field connects: the numbers at each time, and how long each level of the tree needed for each stage.
-public struct FieldTimeline: Hashable, Sendable {
-    /// A point in time.
-    public struct Moment: Hashable, Sendable {
-        /// Time since the first start.
-        public var at: Duration
-        /// The host's revision.
-        public var revision: UInt64
-        /// Guests that are connected.
-        public var connected = 0
-        /// Connected guests that show a state of the host.
-        public var shown = 0
-        /// Connected guests that show the host's current state.
-        public var current = 0
-        /// Median number of revisions that the shown states are behind.
-        public var behind = 0
-        /// Guests at each number of hops from 1.
-        public var levels: [Level] = []
-        /// Kilobytes that all nodes have sent since the last moment.
-        public var kilobytes = 0
-        /// Kilobytes that the host has sent.
-        public var hostKilobytes = 0
-        /// Failed dials since then.
-        public var dialsFailed = 0
-        /// Links that opened since then.
-        public var linksMade = 0
-    }
+/// Describes how a field with one host connects: the numbers at some times, and how long each level of the tree needed
+/// for each stage.
+struct FieldTimeline {
+    /// Microseconds between two lines.
+    private static let step = 5_000_000
 
-    /// Guests at one number of hops.
-    public struct Level: Hashable, Sendable {
-        /// Number of guests.
-        public var guests = 0
-        /// Guests that relay.
-        public var relays = 0
-        /// Guests that show the host's current state.
-        public var current = 0
-    }
+    private var moments: [String] = []
+    private var paths: [String] = []
+    private var due = 0
+    /// Counters at the last line.
+    private var last = (bytes: 0, hostBytes: 0, lostDials: 0, links: 0)
 
-    /// Median time that guests at one number of hops needed for each stage, since the first start.
-    public struct Path: Hashable, Sendable {
-        /// Links to the host at the end.
-        public var hops: Int
-        /// Number of guests.
-        public var guests: Int
-        /// Stages that none of them has reached are missing.
-        public var stages: [FieldStage: Duration]
-    }
+    var lines: [String] { moments + paths }
 
-    /// From the first start on.
-    public var moments: [Moment] = []
-    /// By hops.
-    public var paths: [Path] = []
-
-    /// Microseconds between two moments.
-    static let step = 5_000_000
-}
-
-extension Field {
-    /// A node has reached a stage. Only the first time counts.
-    mutating func reaches(_ stage: FieldStage, _ node: Int) {
-        if nodes[node].stages[stage.rawValue] == nil { nodes[node].stages[stage.rawValue] = now }
-    }
-
-    /// The current numbers, for a field with one host.
-    func moment(after last: FieldTally) -> FieldTimeline.Moment {
-        var moment = FieldTimeline.Moment(at: .microseconds(now), revision: nodes[0].revision)
-        var behind: [Int] = []
-        for node in guests where nodes[node].isConnected {
-            moment.connected += 1
-            if nodes[node].epoch == nodes[0].epoch, nodes[node].revision > 0 {
-                moment.shown += 1
-                behind.append(Int(nodes[0].revision - nodes[node].revision))
-            }
-            let isCurrent = isCurrent(node)
-            if isCurrent { moment.current += 1 }
-            guard let hops = hops(of: node), hops > 0 else { continue }
-            while moment.levels.count < hops { moment.levels.append(FieldTimeline.Level()) }
-            moment.levels[hops - 1].guests += 1
-            if nodes[node].isRelay { moment.levels[hops - 1].relays += 1 }
-            if isCurrent { moment.levels[hops - 1].current += 1 }
+    /// Adds a line with the current numbers, if it is due. Data are those since the last one.
+    mutating func look(at field: Field) {
+        guard field.now >= due else { return }
+        due = max(due, field.now) + Self.step
+        let people = field.people
+        let connected = field.guests.filter { people.isConnected($0) }
+        let shown = connected.filter { people.showsSession($0) && people.revision($0) > 0 }
+        let current = connected.filter { people.isCurrent($0) }
+        let behind = shown.map { Int(people.revision(0) - people.revision($0)) }.median ?? 0
+        let now = (
+            bytes: field.bytes(), hostBytes: field.bytes { $0 == 0 }, lostDials: field.air.lostDials,
+            links: field.air.connections.links.count
+        )
+        let hops = Dictionary(grouping: connected) { field.hops(of: $0) ?? 0 }
+        let levels = (1..<max(1, (hops.keys.max() ?? 0) + 1)).map { level in
+            let guests = hops[level] ?? []
+            return
+                "\(guests.count):\(guests.count { field.nodes[$0].isRelay }):\(guests.count { people.isCurrent($0) })"
         }
-        moment.behind = behind.median ?? 0
-        moment.kilobytes = (tally.bytes - last.bytes) / 1_000
-        moment.hostKilobytes = (tally.hostBytes - last.hostBytes) / 1_000
-        moment.dialsFailed = tally.dialsFailed + tally.dialsGivenUp - last.dialsFailed - last.dialsGivenUp
-        moment.linksMade = tally.linksMade - last.linksMade
-        return moment
+        moments.append(
+            "  \(Self.tenths(field.now)) s: state \(people.revision(0)), \(connected.count) admitted, \(shown.count) show a state, "
+                + "\(current.count) the current one, \(behind) behind; "
+                + "\((now.bytes - last.bytes) / 1_000) KB, \((now.hostBytes - last.hostBytes) / 1_000) of the host's; "
+                + "\(now.links - last.links) links, \(now.lostDials - last.lostDials) failed dials; "
+                + "guests:relays:current by hops \(levels.joined(separator: " "))")
+        last = now
     }
 
-    /// How long each level needed for each stage.
-    var paths: [FieldTimeline.Path] {
-        Dictionary(grouping: guests) { hops(of: $0) ?? 0 }.sorted { $0.key < $1.key }.map { hops, guests in
+    /// Adds a line for each level, with the median time that its guests needed for each stage.
+    mutating func addPaths(of field: Field) {
+        for (hops, guests) in Dictionary(grouping: field.guests, by: { field.hops(of: $0) ?? 0 }).sorted(by: {
+            $0.key < $1.key
+        }) {
             let stages = FieldStage.allCases.compactMap { stage in
-                guests.compactMap { nodes[$0].stages[stage.rawValue] }.median.map { (stage, Duration.microseconds($0)) }
+                guests.compactMap { field.people.reached(stage, $0) }.median.map { "\(stage) \(Self.tenths($0))" }
             }
-            return FieldTimeline.Path(
-                hops: hops, guests: guests.count, stages: Dictionary(uniqueKeysWithValues: stages))
+            paths.append("  \(hops) hops: \(guests.count) guests, " + stages.joined(separator: ", ") + " s")
         }
+    }
+
+    private static func tenths(_ microseconds: Int) -> String {
+        let tenths = (microseconds + 50_000) / 100_000
+        return "\(tenths / 10).\(tenths % 10)"
     }
 }

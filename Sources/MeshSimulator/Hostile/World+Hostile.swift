@@ -8,14 +8,14 @@ extension World {
     mutating func intrude() {
         let relays = nodes.indices.filter { nodes[$0].advertisement.notice != nil }
         let target = relays.isEmpty || random.chance(50) ? 0 : random.pick(relays) ?? 0
-        guard nodes[target].core != nil, nodes[target].hasAdapter else { return }
+        guard nodes[target].core != nil, air.radios[target].hasAdapter else { return }
         let flood = random.chance(20) ? random.pick(6...14) : 1
         for _ in 0..<flood {
             let intruder = intruder()
             let channel = open(intruder, .node(target, life: nodes[target].life))
-            channels[channel].dialled = target
+            air.channels[channel].dialled = target
             trace("somebody dials \(nodes[target].name) on channel \(channel)")
-            schedule(.hostileLeaves(channel: channel, end: 0), after: random.time(500...7_000))
+            later(500...7_000) { $0.closes(channel, 0) }
         }
     }
 
@@ -26,7 +26,7 @@ extension World {
         case 1: part = .says((0..<random.pick(1...5)).map { _ in random.bytes(random.pick(0...300)) })
         case 2: part = .says([[1, ProtocolVersion.major] + random.bytes(32)])
         case 3: part = .says([HostileFrames.ping(1), HostileFrames.message(1, body: [1]), HostileFrames.goodbye])
-        case 4: part = .says(random.pick(recordings[0]) ?? [])
+        case 4: part = .says(random.pick(air.recordings[0]) ?? [])
         default:
             let (frames, isMute) = misdeed()
             return script(.joins(frames: frames), epoch: isMute ? Self.muteEpoch : nil)
@@ -88,7 +88,7 @@ extension World {
         case 2: part = .answers([[5] + random.bytes(96)])
         case 3: part = .echoes
         case 4: part = .says([])
-        case 5: part = .answers(random.pick(recordings[1]) ?? [])
+        case 5: part = .answers(random.pick(air.recordings[1]) ?? [])
         default: part = .poses
         }
         return script(part)
@@ -97,13 +97,14 @@ extension World {
     private mutating func script(_ part: HostileScript.Part, epoch mute: UInt32? = nil) -> Party {
         let numbers: [UInt64] = [0, 1, 7, Limits.largestNumber]
         let mesh = nodes[random.below(nodes.count)].core?({ $0.mesh })
-        let epoch = mesh?.lastConversation(with: mallory.peerID).flatMap { mesh?.conversation($0) }?.resumption.epoch
+        let epoch = mesh?.lastConversation(with: air.mallory.peerID).flatMap { mesh?.conversation($0) }?.resumption
+            .epoch
         let hello = HostileFrames.hello(
             epoch: mute ?? UInt32(random.pick(1...3)), first: max(1, random.pick(numbers) ?? 1),
             theirEpoch: epoch ?? UInt32(random.below(9)), delivered: random.pick(numbers) ?? 0,
             name: nodes[random.below(nodes.count)].name)
-        scripts.append(
-            HostileScript(part, identity: mallory, ephemeral: random.bytes(32), hello: hello))
-        return .hostile(script: scripts.count - 1)
+        air.scripts.append(
+            HostileScript(part, identity: air.mallory, ephemeral: random.bytes(32), hello: hello))
+        return .hostile(script: air.scripts.count - 1)
     }
 }

@@ -28,10 +28,10 @@ struct Channel {
         // SDUs that this end has sent.
         var underway: [[UInt8]] = []
         /// Arrival time of the last SDU in transit.
-        var lastArrival: Duration = .zero
-        /// Whether SDUs that this end sends are lost.
+        var lastArrival = 0
+        /// Nothing that it sends arrives.
         var isDead = false
-        /// The first SDUs of this end, which an attacker in range could have recorded.
+        /// Its first SDUs, which an attacker in range could have recorded.
         var recording: [[UInt8]] = []
         /// Number of SDUs that arrived before the other end was open.
         var early = 0

@@ -90,39 +90,6 @@ struct BrowserLink {
     var end: LinkEnd?
 }
 
-/// An event between a browser and the host.
-enum BrowserEvent {
-    case opens
-    /// The open page continues.
-    case goesOn
-    case taps(GuestFeature.Event)
-    /// A request has reached the host. Without a tap it asks for the view.
-    case asks(request: Int, GuestFeature.Event?)
-    case answered(request: Int, BrowserAnswer)
-    /// The host stops waiting for its disk.
-    case givesUp(request: Int)
-    /// The host counts its guest as gone.
-    case isAbsent
-    /// The oldest event of a link arrives at the node, or at the page's server.
-    case says(link: MeshCore.LinkID)
-    case hears(link: MeshCore.LinkID)
-
-    /// A number for each kind, for a hash.
-    var kind: Int {
-        switch self {
-        case .opens: 0
-        case .goesOn: 1
-        case .taps: 2
-        case .asks: 3
-        case .answered: 4
-        case .givesUp: 5
-        case .isAbsent: 6
-        case .says: 7
-        case .hears: 8
-        }
-    }
-}
-
 /// The answer to a page's request.
 enum BrowserAnswer {
     /// The host has stored the tap.

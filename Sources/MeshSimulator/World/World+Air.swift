@@ -9,20 +9,21 @@ extension World {
     // MARK: Scans and dials
 
     mutating func hears(_ node: Int) {
-        schedule(.hears(node: node), after: random.time(100...500))
+        later(100...500) { $0.hears(node) }
         for other in nodes.indices where other != node {
-            guard nodes[node].core != nil, nodes[node].isScanning, nodes[node].hasAdapter, !nodes[node].isEnding,
-                isReachable(other, from: node), let event = nodes[other].advertisement.heard(rssi: -60 - other)
+            guard nodes[node].core != nil, air.radios[node].isScanning, air.radios[node].hasAdapter,
+                !nodes[node].isEnding, isReachable(other, from: node),
+                let event = nodes[other].advertisement.heard(rssi: -60 - other)
             else { continue }
             feed(event, node)
         }
     }
 
     /// Whether a node is in range of another one to dial it.
-    func isReachable(_ other: Int, from node: Int) -> Bool {
-        !outOfReach.contains(node) && !outOfReach.contains(other)
+    private func isReachable(_ other: Int, from node: Int) -> Bool {
+        !air.outOfReach.contains(node) && !air.outOfReach.contains(other)
             && (scenario.reach.map { $0.hears(node, other) } ?? (other == 0)) && nodes[other].core != nil
-            && !nodes[other].isEnding && nodes[other].hasAdapter
+            && !nodes[other].isEnding && air.radios[other].hasAdapter
     }
 
     /// The node with this identifier, or with this head of one.
@@ -32,209 +33,219 @@ extension World {
     }
 
     mutating func dial(_ node: Int, _ dial: Int, _ host: Peer.ID) {
-        nodes[node].dials[dial] = host
+        air.radios[node].dials[dial] = host
         trace(node, "dial \(dial) to \(self.node(called: host).map { nodes[$0].name } ?? host)")
-        let life = nodes[node].life
-        schedule(.dials(node: node, life: life, dial: dial), after: random.time(10...100))
-        schedule(.dialFails(node: node, life: life, dial: dial), after: Limits.dialAttempt)
+        later(10...100, in: node) { $0.dials(node, dial) }
+        let attempt = Int(Limits.dialAttempt / .milliseconds(1))
+        later(attempt...attempt, in: node) { $0.dialFails(node, dial) }
     }
 
-    mutating func dials(_ node: Int, _ life: Int, _ dial: Int) {
-        guard nodes[node].life == life, let expected = nodes[node].dials[dial] else { return }
-        guard nodes[node].hasAdapter else { return dialFails(node, life, dial) }
+    private mutating func dials(_ node: Int, _ dial: Int) {
+        guard let expected = air.radios[node].dials[dial] else { return }
+        guard air.radios[node].hasAdapter else { return dialFails(node, dial) }
         let target = self.node(called: expected) ?? 0
         guard isReachable(target, from: node), target == 0 || nodes[target].advertisement.notice != nil else {
-            schedule(.dials(node: node, life: life, dial: dial), after: random.time(50...300))
-            return
+            return later(50...300, in: node) { $0.dials(node, dial) }
         }
-        if !isQuiet, random.chance(scenario.failingDials) {
+        if !people.isQuiet, random.chance(scenario.failingDials) {
             // Half of the failing dials fail at once, and the other half hang.
-            let time = random.chance(50) ? 0...100 : 500...4_000
-            schedule(.dialFails(node: node, life: life, dial: dial), after: random.time(time))
-            return
+            return later(random.chance(50) ? 0...100 : 500...4_000, in: node) { $0.dialFails(node, dial) }
         }
-        let isFooled = now < impostorUntil && random.chance(50)
+        let isFooled = now < air.impostorUntil && random.chance(50)
         let answerer = isFooled ? impostor() : .node(target, life: nodes[target].life)
-        let channel = open(.node(node, life: life), answerer, dial: dial)
-        channels[channel].dialled = target
+        let channel = open(.node(node, life: nodes[node].life), answerer, dial: dial)
+        air.channels[channel].dialled = target
         guard isFooled || random.chance(3) else { return }
-        if isFooled { return schedule(.hostileLeaves(channel: channel, end: 1), after: random.time(500...6_000)) }
+        if isFooled { return later(500...6_000) { $0.closes(channel, 1) } }
         // The channel is open only for the host, and the guest never learns it.
-        channels[channel].ends[0].isClosed = true
-        channels[channel].isDisturbed = true
+        air.channels[channel].ends[0].isClosed = true
+        air.channels[channel].isDisturbed = true
         trace(node, "dial \(dial) has a channel and does not learn it")
-        schedule(.dialFails(node: node, life: life, dial: dial), after: random.time(0...2_000))
+        later(0...2_000, in: node) { $0.dialFails(node, dial) }
     }
 
-    mutating func dialFails(_ node: Int, _ life: Int, _ dial: Int) {
-        guard nodes[node].life == life, nodes[node].dials.removeValue(forKey: dial) != nil else { return }
+    private mutating func dialFails(_ node: Int, _ dial: Int) {
+        guard air.radios[node].dials.removeValue(forKey: dial) != nil else { return }
         trace(node, "dial \(dial) fails")
-        if !nodes[node].isEnding { feed(.dialFailed(dial, refusal: nil), node) }
+        feed(.dialFailed(dial, refusal: nil), node)
     }
 
     // MARK: Channels
 
     /// A channel opens between two parties. Each end learns it at its own time.
-    @discardableResult
     mutating func open(_ dialler: Party, _ acceptor: Party, dial: Int = 0) -> Int {
-        channels.append(Channel(dialler, acceptor))
-        let channel = channels.count - 1
-        channels[channel].ends[0].dial = dial
-        for end in 0...1 { schedule(.opens(channel: channel, end: end), after: random.time(1...60)) }
+        air.channels.append(Channel(dialler, acceptor))
+        let channel = air.channels.count - 1
+        air.channels[channel].ends[0].dial = dial
+        for end in 0...1 { later(1...60) { $0.opens(channel, end) } }
         return channel
     }
 
     /// One end learns that its channel is open.
-    mutating func opens(_ channel: Int, _ end: Int) {
-        guard !channels[channel].ends[end].isClosed else { return }
-        switch channels[channel].ends[end].party {
+    private mutating func opens(_ channel: Int, _ end: Int) {
+        guard !air.channels[channel].ends[end].isClosed else { return }
+        switch air.channels[channel].ends[end].party {
         case .hostile(let script):
-            channels[channel].ends[end].isOpen = true
-            for sdu in scripts[script].opened() { put(sdu, channel, end) }
+            air.channels[channel].ends[end].isOpen = true
+            for sdu in air.scripts[script].opened() { put(sdu, channel, end) }
         case .node(let node, let life):
-            guard nodes[node].life == life, !nodes[node].isEnding, isWanted(channel, end, node) else {
-                closes(channel, end)
-                return
-            }
-            channels[channel].ends[end].isOpen = true
+            // The guest may no longer dial.
+            guard nodes[node].life == life, !nodes[node].isEnding,
+                end == 1 || air.radios[node].dials[air.channels[channel].ends[0].dial] != nil
+            else { return closes(channel, end) }
+            air.channels[channel].ends[end].isOpen = true
             begin(node, channel, end)
         }
-        for _ in 0..<channels[channel].ends[1 - end].early {
-            schedule(.arrives(channel: channel, from: 1 - end), after: .zero)
-        }
-        channels[channel].ends[1 - end].early = 0
+        for _ in 0..<air.channels[channel].ends[1 - end].early { later(0...0) { $0.arrives(channel, 1 - end) } }
+        air.channels[channel].ends[1 - end].early = 0
     }
 
-    /// Whether the guest still dials, and the host has room for the channel.
-    private func isWanted(_ channel: Int, _ end: Int, _ node: Int) -> Bool {
-        end == 1 || nodes[node].dials[channels[channel].ends[0].dial] != nil
+    /// A channel is open at a node's end.
+    private mutating func begin(_ node: Int, _ channel: Int, _ end: Int) {
+        let dial = end == 0 ? air.channels[channel].ends[0].dial : nil
+        if node == 0 { air.channels[channel].stateAtOpen = people.story.lastShown }
+        let opening = NodeCore.Opening(
+            end == 0 ? .initiator : .responder, sendMTU: sduLimit(channel, end), dial: dial,
+            expected: dial.flatMap { air.radios[node].dials.removeValue(forKey: $0) },
+            advertised: air.channels[channel].dialled > 0 ? AdvertisedFlags(critical: .circuitsOnly) : nil,
+            entropy: .drawn(&random))
+        guard let link = open(opening, node) else { return }
+        air.channels[channel].ends[end].link = link
+        air.radios[node].links[link] = LinkRadio.Link(channel: channel, end: end)
+        perform(node, on: link)
+        finish(node, on: link)
     }
 
     /// One end sends an SDU to the other.
     mutating func put(_ sdu: [UInt8], _ channel: Int, _ end: Int) {
-        guard !channels[channel].isBroken, !channels[channel].ends[end].isClosed else { return }
-        let arrival = max(now + random.time(scenario.latency) + resending(), channels[channel].ends[end].lastArrival)
-        channels[channel].ends[end].lastArrival = arrival
-        channels[channel].ends[end].underway.append(sdu)
-        if channels[channel].ends[end].recording.count < 3 { channels[channel].ends[end].recording.append(sdu) }
-        schedule(.arrives(channel: channel, from: end), at: arrival)
+        guard !air.channels[channel].isBroken, !air.channels[channel].ends[end].isClosed else { return }
+        let time = now + random.microseconds(scenario.latency) + resending()
+        let arrival = max(time, air.channels[channel].ends[end].lastArrival)
+        air.channels[channel].ends[end].lastArrival = arrival
+        air.channels[channel].ends[end].underway.append(sdu)
+        if air.channels[channel].ends[end].recording.count < 3 { air.channels[channel].ends[end].recording.append(sdu) }
+        at(arrival) { $0.arrives(channel, end) }
     }
 
     /// The SDU that has waited longest arrives.
-    mutating func arrives(_ channel: Int, _ from: Int) {
-        let receiver = channels[channel].ends[1 - from]
-        guard !channels[channel].isBroken, !channels[channel].ends[from].isDead, !receiver.isClosed,
-            !channels[channel].ends[from].underway.isEmpty
+    private mutating func arrives(_ channel: Int, _ from: Int) {
+        let receiver = air.channels[channel].ends[1 - from]
+        guard !air.channels[channel].isBroken, !air.channels[channel].ends[from].isDead, !receiver.isClosed,
+            !air.channels[channel].ends[from].underway.isEmpty
         else { return }
         guard receiver.isOpen else {
-            channels[channel].ends[from].early += 1
+            air.channels[channel].ends[from].early += 1
             return
         }
         if let node = receiver.node, mayRead(node, receiver.link) == false {
             // The other end notices the silence, but only this end knows that it has caused the silence.
-            channels[channel].isDisturbed = true
-            nodes[node].unread.append((channel, from))
+            air.channels[channel].isDisturbed = true
+            air.radios[node].unread.append((channel, from))
             return
         }
-        let sdu = channels[channel].ends[from].underway.removeFirst()
-        figures.sdus += 1
+        let sdu = air.channels[channel].ends[from].underway.removeFirst()
+        people.figures.sdus += 1
         hash.add(sdu.count)
         hash.add(Array(sdu.suffix(NoiseCipher.tagBytes)))
         wakes(channel, from)
         switch receiver.party {
         case .hostile(let script):
-            for answer in scripts[script].received(sdu) { put(answer, channel, 1 - from) }
+            for answer in air.scripts[script].received(sdu) { put(answer, channel, 1 - from) }
         case .node(let node, let life):
             guard nodes[node].life == life else { return }
             feed(.received(sdu, on: receiver.link), node, on: receiver.link)
         }
     }
 
+    /// Reads SDUs that were not read because the node had no room.
+    mutating func readAgain(_ node: Int) {
+        guard !air.radios[node].unread.isEmpty, hasRoom(node) else { return }
+        let ready = air.radios[node].unread.filter { place in
+            mayRead(node, air.channels[place.channel].ends[1 - place.from].link) != false
+        }
+        air.radios[node].unread.removeAll { place in ready.contains { $0 == place } }
+        for place in ready { later(0...0) { $0.arrives(place.channel, place.from) } }
+    }
+
     /// Schedules a node's next attempt to send.
     mutating func wakes(_ channel: Int, _ end: Int) {
-        guard channels[channel].ends[end].node != nil, !channels[channel].ends[end].willPull else { return }
-        channels[channel].ends[end].willPull = true
-        schedule(.pulls(channel: channel, end: end), after: random.time(scenario.pullDelay))
+        guard air.channels[channel].ends[end].node != nil, !air.channels[channel].ends[end].willPull else { return }
+        air.channels[channel].ends[end].willPull = true
+        later(scenario.pullDelay) { $0.pulls(channel, end) }
     }
 
     /// A node sends as much as the channel's credits allow.
-    mutating func pulls(_ channel: Int, _ end: Int) {
-        channels[channel].ends[end].willPull = false
-        guard case .node(let node, let life) = channels[channel].ends[end].party, nodes[node].life == life,
-            !channels[channel].ends[end].isClosed
+    private mutating func pulls(_ channel: Int, _ end: Int) {
+        air.channels[channel].ends[end].willPull = false
+        guard case .node(let node, let life) = air.channels[channel].ends[end].party, nodes[node].life == life,
+            !air.channels[channel].ends[end].isClosed
         else { return }
-        let link = channels[channel].ends[end].link
+        let link = air.channels[channel].ends[end].link
         let limit = sduLimit(channel, end)
-        while channels[channel].ends[end].underway.count < scenario.credits {
+        while air.channels[channel].ends[end].underway.count < scenario.credits {
             let time = localTime(of: node)
             guard let sdu = nodes[node].core?.loop.nextSDU(for: link, limit: limit, now: time) else { return }
-            if sdu.count > limit { broken(.overLimit, nodes[node].name, "an SDU of \(sdu.count) bytes") }
+            if sdu.count > limit { broken(.overLimit, node, "an SDU of \(sdu.count) bytes") }
             put(sdu, channel, end)
             perform(node)
-            goOn(node)
+            finish(node)
         }
     }
 
     /// The largest SDU that the other end accepts.
-    func sduLimit(_ channel: Int, _ end: Int) -> Int {
-        channels[channel].ends[1 - end].node.map { scenario.sduLimits[$0] } ?? Limits.sduBytes
+    private func sduLimit(_ channel: Int, _ end: Int) -> Int {
+        air.channels[channel].ends[1 - end].node.map { scenario.sduLimits[$0] } ?? Limits.sduBytes
     }
 
     /// One end learns that its channel is closed, or closes it. The other end learns it later. If the channel still
     /// works, data in transit arrive before that.
     mutating func closes(_ channel: Int, _ end: Int) {
-        guard !channels[channel].ends[end].isClosed else { return }
-        channels[channel].ends[end].isClosed = true
-        let party = channels[channel].ends[end].party
-        if !channels[channel].ends[1 - end].isClosed, !channels[channel].isBroken {
-            if random.chance(50) { channels[channel].ends[end].underway = [] }
-            let last = channels[channel].ends[end].underway.isEmpty ? now : channels[channel].ends[end].lastArrival
-            schedule(.closes(channel: channel, end: 1 - end), at: last + random.time(1...50))
+        guard !air.channels[channel].ends[end].isClosed else { return }
+        air.channels[channel].ends[end].isClosed = true
+        let closed = air.channels[channel].ends[end]
+        if !air.channels[channel].ends[1 - end].isClosed, !air.channels[channel].isBroken {
+            if random.chance(50) { air.channels[channel].ends[end].underway = [] }
+            let isEmpty = air.channels[channel].ends[end].underway.isEmpty
+            at((isEmpty ? now : closed.lastArrival) + random.microseconds(1...50)) { $0.closes(channel, 1 - end) }
         }
-        if channels[channel].ends[1 - end].isClosed { finish(channel) }
-        guard case .node(let node, let life) = party, nodes[node].life == life else { return }
-        let link = channels[channel].ends[end].link
-        guard nodes[node].links[link] != nil else {
-            dialFails(node, life, channels[channel].ends[end].dial)
-            return
-        }
-        feed(.channelClosed(link), node, on: link)
-        nodes[node].links[link] = nil
+        if air.channels[channel].ends[1 - end].isClosed { finish(channel: channel) }
+        guard case .node(let node, let life) = closed.party, nodes[node].life == life else { return }
+        guard air.radios[node].links[closed.link] != nil else { return dialFails(node, closed.dial) }
+        feed(.channelClosed(closed.link), node, on: closed.link)
+        air.radios[node].links[closed.link] = nil
     }
 
     /// Removes a channel, except for its recordings.
-    private mutating func finish(_ channel: Int) {
+    private mutating func finish(channel: Int) {
         for end in 0...1 {
-            let recording = channels[channel].ends[end].recording
-            channels[channel].ends[end].recording = []
-            channels[channel].ends[end].underway = []
-            guard recording.count > 1, channels[channel].isHonest else { continue }
-            recordings[end].append(recording)
-            if recordings[end].count > 8 { recordings[end].removeFirst() }
+            let recording = air.channels[channel].ends[end].recording
+            air.channels[channel].ends[end].recording = []
+            air.channels[channel].ends[end].underway = []
+            guard recording.count > 1, air.channels[channel].isHonest else { continue }
+            air.recordings[end].append(recording)
+            if air.recordings[end].count > 8 { air.recordings[end].removeFirst() }
         }
     }
 
     /// A channel carries nothing any more. Each end learns it later, or must find out.
     mutating func breaks(_ channel: Int, after time: ClosedRange<Int>) {
-        guard !channels[channel].isBroken else { return }
-        channels[channel].isBroken = true
-        for end in 0...1 where !channels[channel].ends[end].isClosed && !random.chance(15) {
-            schedule(.closes(channel: channel, end: end), after: random.time(time))
+        guard !air.channels[channel].isBroken else { return }
+        air.channels[channel].isBroken = true
+        for end in 0...1 where !air.channels[channel].ends[end].isClosed && !random.chance(15) {
+            later(time) { $0.closes(channel, end) }
         }
     }
 
     /// A blocked direction works again.
     mutating func directionReturns(_ channel: Int, _ from: Int) {
-        channels[channel].ends[from].isDead = false
-        for _ in channels[channel].ends[from].underway {
-            schedule(.arrives(channel: channel, from: from), after: random.time(scenario.latency))
-        }
+        air.channels[channel].ends[from].isDead = false
+        for _ in air.channels[channel].ends[from].underway { later(scenario.latency) { $0.arrives(channel, from) } }
     }
 
     /// Channels that may still have events.
     var livingChannels: [Int] {
-        channels.indices.filter { index in
-            !channels[index].isBroken && channels[index].ends.allSatisfy { $0.isOpen && !$0.isClosed }
+        air.channels.indices.filter { index in
+            !air.channels[index].isBroken && air.channels[index].ends.allSatisfy { $0.isOpen && !$0.isClosed }
         }
     }
 }

@@ -109,8 +109,8 @@ extension SimulatedDrive.Result {
             return [driven] + explanations + ["Every invariant held: nothing was lost or duplicated."]
         }
         return [driven] + explanations + [
-            "Run \(violation.seed) violated an invariant, \(violation.violation.invariant.rawValue): "
-                + "\(violation.violation.invariant.sentence)",
+            "Run \(violation.seed) violated an invariant, \(violation.violation.invariant): "
+                + "\(violation.violation.invariant.rawValue)",
             "  \(violation.violation.who) at \(Format.time(violation.violation.time / .seconds(1))): "
                 + "\(violation.violation.what)",
         ]

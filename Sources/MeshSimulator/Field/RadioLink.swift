@@ -3,7 +3,7 @@
 import MeshProtocol
 
 /// A link of two radios and its channel. End 0 has dialled and is the central.
-struct FieldLink {
+struct RadioLink {
     /// An SDU in transit.
     struct Packet {
         var sdu: [UInt8]
@@ -16,7 +16,7 @@ struct FieldLink {
         /// The node's number of the link. 0 before the channel is open at this end.
         var id: MeshCore.LinkID = 0
         var isClosed = false
-        /// The field is about to ask it for data.
+        /// The simulation is about to ask it for data.
         var willPull = false
         /// At the last request it had more data than room.
         var hasMore = false
@@ -28,6 +28,12 @@ struct FieldLink {
         /// Bytes of the SDUs that it has sent.
         var bytes = 0
         var sdus = 0
+
+        mutating func queue(_ sdu: [UInt8]) {
+            queue.append(Packet(sdu: sdu))
+            bytes += sdu.count
+            sdus += 1
+        }
 
         /// Bytes of its next packet, with headers. 0 without one.
         var nextPacket: Int { queue.isEmpty ? 0 : FieldAir.packet(queue[0]) }
@@ -46,13 +52,13 @@ struct FieldLink {
     var anchor: Int
     /// The last intervals that the link's central was advised to use.
     var advised: LinkIntervals?
-    /// A connection event with data is on the agenda.
+    /// A connection event with data is scheduled.
     var willMeet = false
     /// The two can no longer hear each other.
     var isFading = false
     /// Both sides have closed it.
     var isOver = false
-    /// A change of the interval is on the agenda.
+    /// A change of the interval is scheduled.
     var willRetune = true
     /// Data were sent: the link has the short interval until this time.
     var isBriskUntil: Int
@@ -64,6 +70,9 @@ struct FieldLink {
         anchor = now + FieldAir.firstEvent
         isBriskUntil = now + FieldAir.briskTime
     }
+
+    /// Whether both ends have a channel, and can hear each other.
+    var isUp: Bool { !isFading && ends.allSatisfy { $0.id != 0 && !$0.isClosed } }
 
     /// The interval of new links in kernels, in microseconds.
     static let untuned = 40 * FieldAir.unit
@@ -140,15 +149,10 @@ enum FieldAir {
     }
 
     /// Bytes of the next packet of an SDU with L2CAP's headers: four, and two more in the first packet.
-    static func packet(_ packet: FieldLink.Packet) -> Int {
+    static func packet(_ packet: RadioLink.Packet) -> Int {
         min(251, packet.sdu.count - packet.sent + (packet.sent == 0 ? 6 : 4))
     }
 
     /// Packets of an SDU.
     static func packets(_ bytes: Int) -> Int { bytes <= 245 ? 1 : 1 + (bytes - 245 + 246) / 247 }
-
-    /// Percentage of lost packets at a signal strength. `Road` has the model.
-    static func loss(at signal: Int) -> Int {
-        min(max(0, (Road.audible - signal) * Road.lossPerDecibel), Road.mostLost)
-    }
 }

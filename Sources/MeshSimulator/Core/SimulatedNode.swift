@@ -4,8 +4,64 @@ import DemocracyDJ
 import MeshProtocol
 import NodeCore
 
-/// A running node of a world or a field. It is a class, so that access to other parts of a node does not copy the
-/// core's state.
+/// A node of a simulation: a `NodeLoop` and its disk.
+struct SimulatedNode {
+    let identity: Identity
+    let name: String
+    let peer: Peer.ID
+    let isHost: Bool
+    let isRelay: Bool
+    var advertisement: Advertisement
+    var disk = SimulatedDisk()
+
+    /// Nil while it is down.
+    var core: RunningNode?
+    /// The number of its life. The end of each begins a new one.
+    private(set) var life = 0
+    /// The latest link of its former lives.
+    private(set) var lastLink: MeshCore.LinkID = 0
+    /// The time by which its clock is ahead of the simulation's. It begins at zero with each life, and jumps.
+    var clockLead: Duration = .zero
+    /// The time of its next tick.
+    var timer = Int.max
+    /// Ticks in a row at one time.
+    var spins = 0
+
+    init(_ identity: Identity, name: String, isHost: Bool, isRelay: Bool) {
+        (self.identity, self.name, self.isHost, self.isRelay) = (identity, name, isHost, isRelay)
+        peer = identity.peerID
+        advertisement = Advertisement(identity, name: name, isHost: isHost)
+    }
+
+    var isEnding: Bool { core?.loop.hasEnded == true }
+
+    /// Ends a life. Only the content of the disk survives.
+    mutating func die() {
+        life += 1
+        lastLink = core?.loop.lastLink ?? lastLink
+        core = nil
+        timer = .max
+        advertisement.notice = nil
+        (disk.writing, disk.final) = (nil, nil)
+    }
+}
+
+/// A node's disk.
+struct SimulatedDisk {
+    var content = StoredNode()
+    /// The write in progress.
+    var writing: StoreBatch?
+    /// The last write of a node that ends.
+    var final: StoreBatch?
+    /// It refuses all writes before the first time, and does not answer before the second.
+    var refusesUntil = 0
+    var hangsUntil = 0
+
+    func isInOrder(_ now: Int) -> Bool { refusesUntil <= now && hangsUntil <= now }
+}
+
+/// A running node. It is a class, so that access to other parts of a node does not copy the core's
+/// state.
 final class RunningNode {
     /// The origin of all nodes' times. No decision depends on it.
     private static let origin = ContinuousClock().now

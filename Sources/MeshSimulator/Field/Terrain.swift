@@ -2,8 +2,66 @@
 
 import MeshProtocol
 
+/// The positions of the nodes, and which of them can hear each other.
+struct Terrain {
+    private let layout: FieldLayout
+    private var places: [FieldPoint]
+    private var cells: [Int] = []
+    private var grid: FieldGrid
+    private var movers: [FieldMover]
+    /// Cached ranges. Valid until a node moves.
+    private var ranges: [Int: [(node: Int, signal: Int)]] = [:]
+
+    init(_ scenario: FieldScenario, _ places: [FieldPoint], _ random: inout SeededGenerator) {
+        layout = scenario.layout
+        self.places = places
+        grid = FieldGrid(cell: layout.range)
+        for node in places.indices { cells.append(grid.add(node, at: places[node])) }
+        movers = FieldMover.all(scenario, places, &random)
+    }
+
+    var hasMovers: Bool { !movers.isEmpty }
+
+    func place(of node: Int) -> FieldPoint { places[node] }
+
+    /// The signal strength between two nodes, in dBm. Nil if they are out of range.
+    func signal(_ node: Int, _ other: Int) -> Int? { layout.signal(over: places[node].distance(to: places[other])) }
+
+    /// All nodes within the range of a node, in order.
+    func neighbours(of node: Int) -> [Int] {
+        grid.near(cells[node]).filter { $0 != node && places[node].distance(to: places[$0]) <= layout.range }
+    }
+
+    /// All nodes in range of a node and their signals, the faintest first.
+    mutating func inRange(of node: Int) -> [(node: Int, signal: Int)] {
+        if let known = ranges[node] { return known }
+        let found = grid.near(cells[node]).filter { $0 != node }.compactMap { other in
+            signal(node, other).map { (node: other, signal: $0) }
+        }.sorted { ($0.signal, $0.node) < ($1.signal, $1.node) }
+        ranges[node] = found
+        return found
+    }
+
+    /// All moving nodes take a step. Returns those that have other positions now.
+    mutating func step(now: Int, _ random: inout SeededGenerator) -> [Int] {
+        movers.indices.flatMap { mover -> [Int] in
+            guard movers[mover].step(now: now, &random) else { return [] }
+            for (index, node) in movers[mover].nodes.enumerated() { move(node, to: movers[mover].place(of: index)) }
+            return movers[mover].nodes
+        }
+    }
+
+    mutating func move(_ node: Int, to place: FieldPoint) {
+        ranges = [:]
+        places[node] = place
+        cells[node] = grid.move(node, from: cells[node], to: place)
+    }
+
+    mutating func stopMoving() { movers = [] }
+}
+
 /// Finds nearby nodes: the ground in squares as wide as a radio's range.
-struct FieldGrid {
+private struct FieldGrid {
     private let side: Double
     private var cells: [Int: [Int]] = [:]
 
@@ -100,52 +158,4 @@ struct FieldMover {
 
     /// The position of one of the nodes.
     func place(of index: Int) -> FieldPoint { FieldPoint(x: home[index].x + offset.x, y: home[index].y + offset.y) }
-}
-
-extension Field {
-    mutating func moves() {
-        schedule(.moves, at: now + FieldMover.step)
-        for mover in movers.indices where movers[mover].step(now: now, &random) {
-            ranges = [:]
-            for (index, node) in movers[mover].nodes.enumerated() where !nodes[node].isGone {
-                nodes[node].place = movers[mover].place(of: index)
-                nodes[node].cell = grid.move(node, from: nodes[node].cell, to: nodes[node].place)
-                for link in nodes[node].links { checkRange(link) }
-            }
-        }
-    }
-
-    /// The signal strength between two nodes, in dBm. Nil if they are out of range.
-    func signal(_ node: Int, _ other: Int) -> Int? {
-        scenario.layout.signal(over: nodes[node].place.distance(to: nodes[other].place))
-    }
-
-    /// Running nodes in range of a node, in order.
-    func neighbours(of node: Int) -> [Int] {
-        grid.near(nodes[node].cell).filter {
-            $0 != node && nodes[$0].core != nil
-                && nodes[node].place.distance(to: nodes[$0].place) <= scenario.layout.range
-        }
-    }
-
-    /// All nodes in range of a node, running or not, the faintest first.
-    mutating func inRange(of node: Int) -> [(node: Int, signal: Int)] {
-        if let known = ranges[node] { return known }
-        let found = grid.near(nodes[node].cell).filter { $0 != node }.compactMap { other in
-            signal(node, other).map { (node: other, signal: $0) }
-        }.sorted { ($0.signal, $0.node) < ($1.signal, $1.node) }
-        ranges[node] = found
-        return found
-    }
-
-    /// The nodes that a host can reach through relays, by range alone. All others are cut off.
-    func reachable(from host: Int) -> Set<Int> {
-        var found: Set<Int> = [host]
-        var edge = [host]
-        while let node = edge.popLast() {
-            guard nodes[node].isHost || nodes[node].isRelay && scenario.party == nil else { continue }
-            for other in neighbours(of: node) where found.insert(other).inserted { edge.append(other) }
-        }
-        return found
-    }
 }

@@ -8,14 +8,8 @@ import Synchronization
 ///
 /// It has no lock: its state shows which thread owns its content.
 final class NodeTurn: @unchecked Sendable {
-    enum Question {
-        case event(NodeCore.Event)
-        /// Time has passed. A node without a due event is not asked.
-        case tick
-    }
-
     private enum State {
-        /// Only the field uses it.
+        /// Only the simulation uses it.
         static let idle = 0
         /// The first thread that claims it decides.
         static let open = 1
@@ -25,15 +19,16 @@ final class NodeTurn: @unchecked Sendable {
 
     private let state = Atomic<Int>(State.idle)
     private var core: RunningNode?
-    private var question = Question.tick
+    /// Nil asks whether time has passed. A node without a due event is not asked.
+    private var event: NodeCore.Event?
     private var time = 0
     private var hasAnswer = false
-    /// The number of the turn's entry on the agenda.
-    private(set) var entry = 0
+    /// The number of the event on the agenda.
+    private(set) var number: UInt64 = 0
 
     /// Asks a node. The turn must be idle.
-    func open(_ core: RunningNode, _ question: Question, entry: FieldAgenda.Entry) {
-        (self.core, self.question, self.entry, time) = (core, question, entry.number, entry.at)
+    func open(_ core: RunningNode, _ event: NodeCore.Event?, number: UInt64, at time: Int) {
+        (self.core, self.event, self.number, self.time) = (core, event, number, time)
         state.store(State.open, ordering: .releasing)
     }
 
@@ -43,17 +38,15 @@ final class NodeTurn: @unchecked Sendable {
             expected: State.open, desired: State.taken, ordering: .acquiringAndReleasing)
         guard claim.exchanged else { return false }
         hasAnswer = core.map { decide(&$0.loop) } ?? false
-        (core, question) = (nil, .tick)
+        (core, event) = (nil, nil)
         state.store(State.decided, ordering: .releasing)
         return true
     }
 
     private func decide(_ loop: inout NodeLoop) -> Bool {
         let now = MeshInstant.microseconds(time)
-        switch question {
-        case .event(let event): return loop.take(event, now: now)
-        case .tick: return loop.core.deadline.map { $0 <= now } == true && loop.take(.tick, now: now)
-        }
+        if let event { return loop.take(event, now: now) }
+        return loop.core.deadline.map { $0 <= now } == true && loop.take(.tick, now: now)
     }
 
     var isDecided: Bool { state.load(ordering: .acquiring) == State.decided }

@@ -7,17 +7,17 @@ import Synchronization
 
 /// The turns of the nodes that have an event in a window, and the helper threads.
 ///
-/// The result does not depend on which thread decides: a field is the same with any number of threads.
+/// The result does not depend on which thread decides: a run is the same with any number of threads.
 final class NodeTurns: Sendable {
     /// Maximum number of turns of a window.
     static let most = 256
     private let board: Board
 
-    /// Threads in addition to the field's own.
+    /// Threads in addition to the simulation's own.
     init(helpers: Int) {
         board = Board(helpers)
         for helper in board.helpers {
-            DispatchQueue(label: "roadmesh.field").async { [board] in board.help(helper) }
+            DispatchQueue(label: "roadmesh.simulation").async { [board] in board.help(helper) }
         }
     }
 
@@ -38,7 +38,7 @@ final class NodeTurns: Sendable {
     }
 }
 
-/// The state that helpers share with the field's thread.
+/// The state that helpers share with the simulation's thread.
 private final class Board: Sendable {
     /// A helper thread, and whether it waits for its alarm.
     final class Helper: Sendable {
@@ -51,7 +51,7 @@ private final class Board: Sendable {
 
     let helpers: [Helper]
     let turns = (0..<NodeTurns.most).map { _ in NodeTurn() }
-    /// Number of turns, from the first, that no helper has claimed. The field begins at the first turn, helpers at the
+    /// Number of turns, from the first, that no helper has claimed. The simulation begins at the first turn, helpers at the
     /// last.
     private let left = Atomic<Int>(0)
     private let hasEnded = Atomic<Bool>(false)
@@ -74,13 +74,13 @@ private final class Board: Sendable {
         }
     }
 
-    /// Decides the last unclaimed turn. The first turn is left to the field.
+    /// Decides the last unclaimed turn. The first turn is left to the simulation.
     func decideLast() -> Bool {
         while true {
             let count = left.load(ordering: .acquiring)
             guard count > 1 else { return false }
             let claim = left.compareExchange(expected: count, desired: count - 1, ordering: .acquiringAndReleasing)
-            // The field may have claimed it first.
+            // The simulation may have claimed it first.
             if claim.exchanged, turns[count - 1].decide() { return true }
         }
     }
