@@ -60,7 +60,7 @@ struct ScenarioTests {
 
     @Test("The seed draws the order of events at the same time")
     func order() {
-        let orders = [1, 1, 2].map { seed in
+        let orders = ([1, 1, 2] as [UInt64]).map { seed -> [Int] in
             var timeline = Timeline<Int>(seed: seed, drawsOrder: true)
             for event in 0..<50 { timeline.schedule(event, at: 7) }
             var order: [Int] = []
