@@ -17,7 +17,7 @@ class Traffic:
     packets: int = 0
     """ACL packets, each of up to 251 bytes."""
     octets: int = 0
-    """Their payload, L2CAP headers included."""
+    """Octets of these packets' payload, L2CAP headers included."""
     channel_octets: int = 0
     """Octets of dynamic channels, without L2CAP headers. Each SDU includes its two bytes of length."""
     lost: int = 0

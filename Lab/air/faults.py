@@ -48,7 +48,7 @@ class Faults:
         self.forget_advertising = forget_advertising
         """Stops advertising, and removes all sets."""
         self.go_deaf = stop_listening
-        """Neither scans nor dials any more, until it is told to again."""
+        """Neither scans nor dials any more, until its host sends such a command again."""
         self.refuse_scans_while_linked = refuse_scans
         """Refuses each command to scan while it has a link, as RTL8761B is reported to; or no longer."""
 

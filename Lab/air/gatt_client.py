@@ -25,7 +25,7 @@ def preferences(interval_milliseconds: float) -> dict[hci.Phy, ConnectionParamet
 
 
 def keep_intervals(device: Device) -> None:
-    """Refuses other parameters from now on, at the link layer and over L2CAP, as phones refuse unsuitable ones."""
+    """From now on refuses other parameters, at the link layer and over L2CAP, as phones refuse unsuitable ones."""
     host, manager = device.host, device.l2cap_channel_manager
 
     def refuse(event: hci.HCI_LE_Remote_Connection_Parameter_Request_Event) -> None:

@@ -131,7 +131,7 @@ class Link:
             self._listening = self._clock.call_at(first, self._listen, first)
 
     def _events_from(self, anchor: float) -> ConnectionEvents:
-        """Its events, by the central's clock."""
+        """The link's connection events, by the central's clock."""
         speed = 1 + self._radios[0].crystal_ppm * 1e-6
         return ConnectionEvents(anchor, self.parameters.interval / speed)
 

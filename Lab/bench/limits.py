@@ -110,7 +110,7 @@ def _limits() -> list[Limit]:
         state = (way_back.STATE, ROADMESH, setting.name, "")
         trip = (way_back.ROUND_TRIP, BARE, setting.name, "")
         is_tuned = setting is TUNED
-        # The other systems do not use the capability, so they are not measured with it.
+        # Systems other than RoadMesh do not use the capability, so they are not measured with it.
         others = TUNED if is_tuned else INSTALLED
         found += [
             Limit(

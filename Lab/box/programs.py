@@ -159,7 +159,7 @@ class Program:
     def ended(self, status: int) -> None:
         """Called when the process has been reaped. Reports all its output before its end."""
         code = os.waitstatus_to_exitcode(status)
-        # Its children end with it, as with a session that ends.
+        # The program's children end with it, as when a session ends.
         self.signal(signal.SIGKILL)
         for output in list(self._outputs):
             self._drain(output)

@@ -208,7 +208,7 @@ class Air:
         self.request("go_deaf", names=_names(radio))
 
     def refuse_scans_while_linked(self, radio: Radio, on: bool = True) -> None:
-        """It refuses each command to scan while it has a link; or no longer."""
+        """The controller refuses every command to scan while it has a link. With `on=False` it stops doing so."""
         self.request("refuse_scans_while_linked", names=_names(radio), on=on)
 
     # How the air behaves

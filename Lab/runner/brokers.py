@@ -88,7 +88,7 @@ def has_retained(port: int, topic: str) -> bool:
 
 
 def answers(port: int, topic: str, enough: Callable[[bool, bool], bool], patience: float = 5.0) -> bool:
-    """Subscribes, and calls `enough` with two facts: whether that was granted, and whether a message has come."""
+    """Subscribes, and calls `enough` with two facts: whether the broker agreed, and whether a message has come."""
     granted: list[object] = []
     came: list[object] = []
 
@@ -144,7 +144,7 @@ class Broker:
         return takes_clients(self.port)
 
     def reload(self) -> None:
-        """It reads its settings again."""
+        """Makes the broker read its settings again."""
         self._send(signal.SIGHUP)
 
     def _send(self, number: signal.Signals) -> None:

@@ -82,7 +82,7 @@ class StandIn:
         self._server = ThreadingHTTPServer(("127.0.0.1", port), self._handler())
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_port}/"
-        # It checks this often whether it should end, and its end waits for that.
+        # The server checks every 20 ms whether it should end. `shutdown` waits for this check.
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 
     def show(self, view: View | None) -> None:

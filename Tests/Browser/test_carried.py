@@ -126,7 +126,7 @@ def test_another_program_with_another_page_is_noticed(make_server: MakeServer, c
     server.tag = '"2"'
     page = carried(url, first.context, stays=False)
     page.wait_for_function("() => localStorage.getItem('roadmesh.page') === '\"2\"'")
-    # It has reloaded once, with the other page's files.
+    # The page has reloaded once, with the files of the server's other version.
     page.wait_for_function("() => performance.getEntriesByType('navigation')[0]?.type === 'reload'")
     page.locator("#dashboard:visible").wait_for()
 

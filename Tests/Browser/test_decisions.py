@@ -170,7 +170,7 @@ def tap(command: str, song: str = "s1", **more: Any) -> Tap:
         ([], tap("vote"), [tap("vote")]),
         ([tap("vote")], tap("vote"), [tap("vote")]),
         ([tap("vote")], tap("takeBack"), []),
-        # It may have reached the server.
+        # The vote may have reached the server.
         ([tap("vote", isTried=True)], tap("takeBack"), [tap("takeBack")]),
         ([tap("vote")], tap("takeBack", "s2"), [tap("vote"), tap("takeBack", "s2")]),
         ([tap("suggest")], tap("vote"), [tap("suggest"), tap("vote")]),
@@ -195,7 +195,7 @@ def test_what_is_no_tap_is_not_taken_from_the_browsers_storage(page: Page, found
     [
         (["B1", "B2", "B3"], ["B2", "B3"], []),
         (["p1", "p2", "p3", "p4"], [], ["p2", "p3", "p4"]),
-        # One slot is reserved for other notices than the permanent ones.
+        # One slot is reserved for notices that are not permanent.
         (["C1", "C2", "C3", "p1"], [], ["C2", "C3", "p1"]),
         (["C1", "C2", "C3"], [], ["C1", "C2", "C3"]),
         (["C1", "p1", "p2", "p3"], [], ["C1", "p2", "p3"]),
@@ -222,7 +222,7 @@ def test_of_many_notices_the_newest_are_in_view(
         ([80, 80, 80], 2, -41, 1),
         ([80, 80, 80], 2, -500, 0),
         ([80, 80, 80], 1, 0, 1),
-        # A high row passes a low one, and a low row a high one, at the middle of the other.
+        # A dragged row changes places with a row of another height when it reaches the middle of that row.
         ([140, 80], 0, 41, 1),
         ([80, 140], 0, 69, 0),
         ([80, 140], 0, 71, 1),

@@ -226,7 +226,7 @@ def test_a_code_is_whole_in_its_panel_without_a_tap(
     driver.screenshot(path=tmp_path / "invitation.png")
     read_codes = read(tmp_path / "invitation.png")
     assert url in read_codes
-    # The same after a reload, for a person who looks again.
+    # After a reload the code is still visible, for a person who opens the panel again.
     driver.reload()
     driver.locator("#tab-invitation").click()
     expect(driver.locator(".given .qr")).to_be_visible()

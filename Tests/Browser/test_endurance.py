@@ -15,7 +15,7 @@ DRAWING = 100.0
 
 
 def drive(number: int) -> View:
-    """Songs are played and new ones come. Every tenth view has a temporary notice."""
+    """Songs are played and new songs come. Every tenth view has a temporary notice."""
     queue = [item(number + place, id=f"n{number + place}") for place in range(20)]
     notices = [{**passing("told", f"Notice {number // 10}."), "id": number // 10}] if number % 10 < 5 else []
     return guest_connected(

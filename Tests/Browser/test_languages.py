@@ -28,7 +28,7 @@ def test_no_row_is_there_for_a_text_that_nothing_says() -> None:
     said = all_literals()
 
     def is_said(text: str) -> bool:
-        # It may contain a limit, and on the page the cause and the advice may be one sentence.
+        # The text may contain a limit, and on the page the cause and the advice may be one text.
         with_limit = re.sub(r"\d+(?= letters)", "{1}", text)
         sentences = [*re.finditer(r"(?<=\.) ", text)]
         halves = [(text[: one.start()], text[one.end() :]) for one in sentences]

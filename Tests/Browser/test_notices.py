@@ -108,7 +108,7 @@ def test_a_refusal_is_told_once_at_its_song_with_what_to_do(make_server: MakeSer
     told = "You already have 5 songs waiting. Suggest again when one of them has played."
     line = page.locator(".song").filter(has_text="The Long Way Round").locator(".wish")
     expect(line).to_have_text(told)
-    # Another one was refused before for the same reason: the notice is about the newer one.
+    # Another suggestion was refused before for the same reason. The notice is about the newer suggestion.
     expect(page.locator(".song").filter(has_text="Slow Lane").locator(".wish")).to_have_text("Slow Lane is not queued.")
     expect(page.locator(".toast")).to_have_count(0)
     expect(page.locator("#spoken")).to_have_text(told)

@@ -136,7 +136,7 @@ def test_what_cannot_be_undone_is_asked_first_and_says_what_it_does(
     for text in (told, page.locator("#spoken")):
         expect(text).to_have_text(f"{question} {consequence} Tap again to confirm.")
     expect(told).to_be_in_viewport(ratio=1)
-    # It is readable, and the button is not under it.
+    # The question is readable, and does not cover the button.
     words, under = told.bounding_box(), asked.bounding_box()
     assert words and under
     assert words["y"] >= under["y"] + under["height"] or words["y"] + words["height"] <= under["y"]

@@ -59,7 +59,7 @@ def test_a_connection_that_has_fallen_silent_is_made_anew(server: StandIn, open_
     assert server.connections.get(timeout=10) == 0
     server.fall_silent()
     page.clock.fast_forward(SILENCE + 8_000)
-    # It has opened a new connection, since nothing came over the old one.
+    # The page has opened a new connection, since nothing came over the old connection.
     assert server.connections.get(timeout=10) == 0
 
 
@@ -201,7 +201,7 @@ def test_a_session_that_is_over_says_so_and_has_no_button_that_looks_as_if_it_wo
     expect(page.get_by_text("Last known queue")).to_be_visible()
     expect(page.get_by_role("heading", name="Last known", exact=True)).to_be_visible()
     expect(page.locator("#words")).to_be_disabled()
-    # It starts again.
+    # The server starts again.
     server.show(view())
     expect(page.locator(".banner")).to_have_count(0)
     assert_usable(page, wishes | commands, set())

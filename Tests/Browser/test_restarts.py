@@ -47,7 +47,7 @@ def test_every_page_is_back_by_itself_after_each_start_of_the_car_and_nobody_see
         page.evaluate(WATCH)
     host, took = first, list[float]()
     for restart in range(RESTARTS):
-        # As in a power cut, and as when a person stops it.
+        # Every second time the host ends as in a power cut, and otherwise as if a person stops it.
         if restart % 2:
             host.program.kill()
             ride.nodes.remove(host)

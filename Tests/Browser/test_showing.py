@@ -196,7 +196,7 @@ def test_titles_from_elsewhere_are_text_and_stay_in_their_place(
         <= 44
     )
     assert page.evaluate("Math.max(...[...document.querySelectorAll('[title]')].map(e => e.title.length))") <= 501
-    # No part of it has become an element.
+    # No part of the hostile text has become an element.
     assert page.locator("main script, main [onerror], .song-words img").count() == 0
     # Right-to-left text does not change the direction of other text.
     expect(titles.nth(list(HOSTILE).index("rtl"))).to_have_css("direction", "rtl")
@@ -330,7 +330,7 @@ def test_it_is_dark_by_night_and_stays_as_it_was_chosen(make_server: MakeServer,
     shows(page, server)
     expect(page.locator("body")).to_have_css("background-color", day)
     page.get_by_role("button", name="Change to night colours").click()
-    # It follows the system again.
+    # The page follows the system's colours again.
     page.emulate_media(color_scheme="light")
     expect(page.locator("body")).to_have_css("background-color", day)
 
@@ -362,5 +362,5 @@ def test_the_browser_understands_every_line_of_the_styles(make_server: MakeServe
             "names => names.filter(name => !name.startsWith('--') && !CSS.supports(name, 'inherit'))",
             sorted(properties),
         )
-        # These properties are for other browsers.
+        # Only other browsers know these properties.
         assert set(unknown) <= {"line-clamp", "-webkit-text-size-adjust", "text-size-adjust"}

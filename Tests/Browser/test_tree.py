@@ -91,7 +91,7 @@ def test_a_car_without_relays_is_a_list_as_ever(make_server: MakeServer, open_pa
     expect(page.locator("#panel-guests .root")).to_be_hidden()
     expect(page.locator("#panel-guests .branches:visible")).to_have_count(0)
     expect(page.locator("#panel-guests")).not_to_contain_text("hop", use_inner_text=True)
-    # It appears and disappears with the first guest that is joined through a relay.
+    # The tree appears with the first guest that has joined through a relay, and disappears with the last.
     server.show(host_with_relays())
     expect(page.locator("#panel-guests .root")).to_be_visible()
     server.show(host_playing())
@@ -106,7 +106,7 @@ def test_a_guest_is_told_through_whom_it_is_joined(make_server: MakeServer, open
     me = guests(page).filter(has_text="(you)")
     expect(me).to_contain_text("through Row 16")
     expect(me).to_contain_text("2 hops")
-    # It does not know the others' routes, and draws none.
+    # A guest does not know the routes of other guests, so its page draws no tree.
     expect(page.locator("#panel-guests .root")).to_be_hidden()
     server.show(guest_connected())
     expect(page.locator("#state .way")).to_be_hidden()

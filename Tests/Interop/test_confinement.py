@@ -139,10 +139,10 @@ def test_the_programs_that_read_files_have_few_rights(
 
 
 def refuse_landlock() -> None:
-    """What a container's filter of system calls does that does not know Landlock."""
+    """Does what a container's filter of system calls does if the filter does not know Landlock."""
     errno_eperm, allow = 0x0005_0000 | errno.EPERM, 0x7FFF_0000
     create_ruleset = 444  # on every architecture
-    # Load the number of the system call; if it is this one, refuse it.
+    # Load the number of the system call; if it is `create_ruleset`, refuse the call.
     code = [(0x20, 0, 0, 0), (0x15, 0, 1, create_ruleset), (0x06, 0, 0, errno_eperm), (0x06, 0, 0, allow)]
     instructions = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *one) for one in code))
     program = struct.pack("=H6xQ", len(code), ctypes.addressof(instructions))

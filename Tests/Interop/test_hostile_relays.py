@@ -180,7 +180,7 @@ def test_one_that_lies_about_hops_is_chosen_and_gives_nothing_but_an_honest_link
 def test_one_that_says_that_it_is_further_away_than_a_circuit_can_go_gets_no_time_for_it(
     net: Net, roads: Roads, car: Host, mallory: Callable[[type[LyingAboutHops]], LyingAboutHops]
 ) -> None:
-    """With a tenth of a second for each of 255 hops, Ana would wait 25 s for an answer."""
+    """If Ana added a tenth of a second for each of 255 hops, she would wait 25 s for an answer."""
     relay = mallory(LyingAboutHops)
     relay.claimed, relay.is_armed = 255, True
     ana = Client(net, roads.radio("ana", "mallory"), "Ana")

@@ -58,7 +58,7 @@ class Car:
         self.radio = HostRadio(air, "car", NAME)
 
     def called(self, key: Key | None = None) -> HostTalk:
-        """Accepts a dial. The key is the one that answers; the advertisement stays the same."""
+        """Accepts a dial. The handshake is answered with `key`, and the advertisement stays the same."""
         return HostTalk(self.radio.accept(self.key.identifier), key or self.key)
 
     def hello(self, **standing: Any) -> Hello:
@@ -145,7 +145,7 @@ def test_a_change_that_does_not_fit_is_answered_with_one_request(bob: Program, b
     updates.send(democracy_dj.new_voter(dataclasses.replace(STATE, revision=15), 0, identifier(caller.key)))
     updates.send(democracy_dj.snapshot(dataclasses.replace(STATE, revision=11, is_playing=False)))
     assert bob.expect("snapshot")["revision"] == 11
-    # That change does not match the snapshot either, and only now the guest asks again.
+    # That change does not match this snapshot either. Only now the guest requests another snapshot.
     assert talk.hear_message(latest=True).body == democracy_dj.snapshot_request()
 
 

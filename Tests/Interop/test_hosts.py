@@ -70,7 +70,7 @@ def test_votes_wait_for_the_host_for_which_they_were_cast(start_host: StartHost,
 def test_a_guest_does_not_join_a_strangers_car(
     start_host: StartHost, start: Start, starts: int, returns: int
 ) -> None:
-    """Not when it starts, and not when it returns from a gap, with another host in range."""
+    """A guest does not join another host in range when it starts, and not when it returns from a gap."""
     host = start_host(20, "Mile")
     bob = start("guest", "Bob", "bob")
     bob.expect("connection", state="connected")

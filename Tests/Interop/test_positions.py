@@ -89,7 +89,7 @@ def test_positions_are_recorded_once_a_second_and_gpsd_may_come_and_go(
     assert not found
     times = [row["at"] for row in positions(rows())]
     assert all(later - earlier > 0.7 for earlier, later in pairwise(times))
-    # Only the node's owner reads them.
+    # Only the owner of the node may read the files with positions.
     for file in (tmp_path / "ana").iterdir():
         assert file.stat().st_mode & 0o077 == 0, file
 

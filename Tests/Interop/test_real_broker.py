@@ -144,7 +144,7 @@ def test_the_real_guest_joins_nobody_at_a_broker_by_itself(
     with pytest.raises(NotExpected):
         bob.expect("peerConnected", timeout=SOON)
     assert not nodes_beside.net.do(lambda: car.guests)
-    # Its user can join it.
+    # The guest's user can make it join that host.
     bob.say(f"join {CAR}")
     bob.expect("connection", state="connected", timeout=BACK)
 

@@ -86,7 +86,7 @@ class Pair:
 
 @pytest.fixture
 def pair(hostile: HostileBroker, start_host: StartHost, start: Start, air: Path) -> Iterator[Pair]:
-    """They are linked, and a vote has counted."""
+    """A host and a guest that are linked over the broker, after a vote has counted."""
     car = start_host(20, "Mile", "--broker", hostile.url)
     bob = start("guest", "Bob", "bob", "--air", str(air / "far"), "--broker", hostile.url, "--host", CAR)
     bob.expect("connection", state="connected", timeout=BACK)

@@ -108,7 +108,7 @@ def test_a_guest_behind_relays_is_asked_for_the_hosts_pin_before_it_dials_any_of
     bob = town.real_guest("Bob", "bob", "two")
     assert bob.expect("notice", code="proofRequired")
     assert not any(one["peer"]["name"] == "Bob" for one in car.seen("pinGuessed") + car.seen("peerConnected"))
-    # No relay was dialled for it.
+    # The guest has not dialled a relay to reach that host.
     assert not bob.seen("linkEnded")
     bob.say("pin 314159")
     bob.expect("connection", state="connected")

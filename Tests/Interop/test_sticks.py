@@ -151,7 +151,7 @@ def test_songs_that_end_while_the_stick_is_away_do_not_empty_the_queue(start: St
     stays(host, queue, FOR_LONG)
     stick.plug()
     is_back(host)
-    # It continues with the next songs, and refuses none.
+    # The host continues with the next songs, and refuses none of them.
     host.expect("snapshot", lambda event: len(event["queue"]) == QUEUED - 2, timeout=BACK)
     nothing_failed(host)
 

@@ -249,7 +249,7 @@ def test_a_message_that_comes_again_after_a_reconnection_is_dropped(ana: Guest, 
 
 def test_what_the_hello_acknowledges_is_not_sent_again(ana: Guest, host: Program) -> None:
     assert ana.talk
-    # It votes, and leaves before it receives the answer.
+    # Ana votes, and leaves before she receives the answer.
     ana.vote("n5")
     host.expect("intent", songID="n5")
     ana.lose_link()
@@ -264,7 +264,7 @@ def test_what_the_hello_acknowledges_is_not_sent_again(ana: Guest, host: Program
 
 def test_what_a_guest_has_not_acknowledged_comes_again_with_its_number(ana: Guest, host: Program) -> None:
     assert ana.talk
-    # It reads the rejection, and leaves before it acknowledges it.
+    # Ana reads the rejection, and leaves before she acknowledges it.
     ana.talk.say(message(ana.conversation.write(vote("no"))))
     unit = next_reliable(ana)
     ana.lose_link()

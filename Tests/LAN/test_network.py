@@ -220,7 +220,7 @@ def test_with_the_network_off_nothing_opens_a_socket_beyond_the_air_and_the_page
     if role == "guest":
         start(seat, "host", "Car", *songs, lan="off")
     assert {one for one in sockets("off") if not is_own(one, air)} == set()
-    # The same method sees the sockets of the network.
+    # With the network on, the same method finds sockets, so the check above is able to fail.
     assert any("/bus" in one for one in sockets("on"))
 
 

@@ -50,7 +50,7 @@ def test_auto_without_an_adapter_uses_the_network_too(
 ) -> None:
     host = node(car, "host", "Car", *songs)
     assert host.expect("ready", timeout=START)["radio"].startswith("virtual ")
-    # Another air: they meet in the network or not at all.
+    # The guest is on another air, so it can reach the host only over the network.
     guest = node(seat, "guest", "Ana", "--air", str(tmp_path / "other"))
     guest.expect("connection", state="connected", timeout=START)
     assert guest.expect("link")["bearer"] == "lan"

@@ -36,7 +36,7 @@ case "$*" in
 esac
 """
 
-# As systemctl does it with a unit of Type=dbus.
+# Waits for bluetoothd's name on the bus, as systemctl does for a unit with Type=dbus.
 AWAIT_NAME = """
 until dbus-send --system --print-reply --dest=org.freedesktop.DBus / org.freedesktop.DBus.NameHasOwner \
     string:org.bluez | grep -q true; do sleep 0.02; done

@@ -159,7 +159,7 @@ def test_a_host_whose_advertising_was_forgotten_is_found_again(
 def test_a_guest_whose_scan_has_gone_deaf_finds_a_host(road: Lab, car: Box, family: Box, figures: Figures) -> None:
     guest = family.roadmesh("guest", "Ana", adapter="hci0")
     guest.expect("connection", state="connecting", timeout=START)
-    # The first scans follow one another quickly; later ones start every five seconds.
+    # The first scans follow one another quickly; later scans start every five seconds.
     hold(road, 8)
     road.air.go_deaf(family.hci(0))
     host = start_host(car)

@@ -311,7 +311,7 @@ def test_where_three_want_to_bond_a_person_says_which(road: Lab, car: Box, van: 
 
 
 def test_a_short_key_is_no_bond(road: Lab, car: Box, van: Box) -> None:
-    """As if an attacker in between made both agree on seven bytes (KNOB)."""
+    """Both devices agree on a key of seven bytes, as if an attacker between them had caused it (KNOB)."""
     for short in (car, van):
         with key_of_seven_bytes(short):
             programs = [start_pairing(car), start_pairing(van)]

@@ -10,7 +10,7 @@ from helpers import await_joined, cast, links_of, start_host
 from runner import Box, Lab, Program
 from test_conformance import failures
 
-# It takes some ten seconds.
+# Time limit in seconds. The tests usually take some ten seconds.
 LONGEST = 200
 
 # The drivers of three hosts' adapters and one guest's, then those of the relay's one or two.

@@ -42,7 +42,7 @@ DEATHS, RANDOM_DEATHS = int(os.environ.get("DEATHS", "6")), int(os.environ.get("
 # Time for a node to start and join on a busy machine.
 JOINED = START
 
-# A song that is not the one that plays.
+# A song that does not play at present.
 SONG = "s3"
 
 # For the night of random deaths: each node votes for each of these at most once.

@@ -320,7 +320,7 @@ def test_many_who_come_and_go_one_after_another_are_borne_and_accused_of_nothing
         talk.channel.close()
     stranger.stranger.disconnect()
     host, guests = party
-    # By the following vote the host has handled all of them.
+    # When the following vote is confirmed, the host has handled all these connections.
     vote_undisturbed(host, guests)
     # The kernel reports no MTU for a closed channel. The host must not report it as a small channel.
     assert not [line.text for line in host.lines if "smallChannel" in line.text]

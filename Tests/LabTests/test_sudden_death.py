@@ -66,7 +66,7 @@ def test_a_guest_that_is_killed_leaves_no_ghost_and_the_next_one_gets_in(
     guest = family.roadmesh("guest", "Ana", adapter="hci1")
     moment(guest)
     guest.kill()
-    # It uses the same adapter, so it is found only if the dead program's state is not in the way.
+    # Cy uses the dead guest's adapter, so Cy can join only if the state that was left on it does no harm.
     cy = family.roadmesh("guest", "Cy", adapter="hci1")
     await_joined(cy)
     for one in (host, bob, cy):

@@ -159,7 +159,7 @@ def test_a_line_that_is_no_command_gets_a_notice_and_changes_nothing(party: Part
     for line in ("vote s2", "add", "play loud", "kick", "🎵"):
         host.say(line)
         assert "Try:" in host.expect("notice", code="badCommand")["suggestion"]
-    # The next vote is the next change: those lines had no effect.
+    # The next vote is the next change, so the wrong commands have changed nothing.
     cast(guests[0], "s2", seen_by=[host])
     assert last_snapshot(host)["revision"] == before["revision"] + 1
 

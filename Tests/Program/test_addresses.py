@@ -119,7 +119,7 @@ def test_an_event_has_the_link_for_passengers_where_the_page_comes_later(device:
 
 
 def secrets(folder: Path) -> list[str]:
-    """What only the driver should read, as the file has it."""
+    """The texts of the file that only the driver should read."""
     links = (folder / "links").read_text()
     found = re.findall(r"invitation=([\w-]+)", links)
     assert PIN in links and all(token in links for token in tokens(folder)) and found

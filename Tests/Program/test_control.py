@@ -176,7 +176,7 @@ def test_clients_that_say_nothing_or_too_much_do_not_keep_others_out(
     silent = [socket.socket(socket.AF_UNIX) for _ in range(8)]
     for one in silent:
         one.connect(str(tmp_path / "car/control"))
-    # Their time is over after two seconds.
+    # The silent connections are closed after two seconds.
     wait(lambda: control("pause").returncode == 0, "an answer", 20.0)
     assert all(one.recv(1) == b"" for one in silent)
     with socket.socket(socket.AF_UNIX) as loud:

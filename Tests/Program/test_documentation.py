@@ -141,7 +141,7 @@ def wrong_option_tables(page: Page, commands: Commands) -> Complaints:
             for path in sorted(meant - has):
                 yield f"{page.path}:{row.line} documents {option}, which roadmesh {path} does not have."
             alike = [options(commands[path])[option] for path in sorted(meant & has)]
-            # Two options may share a name. The row's value tells which one is meant.
+            # Two options may share a name. The row's value shows which option is meant.
             fitting = [one for one in alike if is_of(one, value, whole="on" in row.head)]
             if alike and (not fitting or ("on" in row.head and fitting != alike)):
                 yield f"{page.path}:{row.line} has {option} {value}; in the program it is {option} {taken(alike[0])}."
@@ -266,7 +266,7 @@ EXAMPLE = """# A page
 `roadmesh guest Ana --relay`
 """
 
-# What checks it, what is wrong instead of what, and the complaint.
+# The check, the right text, the wrong text that replaces it, and the complaint of the check.
 PLANTS = [
     (wrong_links, "reference.md#", "use.md#", "links to use.md#options; there is no file use.md next to it."),
     (wrong_links, "#options", "#choices", "links to reference.md#choices; no heading has the anchor #choices."),

@@ -150,7 +150,7 @@ def edges(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], No
     pipe = tmp_path / "edges"
     os.mkfifo(pipe)
     descriptor = os.open(pipe, os.O_RDWR)
-    # Only gpiomon gets the library.
+    # Only gpiomon is started with the preloaded library.
     wrapper = tmp_path / "programs" / "gpiomon"
     wrapper.write_text(f'#!/bin/sh\nTEST_EDGES={pipe} LD_PRELOAD={library} exec {monitor} "$@"\n')
     wrapper.chmod(0o755)

@@ -21,7 +21,7 @@ def session_bus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
     command = ["dbus-daemon", "--session", "--nofork", f"--address={address}", "--print-address"]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as daemon:
         assert daemon.stdout
-        # It prints its address when it listens.
+        # dbus-daemon prints its address as soon as it accepts connections.
         daemon.stdout.readline()
         monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", address)
         yield

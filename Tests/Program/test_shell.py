@@ -102,7 +102,7 @@ def test_a_signal_in_the_first_milliseconds_is_quit(
     """This applies from the program's first instruction on. While the system loads the program, a signal has its
     default effect."""
     number = getattr(signal, name)
-    # Its input stays open, because the end of input would end a guest as well.
+    # The program's input stays open, because the end of input would also end a guest.
     process = subprocess.Popen(
         [binary, *command, *place(command[0])],
         stdin=subprocess.PIPE,

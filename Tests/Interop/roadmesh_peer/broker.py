@@ -295,7 +295,7 @@ class BrokerBearer:
             heard = presence.heard(address)
         except Malformed:
             return
-        # No node is heard twice, so when the table is full, a new one is not stored.
+        # No node is reported twice, so when the table is full, a new node is not stored.
         if was_present or len(self._present) < HOSTS:
             self._present[address] = heard, presence.run
         for channel in list(self.channels.values()):

@@ -60,7 +60,7 @@ class Circuit:
         self.is_credited = False
         """The other side has given its first credits."""
         self.is_ahead = False
-        """One SDU has left before them, and counts as one of them."""
+        """One SDU has left before the first credits, and uses up one of them."""
         self.given = 0
         """SDUs that may still arrive."""
         self.owed = 0

@@ -91,7 +91,7 @@ class Initiator(Link):
         if frame.kind == Kind.SELF_INFO:
             hello = Hello.read(frame.body)
             self.their_hello = self.kept.completed(hello) if self.kept else hello
-            # Over a circuit there was no advertisement to compare this with.
+            # In a circuit no advertisement was received, so there are no flags to compare with these.
             if self.their_hello.critical & ~self._critical and not self.in_circuit:
                 raise Misbehaviour("strippedAdvertisement")
             self._connect()

@@ -162,7 +162,7 @@ class Client:
             self._dial(min(there, key=lambda one: (self._is_for_others(one), one.hops)))
 
     def _is_for_others(self, one: Candidate) -> bool:
-        """Its remaining slots are for nodes that relay, and this one does not."""
+        """Whether the candidate's remaining slots are for nodes that relay, and this node does not relay."""
         return not self.relays and bool(one.heard.tail and one.heard.tail.ignorable & PLACES_FOR_RELAYS)
 
     @property

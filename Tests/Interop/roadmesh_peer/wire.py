@@ -248,7 +248,7 @@ class Hello:
     delivered: int = 0
     minor_version: int = 0
     silence: int = 2
-    """Seconds for which the sender may be silent, whatever it is asked."""
+    """Seconds for which the sender may be silent, even if it has received a ping."""
     critical: int = 0
     ignorable: int = 0
     """The flags that the sender advertises."""
