@@ -36,7 +36,7 @@ public enum FieldTestLimits {
     public static let withheldPositions = 3_600
     /// Largest GPX file that is read, in bytes: a day with a point each second and many extensions.
     public static let gpxBytes = 64 << 20
-    /// Points of a GPX file: as many as a drive can have rows for, with room for its other rows.
+    /// Points of a GPX file: so many that a drive has room for them and for its other rows.
     public static let gpxPoints = 500_000
     /// The first position of a track is also used for this time before it, and the last one for this time after it: a
     /// receiver's usual delay.

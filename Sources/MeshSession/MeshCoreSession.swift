@@ -40,7 +40,7 @@ public actor MeshCoreSession {
     }
 
     private enum Phase {
-        /// Before `start`.
+        /// The state before `start`.
         case idle
         /// `start` is in progress.
         case starting

@@ -7,7 +7,7 @@ public struct Road: Hashable, Sendable {
     public struct Strength: Hashable, Sendable {
         /// Start of this strength.
         public var at: Duration
-        /// In dBm.
+        /// The signal in dBm.
         public var dBm: Int
 
         /// A strength.

@@ -116,7 +116,7 @@ public struct Scenario: Hashable, Sendable {
         let size = min(max(wanted ?? drawn, 2), Limits.guests)
         nodes = hasRelays && !Reach.sizes.contains(size) ? ground.pick(Reach.sizes) : size
         reach = mayHaveRelays && Reach.sizes.contains(nodes) ? Reach(nodes, &ground) : nil
-        // And another one for browsers: worlds without them stay the same as before.
+        // Browsers have their own generator, so that worlds without browsers stay the same as before.
         var more = SeededGenerator(seed: seed ^ 0xB405_3E25_B405_3E25)
         let browsers = more.chance(40) ? more.pick([1, 1, 2, 3, 6]) ?? 1 : 0
         self.browsers = browsers

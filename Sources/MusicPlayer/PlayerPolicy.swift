@@ -84,7 +84,7 @@ struct PlayerPolicy: Sendable {
 
     /// A file that was given to mpv.
     struct Entry: Hashable, Sendable {
-        /// The number of the request that loaded or appended it.
+        /// The number of the request that loaded or appended the file.
         let serial: Int
         let song: Song.ID
         /// Whether the file was appended after another file, and has not replaced that file.

@@ -25,11 +25,11 @@ public enum NodeLimits {
     /// Messages per second that a host processes from all guests in the circuits of one link, after a burst of
     /// `crowdBurst`. Further messages wait, so an attacker behind a relay delays only guests behind that relay.
     static let crowdMessagesPerSecond = 50
-    /// See `crowdMessagesPerSecond`. A hundred people may tap at the same moment.
+    /// Such messages at the same moment (`crowdMessagesPerSecond`). A hundred people may tap at the same moment.
     static let crowdBurst = 100
     /// Searches per second of all guests in the circuits of one link. Each search reads the full library.
     static let crowdSearchesPerSecond = 16
-    /// See `crowdSearchesPerSecond`.
+    /// Searches of all guests in the circuits of one link at the same moment (`crowdSearchesPerSecond`).
     static let crowdSearchBurst = 32
     /// Writes per second of a host. Each write costs a commit on the disk and an update to every guest. The host
     /// gathers the votes of a crowd for 56 ms, which people do not notice.

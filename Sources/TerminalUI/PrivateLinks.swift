@@ -6,9 +6,9 @@ import NodeCore
 
 /// The place of a node's secrets for its person: the links with their tokens, the PIN and the invitations.
 package enum SecretsPlace: Hashable, Sendable {
-    /// On standard output.
+    /// The links are printed on standard output.
     case output
-    /// In a file, because standard output goes to a log.
+    /// The links are written to a file, because standard output goes to a log.
     case file(String)
 }
 

@@ -13,9 +13,9 @@ struct Sentences {
         case lines
         /// Above a panel that shows the current state.
         case abovePanel
-        /// On a terminal that a shell uses at the moment.
+        /// The sentence appears on a terminal that a shell uses at the moment.
         case background
-        /// In the answer to one command of another program.
+        /// The sentence is in the answer to one command of another program.
         case answer
     }
 

@@ -68,7 +68,7 @@ package enum ShownText {
         return fits.lastIndex(of: " ").map { fits[..<$0] } ?? fits
     }
 
-    /// As much of the text's end as fits.
+    /// The end of the text, as much of it as fits.
     static func end(of text: String, columns: Int) -> String {
         String(beginning(of: String(text.reversed())[...], columns: columns).reversed())
     }

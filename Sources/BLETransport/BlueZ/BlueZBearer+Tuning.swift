@@ -12,7 +12,7 @@ struct LinkWatch {
     var socket: PacketSocket?
     var reader: Task<Void, Never>?
     var ticker: Task<Void, Never>?
-    /// By the controller's handle.
+    /// The tuning of each link. The key is the controller's handle of the link.
     var links: [UInt16: LinkTuning] = [:]
     /// Requests that wait for the end of a dial, at most one of each kind for a link.
     var waiting: [(handle: UInt16, action: LinkTuning.Action)] = []

@@ -55,7 +55,7 @@ struct BearerPolicy: Sendable {
         }
     }
 
-    /// By the head of the advertised identifier.
+    /// The known peers. The key is the head of the advertised identifier.
     private var peers: [[UInt8]: Known] = [:]
     private var lastOrder = 0
     /// The number of known peers.

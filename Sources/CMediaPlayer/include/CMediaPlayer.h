@@ -51,7 +51,7 @@ typedef struct {
     const char *art_url;
     /// Microseconds.
     int64_t length;
-    /// From 0 to 1.
+    /// The volume, from 0 to 1.
     double volume;
     /// Whether there is a song before this one.
     int can_go_previous;
@@ -59,7 +59,7 @@ typedef struct {
 
 /// Changed properties.
 enum {
-    /// Also covers volume and `can_go_previous`.
+    /// This bit also covers volume and `can_go_previous`.
     CMEDIA_STATUS_CHANGED = 1 << 0,
     CMEDIA_METADATA_CHANGED = 1 << 1,
 };

@@ -25,7 +25,7 @@ public struct CoverServer: Sendable {
 
     /// An output that the owner performs.
     public enum Action: Hashable, Sendable {
-        /// Scale a song's cover down, then report `made`. One at a time.
+        /// Scale a song's cover down, then report `made`. The owner gets one such action at a time.
         case make(Song.ID)
         /// Send a piece to a guest when nothing else is waiting for it.
         case send(CoverPiece, to: Peer.ID)
@@ -46,7 +46,7 @@ public struct CoverServer: Sendable {
     private var making: Song.ID?
     /// The cover changed while it was being made.
     private var isOutdated = false
-    /// At most one request per guest, oldest first.
+    /// The waiting requests: at most one per guest, oldest first.
     private var waiting: [Asked] = []
     private var pace: RateLimit
     /// No pieces are sent until this time, because the state has changed.

@@ -11,7 +11,7 @@ public struct Problem: Sendable {
         case passes
         /// Until it is cleared. It keeps people from the music or from voting.
         case stays
-        /// Like `stays`, for a failure of this node's own radio.
+        /// The same as `stays`, for a failure of this node's own radio.
         case outage
     }
 

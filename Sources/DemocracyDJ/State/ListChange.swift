@@ -20,7 +20,7 @@ struct ListChange<Element: Hashable & Sendable>: Hashable, Sendable {
 
     /// Indices in the old list, in ascending order. Moved elements are not among them.
     var removed: [Int] = []
-    /// In ascending order of index.
+    /// The inserted elements, in ascending order of index.
     var inserted: [Insertion] = []
 
     /// Creates an empty change.

@@ -39,7 +39,7 @@ public actor DriveCollector {
                 number: $0.number, header: $0.header, rows: $0.lines, lastLine: $0.lastLine,
                 isArriving: $0.sharing == .arriving && !$0.isEnded)
         }
-        // Each collector has its own client identifier, because a broker cannot know which of two is the right one.
+        // Each collector has its own client identifier, because of two equal clients a broker ends one.
         let run = String(UInt64.random(in: 0 ... .max), radix: 16)
         machine = CollectMachine(prefix: broker.prefix, run: run, known)
         client = BrokerClient(

@@ -116,7 +116,7 @@ struct DeadZoneFinder {
         }
     }
 
-    /// At most as many points as a zone needs, evenly.
+    /// A path with as many points as a zone needs at most, evenly chosen.
     private static func thinned(_ path: [PositionRow]) -> [PositionRow] {
         guard path.count > FieldTestLimits.zonePoints, let last = path.last else { return path }
         let step = Double(path.count - 1) / Double(FieldTestLimits.zonePoints - 1)

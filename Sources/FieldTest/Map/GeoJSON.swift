@@ -36,7 +36,7 @@ struct GeoJSON: Encodable {
     struct Properties: Encodable {
         var kind: String
         var drive: String?
-        /// Of a track: its first time, in seconds since 1970.
+        /// The first time of a track, in seconds since 1970.
         var began: Double?
         /// Seconds since the start of the drive; of a track, one for each point.
         var at: Double?

@@ -23,7 +23,7 @@ public struct Deliveries: Codable, Hashable, Sendable {
     public private(set) var delivered = 0
     /// Answered wishes that the host has rejected.
     public private(set) var rejected = 0
-    /// At a host: wishes that it received.
+    /// Number of wishes that a host received.
     public private(set) var received = 0
     /// At a host: votes that counted again although they counted already, which must not happen.
     public private(set) var countedTwice = 0

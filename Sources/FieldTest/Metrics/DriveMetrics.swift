@@ -26,13 +26,13 @@ public struct DriveMetrics: Hashable, Sendable {
 
     /// The durations of the radio's activities.
     public struct RadioTime: Codable, Hashable, Sendable {
-        /// Scanning for hosts.
+        /// Time in which the radio scanned for hosts.
         public var scanning = 0.0
-        /// A dial was pending.
+        /// Time in which a dial was pending.
         public var dialling = 0.0
-        /// At least one link was up.
+        /// Time in which at least one link was up.
         public var linked = 0.0
-        /// Advertising.
+        /// Time in which the radio advertised.
         public var advertising = 0.0
     }
 

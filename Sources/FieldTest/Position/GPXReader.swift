@@ -51,7 +51,7 @@ public struct GPXReader {
     // MARK: Tags
 
     private struct Tag {
-        /// Without a prefix of its namespace.
+        /// The tag's name without a prefix of its namespace.
         var name: String
         var attributes: [String: String] = [:]
         var isStart: Bool

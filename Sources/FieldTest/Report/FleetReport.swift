@@ -82,10 +82,10 @@ public struct FleetReport: Sendable {
         grouped(\.car).sorted { ($1.slow ?? -1, $0.word) < ($0.slow ?? -1, $1.word) }
     }
 
-    /// By version of the program.
+    /// The times by version of the program.
     var byVersion: [Times] { grouped(\.header.version).sorted { $0.word < $1.word } }
 
-    /// By hour of the day, only hours with a reconnect.
+    /// The times by hour of the day, for hours with a reconnect only.
     var byHour: [Times] {
         let all = entries.flatMap { entry in entry.backs.map { (clock.hour($0.at), entry.number, $0.seconds) } }
         return Dictionary(grouping: all, by: \.0).sorted { $0.key < $1.key }.map { hour, backs in

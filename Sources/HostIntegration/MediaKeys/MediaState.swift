@@ -39,7 +39,7 @@ struct MediaState: Hashable, Sendable {
 
     var status = Status.stopped
     var track: Track?
-    /// From 0 to 1.
+    /// The volume, from 0 to 1.
     var volume = 1.0
     /// Whether there is a previous song.
     var canGoBack = false

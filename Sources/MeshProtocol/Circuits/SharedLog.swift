@@ -5,7 +5,7 @@ import DequeModule
 /// The host's state that a relay stores, signed as it arrived, for the nodes behind it now and later
 /// (`docs/protocol.md`, "The state, once for each link").
 struct SharedLog: Sendable {
-    /// One update.
+    /// One update in the log.
     struct Entry: Hashable, Sendable {
         var sharing: MessageUnit.Sharing
         /// The resulting state.

@@ -25,7 +25,7 @@ package struct IntervalPlan: Sendable {
         var channels = 1
     }
 
-    /// By the controller's handle.
+    /// The links. The key is the controller's handle of the link.
     private var links: [UInt16: Link] = [:]
     private var dialled: [UInt16: Dialled] = [:]
 

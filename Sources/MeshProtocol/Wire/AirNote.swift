@@ -29,7 +29,7 @@ public struct AirNote: Hashable, Sendable {
 
 /// Time of a dial until the link was up.
 public struct DialTime: Hashable, Sendable, Comparable {
-    /// In milliseconds.
+    /// The time in milliseconds.
     public var milliseconds: Int
 
     /// A time, clamped to `Limits.dialMilliseconds`.

@@ -6,7 +6,7 @@ public struct Fragment: Hashable, Sendable {
     public enum Position: Hashable, Sendable {
         /// The beginning of a unit of this many bytes.
         case first(total: Int)
-        /// After this many bytes of the current unit.
+        /// The fragment continues the current unit after this many bytes.
         case next(offset: Int)
     }
 

@@ -28,7 +28,7 @@ public struct FieldMetrics: Hashable, Sendable {
     public var joinTime: Duration?
     /// Time from the first start until half of these guests had joined.
     public var joinMedian: Duration?
-    /// By the guests' distance from their host.
+    /// The results by the guests' distance from their host.
     public var distances: [Distance] = []
     /// Votes that were cast.
     public var votes = 0

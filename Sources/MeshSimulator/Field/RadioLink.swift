@@ -18,7 +18,7 @@ struct RadioLink {
         var isClosed = false
         /// The simulation is about to ask it for data.
         var willPull = false
-        /// At the last request it had more data than room.
+        /// Whether at the last request the node had more data than there was room.
         var hasMore = false
         /// The data in this end's controller, and data that was sent and will be read at the other end.
         var queue: [Packet] = []
@@ -100,7 +100,7 @@ struct RadioLink {
 enum FieldAir {
     /// Unit of connection intervals.
     static let unit = 1_250
-    /// From a dial's last packet to the first connection event.
+    /// Time from a dial's last packet to the first connection event.
     static let firstEvent = 3_750
     /// Connection events from the first one until both ends have a channel.
     static let eventsToChannel = 4

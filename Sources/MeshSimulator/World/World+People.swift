@@ -106,7 +106,7 @@ extension World {
 }
 
 extension NodeInput {
-    /// In a few words, for people.
+    /// The input in a few words, for people.
     var words: String {
         switch self {
         case .guest(let event): "\(event)".replacing("GuestFeature.Event.", with: "")

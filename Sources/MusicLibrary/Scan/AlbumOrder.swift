@@ -52,7 +52,7 @@ struct AlbumOrder: Sendable {
         var taken: [Substring: String] = [:]
         for (artist, songs) in artists {
             for song in songs {
-                // Without the file name.
+                // The song's place without the file name.
                 let place = song.place[..<(song.place.lastIndex(of: "\u{1}") ?? song.place.endIndex)]
                 if let other = taken.updateValue(artist, forKey: place), other != artist,
                     !place.hasSuffix(AlbumPlace.withoutTrack)

@@ -27,7 +27,7 @@ struct AlbumPlace: Hashable, Sendable {
 
     /// The end of the disc and track of a song without a track.
     static let withoutTrack = NaturalOrder.key(last)
-    /// After all songs with a track.
+    /// The number for a song without a track. It comes after all songs with a track.
     private static let last = 99_999
 
     /// The words for a disc in folder names.

@@ -4,7 +4,7 @@
 /// letter of a script without spaces is a word, so a search finds any part of a title. A text without letters and
 /// digits, such as the band name `!!!`, is a single word.
 struct Words: Hashable, Sendable {
-    /// In their order.
+    /// The words, in their order in the text.
     private(set) var words: [String] = []
     /// Other spellings of single words and of word sequences: `im` for `I'm`, `7` for `seven`.
     private(set) var variants: [String] = []

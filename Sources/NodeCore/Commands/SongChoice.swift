@@ -37,7 +37,7 @@ public struct SongChoice: Hashable, Sendable {
     public enum Meaning: Hashable, Sendable {
         /// This identifier. If nothing on view matches but the identifier may still exist, this is the typed text.
         case id(String)
-        /// One of several, given by their names.
+        /// The person may mean several songs or guests, which have these names.
         case several([String])
         /// A number beyond the end of a list.
         case noSuchLine(Int, of: Int)

@@ -165,7 +165,7 @@ extension NodeCore {
         case .show(let snapshot): show(.snapshot(snapshot, isStale: false))
         case .showResults(let found, let query): show(.searchResults(found, query: query))
         case .reconnect(let host): waitForHost(telling: .connectionLost(host: host))
-        // `hostLeft` handles this, because it knows the reason.
+        // `hostLeft` handles the return to the start, because it knows the reason.
         case .returnToStart: break
         // A notice about a failed radio comes first, because the person must know that.
         case .notice(let notice):

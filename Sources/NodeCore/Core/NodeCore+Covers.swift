@@ -7,9 +7,9 @@ import MeshProtocol
 
 /// The covers that a host sends and that a guest gets.
 struct CoverExchange: Sendable {
-    /// Only at a host.
+    /// Used only at a host.
     var server = CoverServer()
-    /// Only at a guest.
+    /// Used only at a guest.
     var client = CoverClient()
 }
 

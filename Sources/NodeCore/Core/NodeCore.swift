@@ -35,7 +35,7 @@ public struct NodeCore: Sendable {
     var relayRole: RelayRole
     /// The state that a guest behind relays expects.
     var relayedState = RelayedState()
-    /// Only at a host.
+    /// The feed of a host's state. Nil at a guest.
     var stateFeed: StateFeed?
     var covers = CoverExchange()
     var screen = NodeScreen()

@@ -24,7 +24,7 @@ enum StepAction: Sendable {
     /// A guest has connected on this link.
     case guestConnected(Peer.ID, on: MeshCore.LinkID)
     case accept(ReceivedMessage)
-    /// Like `accept`, on a vouched link.
+    /// The same as `accept`, on a vouched link.
     case acknowledge(UInt64, on: MeshCore.LinkID)
     /// Send a message on a vouched link.
     case deliver(MeshMessage, on: MeshCore.LinkID)
@@ -112,9 +112,9 @@ struct NodeDecisions: Sendable {
         var isWithoutStore = false
         /// The way in which the message that the node decides on has arrived.
         enum Asker: Sendable {
-            /// On a vouched link.
+            /// The message has arrived on this vouched link.
             case link(MeshCore.LinkID)
-            /// In its conversation.
+            /// The message has arrived in the peer's conversation.
             case radio
         }
 

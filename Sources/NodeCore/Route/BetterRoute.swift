@@ -63,7 +63,7 @@ struct BetterRoute: Sendable {
         }
     }
 
-    /// Whether an event matters. A guest that is linked with the host itself looks for nothing unless it is asked to.
+    /// Whether an event matters. A guest that is linked with the host itself looks for a route only after `asked`.
     func heeds(_ event: Event) -> Bool {
         switch event {
         case .asked: true

@@ -30,10 +30,10 @@ struct HeardNodes: Sendable {
     /// The node that chooses, and whether it relays.
     private let local: Peer.ID
     private let relays: Bool
-    /// By the heads of their identifiers. A relay that claims the head of a host does not replace the host.
+    /// The heard nodes, by the heads of their identifiers. A relay that claims a host's head does not replace the host.
     private var heardHosts: [Peer.ID: Entry] = [:]
     private var heardRelays: [Peer.ID: Entry] = [:]
-    /// By the heads of hosts.
+    /// The hosts that are heard only through relays and are not offered yet, by their heads.
     private var settling: [Peer.ID: Settling] = [:]
     private var pauses = RelayPauses()
     /// Whether relays have been heard since this node has started. There may be some even if none is heard now.

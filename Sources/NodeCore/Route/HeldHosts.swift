@@ -18,7 +18,7 @@ struct HeldHosts: Sendable {
         var heard: Peer?
     }
 
-    /// By the heads of their identifiers.
+    /// The held hosts, by the heads of their identifiers.
     private var held: [Peer.ID: Hold] = [:]
 
     /// The end of the first pause of a host that was heard during it.

@@ -64,7 +64,7 @@ public struct ReconnectPolicy: Sendable {
     static let others = 16
 
     private enum State: Hashable, Sendable {
-        /// Before `start`.
+        /// The state before `start`.
         case idle
         /// The guest dials the first host in range that it may join. Next: `joining`.
         case choosing

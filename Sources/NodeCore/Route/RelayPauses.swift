@@ -10,7 +10,7 @@ struct RelayPauses: Sendable {
         var until = MeshInstant.zero
     }
 
-    /// By the heads of their identifiers.
+    /// The pauses of relays, by the heads of the relays' identifiers.
     private var pauses: [Peer.ID: Pause] = [:]
 
     /// The end of a node's pause. Nil if it has not failed. The only relay to a host has a short pause.

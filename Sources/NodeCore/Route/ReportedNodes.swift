@@ -5,7 +5,7 @@ import MeshProtocol
 /// The hosts that were reported to people, and the relays to them. The same host through another relay is reported
 /// again.
 package struct ReportedNodes: Sendable {
-    /// By the head of the node that would be dialled.
+    /// The reported nodes. The key is the head of the node that would be dialled.
     private var nodes: [Peer.ID: HeardNode] = [:]
 
     package init() {}

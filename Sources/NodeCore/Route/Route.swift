@@ -33,7 +33,7 @@ struct Route: Sendable {
     private var led: (carrier: MeshCore.LinkID, hops: Int)?
     /// Spreads dials and scans of several guests.
     private var jitter: SeededGenerator
-    /// Why the node scans. Derived from the machines at the end of every event.
+    /// Why the node scans. These reasons are derived from the machines at the end of every event.
     private var scanReasons: Set<ScanReason> = []
     /// The next scan must begin now, even if another one is under way.
     private var needsNewScan = false

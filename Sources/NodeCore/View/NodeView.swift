@@ -67,9 +67,9 @@ package struct NodeView: Encodable, Hashable, Sendable {
     package struct Guest: Encodable, Hashable, Sendable {
         package var id: Peer.ID
         package var name: String
-        /// In dBm.
+        /// The signal in dBm.
         @OrNull package var rssi: Int?
-        /// In milliseconds.
+        /// The round trip in milliseconds.
         @OrNull package var roundTrip: Double?
         /// The bearer of the guest's link; nil behind a relay, and if this node does not know.
         @OrNull package var bearer: BearerKind?

@@ -89,7 +89,7 @@ struct Seconds<Bounds: SecondsBounds>: ExpressibleByArgument {
 
     var duration: Duration { .seconds(value) }
 
-    /// Without a fraction for a full number of seconds.
+    /// The value, without a fraction if it is a whole number of seconds.
     var defaultValueDescription: String { value == value.rounded() ? String(Int(value)) : String(value) }
 }
 

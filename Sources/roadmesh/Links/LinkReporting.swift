@@ -27,7 +27,7 @@ enum LinkToolEvent: Hashable, Sendable {
 /// An event with its time, in the form of the JSON output.
 struct TimedLinkToolEvent: Encodable {
     let event: LinkToolEvent
-    /// In seconds since 1970.
+    /// The time, in seconds since 1970.
     let at: Double
 
     init(_ event: LinkToolEvent, at: Double = Date().timeIntervalSince1970) { (self.event, self.at) = (event, at) }
@@ -92,6 +92,6 @@ struct TimedLinkToolEvent: Encodable {
         try container.encode(rssi, forKey: .rssi)
     }
 
-    /// With microseconds.
+    /// A time in milliseconds, with microseconds as the fraction.
     private static func milliseconds(_ time: Duration) -> Double { (time / .microseconds(1)).rounded() / 1_000 }
 }

@@ -12,7 +12,7 @@ struct PingReporter: Sendable {
         case live
         /// A line for each round.
         case lines
-        /// Only the figures at the end.
+        /// Reports only the figures at the end.
         case summary
         /// Events for a program.
         case json
