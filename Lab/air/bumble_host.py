@@ -131,7 +131,7 @@ class Stranger(GattClient):
         return self._adopt(await connection.create_l2cap_channel(spec))
 
     async def link(self, address: str, address_type: str, interval_milliseconds: float | None = None) -> None:
-        """Dials without opening a channel. Keeps the interval, if given, whatever the other side requests."""
+        """Dials without opening a channel. If an interval is given, requests for other intervals are refused."""
         await self._link(address, address_type, interval_milliseconds)
 
     async def _link(self, address: str, address_type: str, interval: float | None = None) -> Connection:

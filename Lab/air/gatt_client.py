@@ -69,7 +69,7 @@ class GattClient:
         for one in found:
             for characteristic in await peer.discover_characteristics(service=one):
                 await peer.discover_descriptors(characteristic)
-                # In the usual notation: most significant byte first, without hyphens.
+                # The key is the UUID in the usual notation: most significant byte first, without hyphens.
                 self._characteristics[bytes(characteristic.uuid)[::-1].hex()] = characteristic
         return {"mtu": negotiated, "characteristics": list(self._characteristics)}
 

@@ -62,7 +62,7 @@ class End:
 
     controller: LabController
     connection: ConnectionRecord | None = None
-    """The record of its host; None before the host knows the link, and after the host was notified of its end."""
+    """The host's record of the link; None before the host knows the link, and after it was notified of the end."""
     queue: deque[Pdu] = field(default_factory=deque)
     received: Traffic = field(default_factory=Traffic)
     link: Link | None = None

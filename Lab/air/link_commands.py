@@ -16,7 +16,7 @@ from .host_front import Handlers, HostFront
 from .links import LE_1M_BIT, LE_2M_BIT, NO_PREFERENCE_TX, Links
 
 TRANSMIT_POWER = 4
-"""In dBm, as a class 2 dongle."""
+"""The transmit power in dBm, as of a class 2 dongle."""
 
 Handle = hci.HCI_StatusAndConnectionHandleReturnParameters
 

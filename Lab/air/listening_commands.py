@@ -51,7 +51,7 @@ class ListeningCommands:
         )
 
     def _set_extended_scan(self, command: hci.HCI_LE_Set_Extended_Scan_Parameters_Command) -> Status:
-        # All advertising here is on 1M, so only the parameters of the first PHY matter.
+        # On this air all advertising is on 1M, so only the parameters of the first PHY matter.
         return self._set_scan(
             command.scan_types[0], command.scan_intervals[0], command.scan_windows[0], command.scanning_filter_policy
         )

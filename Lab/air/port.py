@@ -93,7 +93,7 @@ class SerialPort:
                 self._capture.record(packet, to_host=False)
             self._on_packet(packet)
         if self._input.acknowledgements:
-            # More may arrive than expected (see `carry`), and after a reset those of earlier bytes can arrive.
+            # More acknowledgements may arrive than expected (see `carry`), and after a reset those for earlier bytes.
             opened = self._window + self._input.acknowledgements * ACKNOWLEDGED_BYTES
             self._window = min(opened, self._full_window)
             self._input.acknowledgements = 0

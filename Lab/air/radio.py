@@ -20,10 +20,10 @@ class Sharer(Protocol):
     """A link, as its radios see it."""
 
     next_event: float
-    """The start of its next reserved event; infinity if events do not collide."""
+    """The start of the link's next reserved event; infinity if events do not collide."""
 
     def resume(self, now: float) -> None:
-        """A radio that it has waited for is free. Starts the exchange, unless the link has ended or no longer waits."""
+        """A radio is free that the link has waited for. Starts the exchange if the link is up and still waits."""
 
 
 class Radio:
@@ -39,7 +39,7 @@ class Radio:
     # Colliding events
 
     def is_free(self, start: float, end: float) -> bool:
-        """Whether it is idle in this time, and no link has reserved it."""
+        """Whether the radio is idle in this time, and no link has reserved it."""
         return self.busy_until <= start and self.next_reserved(None) >= end + EVENT_OVERHEAD
 
     def next_reserved(self, besides: Sharer | None) -> float:

@@ -69,7 +69,7 @@ class Settings:
 
 @dataclass
 class Guest:
-    """A guest, with all its links of the hour."""
+    """A guest, with all links that it has in the hour."""
 
     number: int
     controller: LabController
@@ -91,9 +91,9 @@ class Guest:
     transfers: float = 0.0
     """Seconds of transfers."""
     votes: list[float] = field(default_factory=list)
-    """How long each vote took to the host."""
+    """The time that each vote took to reach the host."""
     echoes: list[float] = field(default_factory=list)
-    """How long each vote took until its state came back."""
+    """The time from each vote until the guest received the state with this vote."""
     generation: int = 0
     """The number of links so far."""
 
@@ -256,7 +256,7 @@ class Hour:
     def _begin_transfer(self, number: int) -> None:
         guest = self.guests[number % len(self.guests)]
         generation = -1
-        # Alternately from the host and to the host.
+        # Transfers go alternately from the host and to the host.
         up = bool(number // len(self.guests) % 2)
         ends = self.clock.time() + self.settings.transfer
 

@@ -39,7 +39,7 @@ class Supervision:
         """The time at which a link is lost if no packet arrives from now on."""
         if not self.established:
             return events.anchor + ESTABLISHING_INTERVALS * parameters.interval
-        # Every event exchanges empty packets, so the last received one was in the last event before now. On lossy
+        # Every event exchanges empty packets, so the last packet was received in the last event before now. On lossy
         # paths each event has been checked individually.
         last_event = 0 if lossy else events.last(now)
         return max(self._last_heard, last_event) + parameters.timeout

@@ -126,7 +126,7 @@ class Load:
     idle: float
     """Bytes per session and second, at both ends together."""
     votes: list[float]
-    """The times of votes, one party after the other."""
+    """The times of votes, measured in one party after another."""
     crowd: list[float]
     """The times of votes of all parties at once; empty if they did not end."""
     lost: int
@@ -178,7 +178,7 @@ def at_once(processes: list[subprocess.Popen[str]]) -> list[float]:
 
 
 def load(program: Path, sessions: int, folder: Path) -> Load:
-    """This many sessions at one broker, most of them idle, with a vote now and then."""
+    """The results with this many sessions at one broker, most of them idle, with a vote now and then."""
     broker = Mosquitto(folder)
     broker.start()
     assert broker.is_running
@@ -192,7 +192,7 @@ def load(program: Path, sessions: int, folder: Path) -> Load:
             arguments = [f"{broker.url}/p{number}", str(HOSTS), str(GUESTS), str(IDLE), str(folder / f"load{number}")]
             process = subprocess.Popen([program, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
             processes.append(process)
-            # One group after the other: ten thousand simultaneous starts would test this machine, not the broker.
+            # Starts one group after another: ten thousand starts at once would test this machine, not the broker.
             joined.append(hear(process))
         seconds = time.monotonic() - began
         per_session = (broker.resident() - before) / (count * HOSTS * GUESTS)

@@ -20,7 +20,7 @@ class Limit:
     measurement: str
     """The name of the measurement for `scripts/bench --only`."""
     value: Callable[[Results], float | None]
-    """None if it was not measured."""
+    """The measured value; None if it was not measured."""
     limit: float
     unit: str = "ratio"
     at_least: bool = False

@@ -92,7 +92,7 @@ class Loss:
     """The results of killing one server."""
 
     led: bool
-    """Whether it led the group of the MQTT sessions."""
+    """Whether the killed server led the group of the MQTT sessions."""
     shown: list[float]
     """The time until each car showed all votes."""
     notices: int

@@ -24,7 +24,7 @@ class Setting:
     title: str
     bluetoothd: tuple[str, ...]
     main_conf: str | None
-    """None: Debian's own, unchanged."""
+    """None for Debian's own main.conf, unchanged."""
     uid: int | None
     """The user who runs RoadMesh. The other systems run as root, since a user could do all that they do."""
 

@@ -65,7 +65,7 @@ def _attach_virtual(line: int) -> Unplug:
     """Uses /dev/vhci and a process that carries the packets. The driver accepts all states that the controller reports."""
     controller = os.open("/dev/vhci", os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
     os.write(controller, bytes((VENDOR_PACKET, CREATE_PRIMARY)))
-    # The kernel's answer comes first, so this read loses nothing of the controller's.
+    # The kernel's answer comes first, so this read loses no data of the controller.
     os.read(controller, 4)
     process = os.fork()
     if process == 0:

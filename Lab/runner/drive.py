@@ -51,7 +51,7 @@ def step(line: dict[str, Any]) -> Step:
 def follow(
     lab: Lab, steps: Iterable[Step], one: Radio, other: Radio, told: Callable[[Step], None] | None = None
 ) -> None:
-    """Applies the steps to the air between the two, each at its time. Calls `told` with each step, to carry out votes
+    """Applies the steps to the air between the two, each at its time. Calls `told` with each step, which performs votes
     and marks. Returns at the end of the road, with the air healed."""
     began = time.monotonic()
     deaths = list(lab.deaths)

@@ -43,7 +43,7 @@ class Lab:
         seed: int | None = None,
         pinned: bool = False,
     ) -> None:
-        """`pinned`: pins each box to one of the machine's processors."""
+        """`pinned`: each box is pinned to one of the machine's processors."""
         if reasons := not_built():
             raise LabError("\n".join(reasons))
         self.kernel = kernel_path()

@@ -34,11 +34,11 @@ class Line:
     """`out` or `err`."""
     text: str
     received: float
-    """When it arrived here: time.monotonic()."""
+    """The time when the line arrived in this process: time.monotonic()."""
     at: float
-    """When the box's agent read it, by the box's clock: seconds since 1970."""
+    """The time when the box's agent read the line, by the box's clock: seconds since 1970."""
     clock: float
-    """When it arrived here, in seconds since the start of the run."""
+    """The time when the line arrived in this process, in seconds since the start of the run."""
 
 
 class Program:

@@ -1,5 +1,5 @@
-"""Measures the latency over several hops with the lab alone: boxes in a line that receive
-only their neighbours, a bare socket in each, links of 7.5 ms. Additional latency of a mesh is the mesh's own.
+"""Measures the latency over several hops with the lab alone: boxes in a line that receive only their neighbours, a bare
+socket in each, links of 7.5 ms. If a mesh needs more time than this, the mesh itself is the cause.
 
 ROADMESH_HOPS=6 measures up to six hops; 3 is the default.
 """

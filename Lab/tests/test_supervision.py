@@ -17,7 +17,7 @@ EVENTS = ConnectionEvents(anchor=10.0, interval=0.05)
 )
 def test_events_are_an_interval_apart(now: float, next_event: float, last_event: float) -> None:
     assert EVENTS.next(now) == pytest.approx(next_event)
-    # If an event begins at `now`, rounding decides whether the last event is this one or the one before. Ask a bit later.
+    # If an event begins at `now`, rounding decides whether it is the last event. So use a slightly later time.
     assert EVENTS.last(now + 1e-9) == pytest.approx(last_event)
 
 

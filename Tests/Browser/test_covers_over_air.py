@@ -32,7 +32,7 @@ def test_a_guests_page_shows_what_plays_and_what_comes_next(ride: Ride, open_pag
         guest.program.say(f"suggest {song}")
     # There are five next songs.
     expect(page.locator(".songs .cover.small img:visible")).to_have_count(5, timeout=MADE)
-    # The next song has its cover at once, since it was loaded before.
+    # The next song has its cover at once, since the cover was loaded before the song began.
     host.program.say("skip")
     expect(page.locator(".songs .vote")).to_have_count(4, timeout=MADE)
     expect(cover).to_be_visible()

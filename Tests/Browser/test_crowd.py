@@ -42,7 +42,7 @@ def slow(url: str, number: int) -> socket.socket:
         f"GET /events HTTP/1.1\r\nHost: {place.netloc}\r\nAccept: text/event-stream\r\n\r\n".encode(),
         f"POST /api/command HTTP/1.1\r\nHost: {place.netloc}\r\nContent-Length: 900\r\n\r\n{{".encode(),
     ][number % 4]
-    with suppress(OSError):  # Already closed, which is also a valid answer.
+    with suppress(OSError):  # The server has closed the connection already, which is also a valid answer.
         connection.sendall(said)
     return connection
 

@@ -128,7 +128,7 @@ def test_the_driving_view_is_dark_at_night(
     page.reload()
     ground = "getComputedStyle(document.body).backgroundColor"
     page.locator("#dashboard:visible").wait_for()
-    # Outside the driving view the system decides.
+    # Outside the driving view the system's colours apply.
     assert (page.evaluate(ground) == "rgb(7, 9, 11)") is (look == "dark")
     page.get_by_role("button", name="Driving view").click()
     page.locator("#driving:visible").wait_for()
@@ -139,7 +139,7 @@ def test_what_everybody_likes_plays_with_one_tap(car: StandIn, open_page: Open) 
     page = drive(open_page, car)
     page.get_by_role("button", name="Play Headlights now, 3 votes").click()
     assert posted(car) == {"command": "skip"}
-    # If the driver has put another song in front of it, it is moved to the front first.
+    # If the driver has put another song before the favourite, the favourite is first moved to the front.
     car.show(host_playing(queue=[item(4), item(1, (ANA, BOB))]))
     page.get_by_role("button", name="Play Headlights now, 2 votes").click()
     assert [posted(car), posted(car)] == [{"command": "playNext", "songID": "s1"}, {"command": "skip"}]

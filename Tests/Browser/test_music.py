@@ -26,7 +26,7 @@ SEARCH_LIMIT = 20.0
 SLIP_LIMIT = 500.0
 MEMORY_LIMIT = 96 * 1024
 
-# Without sound, in real time.
+# mpv plays without sound, in real time.
 SILENTLY = ("--audio-device", "null/", "--no-shuffle")
 
 

@@ -50,7 +50,7 @@ def test_a_host_finds_a_song_and_adds_it(car: StandIn, open_page: Open) -> None:
     added = page.get_by_role("button", name="Add Mountain Pass: Added")
     expect(added).to_have_attribute("aria-disabled", "true")
     added.click(force=True)
-    # A second tap has no effect: the next command is another one.
+    # A second tap has no effect: the next command that arrives is a different command.
     page.get_by_role("button", name="Pause").click()
     assert posted(car) == {"command": "pause"}
 
@@ -81,7 +81,7 @@ def test_a_search_without_a_connection_is_made_when_the_host_is_back(server: Sta
     del server.answers["search"]
     server.show(guest_connected())
     expect(page.get_by_text("1 song found.")).to_be_visible()
-    # Once: the next view causes no further search.
+    # The search runs only once: the next view causes no further search.
     server.show(guest_connected(isPlaying=False))
     shows(page, server)
     assert list(server.searches.queue) == ["mountain", "mountain"]
@@ -262,7 +262,7 @@ def test_a_guest_wants_to_skip_where_that_is_allowed(server: StandIn, open_page:
     server.show(guest_connected(skip={"allowed": True, "votes": 2, "needed": 3, "mine": True}))
     voted = page.get_by_role("button", name="You voted to skip (2 of 3)")
     expect(voted).to_have_attribute("aria-pressed", "true")
-    # A second vote to skip has no effect: the next command is another one.
+    # A second vote to skip has no effect: the next command that arrives is a different command.
     expect(voted).to_have_attribute("aria-disabled", "true")
     voted.click(force=True)
     page.get_by_role("button", name="Vote for Are We There Yet").click()

@@ -129,7 +129,7 @@ def test_a_guest_without_a_host_sees_which_are_in_range(make_server: MakeServer,
     choosing = page.get_by_role("region", name="Choose a host")
     expect(choosing).to_contain_text("Dad's Car")
     expect(choosing).to_contain_text("\N{MINUS SIGN}63 dBm")
-    # A tap on the text of one of several has no effect; each has its button.
+    # If there are several choices, a tap on the text of one has no effect; each choice has its button.
     expect(choosing.locator(".hint")).to_have_text("Tap the host that you want.")
     choosing.get_by_text("Dad's Car").click()
     assert server.commands.empty()

@@ -108,7 +108,7 @@ def test_the_volume_is_set_and_stays_under_the_finger(car: StandIn, open_page: O
     expect(slider).to_have_value("70")
     slider.fill("40")
     assert posted(car) == {"command": "volume", "percent": 40}
-    # An older view does not move it back.
+    # A view from before the command does not change the display back.
     car.show(host_playing(volume=70, isPlaying=False))
     shows(page, car)
     expect(slider).to_have_value("40")
@@ -133,7 +133,7 @@ def test_the_driver_goes_on_at_another_place_of_the_song(car: StandIn, open_page
     slider.fill("150")
     assert posted(car) == {"command": "seek", "seconds": 150}
     expect(page.locator(".times span").first).to_have_text("2:30")
-    # An older view does not move it back.
+    # A view from before the command does not change the display back.
     car.show(host_playing(isPlaying=False))
     shows(page, car)
     expect(slider).to_have_value("150")

@@ -20,7 +20,7 @@ from views import (
     relay_connected,
 )
 
-# A head unit of seven inches, the smallest ones, and a phone.
+# A head unit of seven inches, the smallest head units, and a phone.
 SIZES = [
     ViewportSize(width=1024, height=600),
     ViewportSize(width=800, height=480),

@@ -117,7 +117,7 @@ def test_the_door_for_guests_is_not_the_drivers(ride: Ride, open_page: Open) -> 
         "() => fetch('/api/command', { method: 'POST', headers: { 'Content-Type': 'application/json' },"
         " body: JSON.stringify({ command: 'skip' }) }).then(answer => answer.status)"
     )
-    assert answer in (204, 403)  # A guest's own skip; the driver's would have changed the song.
+    assert answer in (204, 403)  # A guest's skip is only a vote; the driver's skip would have changed the song.
     assert host.program.seen("snapshot")[-1]["nowPlaying"]["id"] == "s1"
     stranger = phone.context.browser.new_context() if phone.context.browser else None
     assert stranger

@@ -53,7 +53,7 @@ HOSTILE = {
 
 
 def item(number: int, votes: tuple[dict[str, str], ...] = (), asked: dict[str, str] = HOST, **more: Any) -> View:
-    """A song of the queue. More fields replace the default ones."""
+    """A song of the queue. Further arguments replace the default values of fields."""
     title, artist, duration = SONGS[number % len(SONGS)]
     return {
         "id": f"s{number}",

@@ -40,7 +40,7 @@ def test_what_nodes_publish_is_what_the_document_shows() -> None:
         topics.to(CALL.caller, CALL.channel),
     ):
         assert f"\n{topic}\n" in document.text()
-    # Examples begin with a topic, which is not hexadecimal, and have no spaces.
+    # These examples begin with a topic, which is not hexadecimal, and contain no spaces.
     assert document.gives(bytes(PRESENCE))
     assert document.gives(bytes(CALL) + ANSWER + ANSWER)
 

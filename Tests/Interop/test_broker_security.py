@@ -33,7 +33,7 @@ class Authority:
     """A certificate authority."""
 
     def __init__(self, folder: Path, name: str, valid: tuple[int, int] = (-1, 2)) -> None:
-        """Its certificates are valid between these days from now."""
+        """The authority's certificates are valid between these two days, counted from now."""
         self._folder = folder
         self._valid = valid
         self._own = self._signed(name, None)
@@ -224,7 +224,7 @@ def test_a_guest_is_told_that_the_broker_delivers_nothing(
 def test_a_certificate_that_is_not_valid_at_this_time_names_the_clock(
     start_host: StartHost, start_broker: StartBroker, tmp_path: Path, valid: tuple[int, int], is_named: bool
 ) -> None:
-    """A device with a wrong clock sees such a certificate."""
+    """To a device with a wrong clock a valid certificate looks like the certificates of this test."""
     authority = Authority(tmp_path, "authority", valid)
     broker = start_broker("allow_anonymous true", *with_tls(authority))
     host = host_at(start_host, secure(broker), "--broker-ca", authority.file)

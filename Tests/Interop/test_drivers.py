@@ -45,7 +45,7 @@ def test_a_passenger_who_says_it_drives_steers_nothing(host: Program, ana: Guest
     ana.until(lambda: len(ana.view.rejections) == len(wishes), "all rejections")
     assert {one.reason for one in ana.view.rejections} == {Why.DRIVER_ONLY}
     assert queue(ana) == before
-    # A former co-host cannot either.
+    # A former co-host cannot steer the queue either.
     drives(ana, host)
     host.say("passenger Ana")
     ana.until(lambda: bool(ana.view.state and not ana.view.state.drivers), "to be a passenger")

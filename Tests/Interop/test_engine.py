@@ -20,12 +20,12 @@ from roadmesh_program.music import wav
 from roadmesh_program.processes import lives, running
 from roadmesh_program.program import START, Event, Program
 
-# How often the power is cut. Each takes some four seconds.
+# How often the power is cut. Each cut takes some four seconds.
 CUTS = int(os.environ.get("ENGINE_CUTS", "200"))
 # How often the time to the first sound is measured.
 STARTS = int(os.environ.get("ENGINE_STARTS", "3"))
 
-# What the host promises, in seconds.
+# The limits that are promised for a host, in seconds.
 POSITION_LOST = 5.0
 # A generous limit. The measured figure is for a release build on an idle machine (docs/benchmarks.md).
 FIRST_SOUND = 10.0

@@ -205,7 +205,7 @@ def test_a_host_that_does_not_open_the_guests_hello_is_left(bob: Program, bob_in
     assert impostor.receive_packet()[0] == Packet.IK_1
     impostor.send_packet(clear_refusal(ClearReason.UNKNOWN_KEY))
     impostor.closed()
-    # When the host itself is back, so is the guest.
+    # When the host itself is back, the guest is back too.
     _, back = car.let_in()
     assert back.known
 

@@ -85,7 +85,7 @@ def test_a_guest_does_not_join_a_strangers_car(
         bob.expect("connection", state="connected")
         host.end()
         bob.expect("peerDisconnected")
-        # After that the guest chooses again, and finds the bus.
+        # After that the guest selects a host again, and finds the bus's host.
         bob.expect("notice", code="hostNotFound", timeout=40.0)
         bob.expect("contact", lambda one: one["peer"]["name"] == "The Bus")
         host = start_host(20, "Mile")

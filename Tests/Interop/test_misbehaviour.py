@@ -369,7 +369,7 @@ def test_a_key_of_low_order_gets_nobody_in(call: Call) -> None:
 @pytest.mark.long
 def test_the_ninth_at_the_door_is_told_that_the_host_is_busy_and_later_there_is_room(call: Call) -> None:
     began = monotonic()
-    # Some send nothing, some stop half-way.
+    # Some strangers send nothing, and some stop in the middle of a handshake.
     at_the_door = [call() for _ in range(HALF_OPEN)]
     for talk in at_the_door[::2]:
         talk.greet()

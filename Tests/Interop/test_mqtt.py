@@ -227,7 +227,7 @@ def test_it_refuses(code: int, hostile: HostileBroker, victims: Users) -> None:
     hostile.refusal = code
     ana = victims.connecting("ana")
     victims.until(lambda: ana.is_lost)
-    # The library reports the codes of MQTT 5.
+    # The client library reports the codes of MQTT 5.
     assert ana.codes == [{4: 134, 5: 135}[code]]
 
 

@@ -158,10 +158,10 @@ def test_a_reader_that_does_not_read_stops_the_sender_and_memory_stays_flat(tool
     car = tool("pipe", "car", "van", stdin=subprocess.PIPE)
     assert car.process.stdin
     written = 0
-    # The pipe takes more as long as the sender reads.
+    # The pipe accepts more data as long as the sender reads.
     while select.select([], [car.process.stdin], [], 4)[1]:
         written += os.write(car.process.stdin.fileno(), data(4_096))
-    # The window, the outbox, and the pipes of the kernel.
+    # These bytes are in the window, the outbox, and the pipes of the kernel.
     assert 100_000 < written < 4_000_000
     for one in (car, van):
         status = Path(f"/proc/{one.process.pid}/status").read_text()

@@ -111,7 +111,7 @@ def test_all_that_is_said_is_what_the_document_says(pair: Pair) -> None:
     assert broker.subscribed and all(qos == 0 for _, _, qos in broker.subscribed)
     for who in (car, bob):
         assert next(topic for client, topic, _ in broker.subscribed if client == client_id(who)) == TOPICS.to(who)
-    # Which node sent what to which.
+    # The sender and the receiver of each value.
     heres = broker.published(TOPICS.here())
     assert all(seen.client == client_id(seen.message.topic.rpartition("/")[2]) for seen in heres)
     assert {seen.client for seen in heres if seen.message.payload} == {client_id(car)}

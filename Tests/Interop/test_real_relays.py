@@ -198,7 +198,7 @@ def with_a_third_field(host: bytes) -> tuple[Frame, ...]:
 
 
 def is_answered(town: Town, eve: Eve) -> None:
-    """An XX-2 has come in the circuit."""
+    """Waits until an XX-2 has arrived in the circuit."""
 
     def answers() -> list[int]:
         return [len(frame.body) for frame in eve.up.heard_of(Kind.CIRCUIT_DATA)] if eve.up else []

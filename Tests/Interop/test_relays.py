@@ -247,7 +247,7 @@ def test_a_relay_of_a_relay_gets_checkpoints_so_that_it_has_something_for_newcom
         for guest in (ana, second, relay):
             votes(guest, f"n{number}")
     net.pass_time(0.1)
-    # On the way, the changes took more bytes than a full state.
+    # In the meantime, the changes took more bytes than a full state.
     kept = [unit.body for unit in relay.log.units]
     assert relay.log.units[0].shared & CHECKPOINT and [unit.body for unit in second.log.units] == kept
     assert ana.view.snapshots == snapshots, "who has everything gets no checkpoint"

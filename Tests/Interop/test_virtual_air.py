@@ -43,7 +43,7 @@ def test_an_ear_that_nobody_listens_with_is_removed_and_the_others_stay(host: Pr
     for _ in range(3):
         listening.listen()
     assert not stale.exists()
-    # A host does not listen, and neither does a linked guest.
+    # A host does not listen for advertisements, and neither does a linked guest.
     assert comes_to_be(air / "car.deaf") and comes_to_be(air / "bob.deaf")
 
 

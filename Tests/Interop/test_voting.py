@@ -238,7 +238,7 @@ def test_a_message_that_comes_again_after_a_reconnection_is_dropped(ana: Guest, 
     ana.until_acknowledged()
     ana.lose_link()
     host.expect("peerDisconnected")
-    # A guest that missed the ack, and does not use the hello's numbers, sends both again.
+    # A guest that missed the ack, and does not use the hello's numbers, sends both messages again.
     ana.join()
     ana.send(first)
     ana.send(second)

@@ -181,7 +181,7 @@ class Network:
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="lan")
         self._switch = Space()
-        # Without snooping: a switch that was not asked yet drops multicast.
+        # The switch works without snooping, because with it a switch drops multicast until a device has requested it.
         self._switch.run("ip", "link", "add", "switch", "type", "bridge", "forward_delay", "0", "mcast_snooping", "0")
         self._switch.run("ip", "link", "set", "switch", "up")
         folder = Path(self._folder.name)

@@ -22,5 +22,5 @@ def test_the_network_behaves_like_every_radio(car: Device) -> None:
     )
     told = done.stdout + done.stderr
     assert done.returncode == 0, "\n".join(line for line in told.splitlines() if "✘" in line)
-    # A filter without a match passes as well.
+    # A run whose filter matches no test would also pass.
     assert "Test run with 16 tests" in told, told[-2_000:]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A guest with a radio and a network: the better one carries its link, and changes between them are not noticeable."""
+"""A guest with a radio and a network: the better bearer carries its link. Changes between the two are unnoticeable."""
 
 from __future__ import annotations
 

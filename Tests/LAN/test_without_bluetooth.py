@@ -72,7 +72,7 @@ def test_with_nothing_to_wait_for_a_start_without_an_adapter_ends(car: Device, b
 
 
 class Sentences:
-    """What a host prints to people."""
+    """The sentences that a host prints for people."""
 
     def __init__(self, program: Path, *arguments: str) -> None:
         self.text = ""

@@ -33,5 +33,5 @@ def test_the_real_radio_behaves_like_every_other(lab: Lab) -> None:
         pytest.fail("which unit tests? Set ROADMESH_TESTS to RoadMeshPackageTests.xctest")
     program = run_suite(lab.box("both", controllers=2, main_conf=NO_OTHER_CHANNELS), tests)
     assert program.exit_code == 0, "\n".join(failures(program))
-    # A filter that matches no test would also pass.
+    # A run whose filter matches no test would also pass.
     assert any("Test run with 16 tests" in line.text for line in program.lines), program.tail()

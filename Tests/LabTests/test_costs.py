@@ -85,7 +85,7 @@ def test_bytes_of_a_handshake(road: Lab, car: Box, figures: Figures) -> None:
 
 def run_l2test(car: Box, family: Box) -> float:
     """BlueZ's own test program on a bare channel. Returns bytes per second."""
-    # l2test does not advertise, so a host does.
+    # l2test does not advertise, so a RoadMesh host on the same adapter does.
     host = start_host(car)
     total = SDUS * LARGEST_SDU
     receiver = car.spawn(["l2test", "-r", "-P", "131", "-V", "le_public", "-I", str(LARGEST_SDU), "-b", str(total)])

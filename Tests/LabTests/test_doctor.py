@@ -27,7 +27,7 @@ assert ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(bytes([0x14]), 256
 # Pretends that avahi-daemon runs, with the PID of the box's first process.
 KEEP_NETWORK = "mkdir -p /run/avahi-daemon && echo 1 >/run/avahi-daemon/pid"
 
-# What a healthy box has in addition to Bluetooth.
+# The parts of a healthy box other than Bluetooth.
 KEEP_HEALTHY = f"{KEEP_CLOCK}\n{KEEP_NETWORK}"
 
 # Flags, complete list of 16-bit services: Audio Stream Control, as LE Audio earbuds have it. Complete name.

@@ -13,7 +13,7 @@ from runner import Lab
 
 # How often the box is started.
 BOOTS = int(os.environ.get("BOOTS", "5"))
-# What the host promises, in seconds.
+# The limit that is promised for a host, in seconds.
 FIRST_SOUND = 15.0
 
 

@@ -49,7 +49,7 @@ def start_pairing(box: Box, *arguments: str, name: str | None = None) -> Program
 
 
 def compare(one: Program, other: Program) -> None:
-    """Both show the same six digits."""
+    """Checks that both boxes show the same six digits."""
     shown = [program.expect("digits", timeout=PAIRED) for program in (one, other)]
     assert shown[0]["digits"] == shown[1]["digits"]
     assert len(shown[0]["digits"]) == 6 and shown[0]["digits"].isdigit()
@@ -154,7 +154,7 @@ def test_two_boxes_bond_when_both_people_see_the_same_digits(road: Lab, car: Box
     for box in (car, van):
         assert key_sizes(box) == {"EncSize=16"}
         assert not is_pairable(box)
-    # Both report that they are bonded already.
+    # Both boxes report that they are bonded already.
     again = [start_pairing(car), start_pairing(van)]
     for program in again:
         assert "already" in expect_end(program, "alreadyBonded", 0)

@@ -39,7 +39,7 @@ def run_suite(box: Box, tests: str = "RelayConformance") -> Program:
 def test_the_radios_of_a_relay_behave_as_they_say(lab: Lab, relay: str) -> None:
     drivers = OTHERS + RELAYS[relay]
     program = run_suite(lab.box("chain", controllers=len(drivers), driver=drivers))
-    # A filter that matches no test would also pass.
+    # A run whose filter matches no test would also pass.
     assert any("Test run with 5 tests" in line.text for line in program.lines), program.tail()
 
 
@@ -59,7 +59,7 @@ def test_a_guest_with_two_adapters_dials_with_the_first_and_votes(lab: Lab) -> N
     assert guest.seen("ready")[0]["radio"] == "bluez hci0 and bluez hci1"
     cast(guest, "s3", seen_by=[host, guest])
     assert len(links_of(lab, box.hci(0))) == 1 and not links_of(lab, box.hci(1))
-    # A failure of one of the two is enough.
+    # The notice appears even if only one of the two adapters fails.
     box.rfkill(1, on=True)
     guest.expect("notice", code="radioUnavailable", cause="blocked")
     box.rfkill(1, on=False)

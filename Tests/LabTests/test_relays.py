@@ -31,7 +31,7 @@ from runner import Box, Lab, Program
 SLOWER = 1.0 if IS_QUIET else 1.2
 # Texas Instruments measured 120 ms for a SIG mesh over three hops, and 192 to 199 ms over six (SWRA732).
 THREE_HOPS, SIX_HOPS = 0.120 * SLOWER, 0.190 * SLOWER
-# For each hop after the first.
+# The limit for each hop after the first, in seconds.
 FURTHER_HOP = 0.033
 VOTES = int(os.environ.get("VOTES", "20"))
 # Time from the death of a relay until the screens behind it show the host's later changes. RIOT's RPL takes up to five
@@ -45,7 +45,7 @@ JOINED = START
 # A song that does not play at present.
 SONG = "s3"
 
-# For the night of random deaths: each node votes for each of these at most once.
+# Number of songs in the test with random deaths: each node votes for each song at most once.
 SONGS = 60
 
 

@@ -163,7 +163,7 @@ def test_guests_tell_a_host_how_often_it_is_on_the_air(
 ) -> None:  # fmt: skip
     host = start_host(installed, *arguments)
     assert host.state
-    # With the host's own settings: a check that sets the adapter would advertise often during the check.
+    # The check keeps the host's settings. If it set the adapter, the adapter would advertise often during the check.
     [before] = doctor(installed, *arguments, state=host.state).seen("finding", area="air")
     assert before["code"] == "advertised", "nobody has said anything yet"
     # One advertisement in ten is missed, and the smallest of the guests' values counts.

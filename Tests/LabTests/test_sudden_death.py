@@ -25,7 +25,7 @@ from helpers import (
 )
 from runner import Box, Lab, Program
 
-# By then a host that was killed and restarted has its guests back.
+# Time limit until a host that was killed and restarted has its guests back.
 HEALED = 5.0
 HOST_DEATHS = 10
 
@@ -71,7 +71,7 @@ def test_a_guest_that_is_killed_leaves_no_ghost_and_the_next_one_gets_in(
     await_joined(cy)
     for one in (host, bob, cy):
         one.expect_seen("snapshot", shows_peers("Bob", "Cy"))
-        # Permanently: the dead peer is in no later snapshot.
+        # The dead peer is gone permanently: no later snapshot contains it.
         cast(cy if one is bob else bob, f"s{(host, bob, cy).index(one) + 2}", seen_by=[host, bob, cy])
         assert shows_peers("Bob", "Cy")(last_snapshot(one))
     assert not bob.seen("peerDisconnected")

@@ -41,7 +41,7 @@ def test_a_vote_moves_the_song_up_in_everybodys_queue(party: Party) -> None:
     assert [order(one) for one in everybody] == [["s5", "s2", "s3", "s4", "s6", "s7", "s8"]] * 4
     cast(guests[1], "s7", seen_by=everybody)
     cast(guests[2], "s7", seen_by=everybody)
-    # Two votes come before one, and one before none. Songs with equal votes keep the order in which they were added.
+    # Songs with more votes come first. Songs with equal votes keep the order in which they were added.
     assert [order(one) for one in everybody] == [["s7", "s5", "s2", "s3", "s4", "s6", "s8"]] * 4
     for one in everybody:
         assert sorted(voters(last_snapshot(one), "s7")) == sorted([identity(guests[1]), identity(guests[2])])

@@ -73,7 +73,7 @@ class Car:
         for number in range(QUEUED + 1, QUEUED_BY_A_HOST + 1):
             host.say(f"remove n{number}")
         self._wait(STARTING, lambda: len(self.story.latest[HOST].queue) == QUEUED, "songs cannot be removed")
-        # No guest has voted on the songs from before.
+        # No guest has voted yet for the songs that were queued at the start.
         self.story.states = {self.story.latest[HOST].version: self.story.latest[HOST]}
         for guest in GUESTS:
             self.boxes[guest].start()

@@ -21,7 +21,7 @@ STEPS = (3, 9)
 # the others still handle its loss.
 LONGEST_PAUSE = 0.2
 LONGEST_OUTAGE = 1.0
-# Length of a dead zone. A link survives the short ones.
+# Longest dead zone, in seconds. A link survives short dead zones.
 LONGEST_DEAD_ZONE = 3.0
 LONGEST_LEAVE = 1.0
 # One cut in this many affects two boxes at once.
@@ -55,7 +55,7 @@ WEIGHTS = {
 
 @dataclass(frozen=True)
 class Step:
-    """After `pause` seconds `who` does this. `pick` from 0 to 1 selects the song, and `seconds` is the duration."""
+    """After `pause` seconds `who` does this step. `pick` (0 to 1) selects the song, and `seconds` is the duration."""
 
     pause: float
     deed: Deed

@@ -15,7 +15,7 @@ from itertools import pairwise
 from hour import GUESTS, HOST
 from story import State, Story, Told
 
-# How late output may be on a busy machine. It only ever excuses a difference.
+# The longest delay of output on a busy machine. It is used only to excuse a difference.
 LAG = 1.0
 
 VOTING = {"vote", "suggest"}
@@ -137,7 +137,7 @@ class _Skips(_HeadUnit):
         self._seen: Counter[int] = Counter()
 
     def explain(self, count: int, before: State, after: State) -> bool:
-        """Whether this many were typed and not seen yet."""
+        """Whether this many such lines were typed and had no visible effect yet."""
         for life in self._lives_of(before, after):
             given = sum(1 for said in self._said if said.life == life and said.at < after.at)
             used = min(count, given - self._seen[life])
@@ -152,7 +152,7 @@ class _Buttons(_HeadUnit):
         self._next = 0
 
     def explain(self, before: State, after: State) -> bool:
-        """Whether a typed line explains this, after the lines with earlier effects. Lines are handled in order."""
+        """Whether a typed line explains this change, after lines with earlier effects. Lines are handled in order."""
         lives = self._lives_of(before, after)
         for place in range(self._next, len(self._said)):
             said = self._said[place]

@@ -34,7 +34,7 @@ class State:
 
     @property
     def votes(self) -> dict[str, tuple[str, ...]]:
-        """The voters, including those of the current song."""
+        """The voters of all songs, including the current song."""
         return self.voters | ({self.playing: self.playing_voters} if self.playing else {})
 
     @property

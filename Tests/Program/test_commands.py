@@ -239,7 +239,7 @@ def test_a_replay_says_how_far_it_is_to_who_waits_at_a_terminal_and_to_nobody_el
 
 
 def test_a_guest_that_looks_for_a_host_says_so(start: Start) -> None:
-    # No other event could end the wait.
+    # No other event could have ended the wait.
     start("guest", "Solo", "solo").expect_seen("radio", scanning=True)
 
 

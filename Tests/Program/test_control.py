@@ -145,7 +145,7 @@ def test_only_the_owner_reaches_the_socket(start_host: StartHost, control: Contr
     status = place.stat()
     assert stat.S_ISSOCK(status.st_mode) and stat.S_IMODE(status.st_mode) == 0o600
     assert stat.S_IMODE((tmp_path / "car/control-key").stat().st_mode) == 0o600
-    # With a mode that lets everybody connect, the kernel still names the user.
+    # Even if the socket's mode lets everybody connect, the kernel still reports the user.
     opened = socket.socket(socket.AF_UNIX)
     for folder in [tmp_path, *tmp_path.parents[:3], tmp_path / "car"]:
         folder.chmod(0o755)

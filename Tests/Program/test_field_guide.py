@@ -234,7 +234,7 @@ def test_home_assistant_controls_the_music_and_shows_it(host: Program) -> None:
     }
     assert commands.keys() == expected.keys()
     for name, (event, fields) in expected.items():
-        # As Home Assistant runs a shell command.
+        # Runs the command in the way in which Home Assistant runs a shell command.
         assert subprocess.run(commands[name], shell=True, timeout=30).returncode == 0
         host.expect(event, **fields)
     [command] = re.findall(r"^      command: (.+)$", GUIDE, re.MULTILINE)

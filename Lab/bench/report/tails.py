@@ -45,7 +45,7 @@ def table(results: Results, setting: Setting) -> str:
 
 
 def faults(results: Results, setting: Setting) -> list[str]:
-    """What is out of bounds, each as a sentence."""
+    """One sentence for each value that is out of bounds."""
 
     def series(metric: str, system: str) -> Series | None:
         return results.find(metric, system, setting.name)

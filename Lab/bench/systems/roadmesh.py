@@ -26,7 +26,7 @@ def start_guest(stage: Stage, adapter: Controller, name: str) -> Program:
 
 
 def await_joined(guest: Program) -> Event:
-    """Waits until it shows its first state."""
+    """Waits until the guest shows its first state."""
     guest.expect("connection", state="connected", timeout=START)
     return guest.expect("snapshot", timeout=START)
 

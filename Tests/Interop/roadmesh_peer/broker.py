@@ -36,7 +36,7 @@ from .wire import LARGEST_SDU, SERVICE, Advertisement, Malformed, Tail, service_
 
 SILENCE = 20
 UNANSWERED = 4.0
-"""A call without an answer ends after this many seconds, and so does one that is followed by no value."""
+"""A call without an answer ends after this many seconds, and so does a call that is followed by no value."""
 UNFINISHED = 10.0
 """A channel ends if an SDU is incomplete this many seconds after its first chunk."""
 FIRST_REST, LONGEST_REST = 0.1, 2.0
@@ -164,7 +164,7 @@ class BrokerBearer:
         self._is_granted = False
         self._heard_at = 0.0
         self._asked_at: float | None = None
-        """When it has published a message to itself that has not arrived yet."""
+        """The time when this node published a message to itself that has not arrived yet."""
         self._rest, self._connect_at = FIRST_REST, 0.0
         self._listener: Callable[[Heard], None] | None = None
         self._is_looking = False
@@ -334,7 +334,7 @@ class BrokerBearer:
         self._calls = {channel: call for channel, call in self._calls.items() if call[1] > self.net.now}
 
     def _opened(self, channel: str) -> BrokerChannel | None:
-        """The channel of a call, if this is one. The caller speaks first."""
+        """The channel of a call, if this message is part of a call. The caller sends first."""
         caller, _ = self._calls.pop(channel, ("", 0.0))
         if not caller or self._answer is None:
             return None

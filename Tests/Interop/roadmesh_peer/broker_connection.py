@@ -16,7 +16,7 @@ from .net import Net
 QOS = 0
 """Only the receiving node acknowledges messages."""
 KEEP_ALIVE = 10
-"""A broker that is silent for this many seconds is asked, and after as many again it counts as lost."""
+"""A broker that is silent for this many seconds is pinged. It counts as lost after as many more seconds."""
 
 CONNECTING = 1.0
 """The entire net waits at most this many seconds for a connection."""
@@ -33,7 +33,7 @@ class Subscriber(Protocol):
     def came(self, topic: str, payload: bytes) -> None: ...
 
     def disconnected(self, why: str) -> None:
-        """No event follows this one. The next connection starts without any state of this one."""
+        """No event follows this event. The next connection starts without any state of this connection."""
 
 
 class Connection:

@@ -101,7 +101,7 @@ class Circuit:
         return self.end.next_sdu() if self.end and self.credits > 0 else None
 
     def next_answer(self) -> bytes | None:
-        """The side that was asked may answer once before it has credits."""
+        """The side that has received the `circuitOpen` may send one answer before it has credits."""
         if self.is_credited or self.is_ahead or not self.is_open or self.credits > 0:
             return None
         sdu = self.end.next_sdu() if self.end else None

@@ -75,7 +75,7 @@ class HostileBroker:
         self.refusal = 0
         """The code that refuses every connection: 4, a bad password; 5, not authorized."""
         self.is_mute = False
-        """It accepts everything, and answers nothing."""
+        """Whether the broker accepts all packets and answers none."""
         self.seen: list[Seen] = []
         self.heard = bytearray()
         """Every byte of every packet that clients have sent."""

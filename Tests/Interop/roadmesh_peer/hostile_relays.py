@@ -209,7 +209,7 @@ class LyingAboutHops(Hostile):
 
 
 class LyingAboutItsHost(Hostile):
-    """Has a link to one host, and claims a route to another. Circuits to that one end at its own host."""
+    """Has a link to one host, and claims a route to a second host. Circuits to the second host end at the first."""
 
     claimed_host = b""
     claimed_name = ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A link that runs on its own, by docs/protocol.md: it receives SDUs, and is asked for the next one to send.
+"""A link that runs on its own, by docs/protocol.md: it receives SDUs, and its owner requests the next SDU to send.
 
 It works the same on a channel and inside a circuit. `Talk` in `guest` is for tests that send every packet themselves.
 """
@@ -280,7 +280,7 @@ class Link:
         kind = frame.kind
         if kind == Kind.PING:
             self._pong = frame.number()
-            # RoadMesh does the same: the next ping is due soon, so it is sent along.
+            # As in RoadMesh, the next ping is sent in the same record, because it is due soon.
             if self.is_initiator and self._owner.now() >= self._pinged_at + self._ping_every / 2:
                 self.say_ping()
         elif kind == Kind.PONG:

@@ -65,7 +65,7 @@ class Client:
         self.up: Initiator | None = None
         """The link on a channel: to the host, or a carrier to a relay."""
         self.session: Initiator | None = None
-        """The link to the host: the same, or one in a circuit."""
+        """The link to the host: the link on the channel, or a link in a circuit."""
         self.parent: Candidate | None = None
         self.route: Route | None = None
         """The carrier's route, as the relay reports it."""
@@ -434,8 +434,8 @@ class Client:
         return Unit(body, 1, latest=True)
 
     def _keep_state(self) -> None:
-        """In a circuit: requests the state if none has arrived within ten seconds, or not the one that a heartbeat
-        names."""
+        """In a circuit: requests the state if no state, or not the state that a heartbeat names, has arrived within ten
+        seconds."""
         if self._ask_at is None or self.now() < self._ask_at or not self.is_connected:
             return
         self._ask_at = None

@@ -63,13 +63,13 @@ class Host:
         self.guests: dict[bytes, HostGuest] = {}
         self.conversations: dict[bytes, Conversation] = {}
         self.kept_guests: dict[bytes, Kept] = {}
-        """What is kept of handshakes in circuits, by its identifier."""
+        """What is kept of handshakes in circuits, by the guest's identifier."""
         self.intents: list[tuple[bytes, str]] = []
         """The votes that have counted: voter and song."""
         self.ends: list[str] = []
         self.circuits_asked = 0
         self.critical = 0
-        """The critical flags that it advertises."""
+        """The critical flags that the host advertises."""
         self._links: list[Link] = []
         self._carriers: dict[Link, Link] = {}
         """The link that carries each link in a circuit."""
@@ -185,7 +185,7 @@ class Host:
         """A host has no parent."""
 
     def knows(self, link: Link, names: list[bytes]) -> None:
-        """Has no effect on a link to a host."""
+        """This frame has no effect on a link to a host."""
 
     # Messages
 

@@ -44,7 +44,7 @@ PLACES, PLACES_KEPT = 6, 2
 """A relay's slots for other nodes, of the links that a radio can hold; and how many of them are reserved for relays."""
 CIRCUITS_THAT_PASS = 1_024
 WITHOUT_PARENT = 0.5
-"""Seconds for which a relay looks for another parent before it tells its children."""
+"""Seconds for which a relay looks for another parent before it reports the loss to its children."""
 
 
 class PassageSide:
@@ -98,7 +98,7 @@ class Relay(Client):
         self.children: dict[bytes, Responder] = {}
         self.followers: dict[Link, Follower] = {}
         self.known: dict[Link, list[bytes]] = {}
-        """Names of states that children say they have, until their next circuit opens."""
+        """The names of states that children have sent, until their next circuit opens."""
         self.log = SharedLog()
         self.circuits_passing = 0
         self.most_circuits = CIRCUITS_THAT_PASS

@@ -29,7 +29,7 @@ PATIENCE, REAL_PATIENCE = 10.0, 30.0
 
 
 class Speaker(Protocol):
-    """The link on a channel. It is asked for its next SDU when the channel has room."""
+    """The link on a channel. The channel requests the link's next SDU when it has room."""
 
     @property
     def owner(self) -> object:
@@ -66,7 +66,7 @@ class Bearer(Protocol):
 
     address: str
     silence: int
-    """How many seconds of silence a node asks for on it."""
+    """The seconds of silence that a node requests on this bearer."""
 
     def listen(self, heard: Callable[[Heard], None]) -> None: ...
 

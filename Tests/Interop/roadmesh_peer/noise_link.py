@@ -36,7 +36,7 @@ class Forged(Exception):
 
 
 class ClearlyRefused(Exception):
-    """The host has refused before there were keys."""
+    """The host has sent a clear refusal, before the link had keys."""
 
     def __init__(self, version: int, reason: int) -> None:
         super().__init__(f"clear refusal: version {version}, reason {reason}")

@@ -48,7 +48,7 @@ def channel(initiator: bytes, responder: bytes, invitation: bytes = b"") -> byte
 
 
 class Run:
-    """One side of one run of the protocol."""
+    """One side's state in one run of the protocol."""
 
     def __init__(self, secret: bytes, ci: bytes, sid: bytes, *, is_initiator: bool, scalar: int | None = None) -> None:
         self._sid = sid

@@ -150,7 +150,7 @@ class Follower:
         """The next unit to send."""
         log = self.log
         if self.next is None or not log.has(self.next):
-            # The missing units are no longer kept, so it starts from the beginning again.
+            # The log no longer has the missing units, so the child gets the log from its beginning.
             if log.begin is None:
                 return None
             self.next = log.begin

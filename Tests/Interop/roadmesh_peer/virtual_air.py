@@ -176,7 +176,7 @@ class Radio:
 
     @contextmanager
     def dead_zone(self) -> Iterator[None]:
-        """This radio is out of range of all others."""
+        """Puts this radio out of range of all other radios."""
         cut = self.air / f"{self.address}.cut"
         cut.touch()
         try:

@@ -253,16 +253,16 @@ class Hello:
     ignorable: int = 0
     """The flags that the sender advertises."""
     signing_key: bytes = b""
-    """Of a host: the key that signs its state."""
+    """In a host's hello: the key that signs its state."""
     relays: bool = False
     route: Route | None = None
     """Of a relay."""
     state: bytes = b""
-    """Of an initiator: the name of the last state that it has."""
+    """In an initiator's hello: the name of the last state that it has."""
     proof: bytes = b""
-    """Of a responder: the kind of its challenges, and its proof."""
+    """In a responder's hello: the kind of its challenges, and its proof."""
     rejoins: bool = False
-    """Of a responder in a circuit: it keeps part of the handshake for resuming."""
+    """In the hello of a responder in a circuit: whether it keeps part of the handshake for resuming."""
     more: bytes = b""
     """Further parts, unchanged."""
 

@@ -29,7 +29,7 @@ class Place:
     longitude: float
 
     def distance(self, other: Place) -> float:
-        """In metres, on a plane: these roads are short."""
+        """The distance in metres, on a plane, because these roads are short."""
         east = (other.longitude - self.longitude) * math.cos(math.radians(self.latitude))
         return math.hypot(other.latitude - self.latitude, east) * DEGREE
 
@@ -55,7 +55,7 @@ class Road:
         )
 
     def nmea(self) -> str:
-        """What a receiver writes, two sentences a second."""
+        """The output of a receiver, two sentences a second."""
         lines = []
         for at in range(self.seconds):
             place, clock = self.place(at), f"09{at // 60:02}{at % 60:02}.00"
@@ -101,7 +101,7 @@ class GPSFake:
                 report: dict[str, Any] = json.loads(line)
                 if report["class"] == "TPV":
                     yield report
-                # gpsfake has written everything. It does not end then.
+                # gpsfake has written everything, but does not end by itself.
                 elif report["class"] == "DEVICE" and report.get("activated") == 0:
                     return
 

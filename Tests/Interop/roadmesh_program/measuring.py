@@ -44,7 +44,7 @@ def binary() -> Path:
 
 @pytest.fixture(scope="session")
 def output(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
-    """What the program writes with these arguments. It runs once for all test processes: help and completion take a
+    """The output of the program with these arguments. It runs once for all test processes: help and completion take a
     debug build more than a second of processor time."""
     shared = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:

@@ -145,7 +145,7 @@ class Fuse(Stick):
     programs = ("bindfs",)
 
     def mount(self) -> None:
-        # Without the kernel's caches, so that each access asks the program.
+        # Mounted without the kernel's caches, so that each access reaches the program.
         options = "attr_timeout=0,entry_timeout=0,negative_timeout=0"
         self._server = subprocess.Popen(["bindfs", "-f", "-o", options, self.spare, self.path])
         wait(self.path.is_mount, "the mount")

@@ -38,7 +38,7 @@ def wav(path: Path, seconds: float, title: str = "", artist: str = "", album: st
 
 
 def flac_without_sound(path: Path, seconds: int) -> None:
-    """What an interrupted copy leaves: a header with a length, and no sound."""
+    """The file that an interrupted copy leaves: a header with a length, and no sound."""
     samples = RATE * seconds
     packed = (RATE << 44) | (0 << 41) | (15 << 36) | samples
     block = struct.pack(">HH", 4096, 4096) + bytes(6) + packed.to_bytes(8, "big") + bytes(16)

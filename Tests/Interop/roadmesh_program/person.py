@@ -84,7 +84,7 @@ class Person:
     def resize(self, columns: int, rows: int) -> None:
         screen = self._screen
         if (less := screen.lines - rows) > 0:
-            # Terminals do this, and pyte does not: rows below the cursor are dropped first, then the top rows.
+            # Terminals drop the rows below the cursor first, and then the top rows. pyte does not do this.
             row, column = screen.cursor.y, screen.cursor.x
             below = min(less, screen.lines - 1 - row)
             screen.cursor_position(1, 1)

@@ -96,7 +96,7 @@ class Program:
             return self._found(event, fields)
 
     def remarks(self) -> list[str]:
-        """What it has written to standard error so far."""
+        """The program's output on standard error so far."""
         return list(self._remarks)
 
     def say(self, line: str) -> None:
