@@ -181,7 +181,7 @@ The private keys: the static ones of RFC 7748, 6.1, and an ephemeral one for eac
 {table}```
 
 Each SDU has a line that names its sender. The lines with `|` are its bytes. The lines with `=` before them are the
-frames that are sealed in it. A line with `→` after them says what the receiver knows now.
+frames that are sealed in it. A line with `→` says what the receiver has learned from the SDU.
 
 **Link 1.** Ana is unknown, is admitted, and leaves.
 
