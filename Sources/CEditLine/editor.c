@@ -51,7 +51,7 @@ static void report(enum ceditline_event happened)
 
 // MARK: UTF-8
 
-// The caller gets one of these for each event. wchar_t is a Unicode scalar value on Linux.
+// The caller gets one such text for each event. wchar_t is a Unicode scalar value on Linux.
 struct text {
     char *bytes;
     size_t count, capacity;

@@ -22,7 +22,7 @@ public struct FixRun: Sendable {
     public var changes: [MadeChange] { journal.changes }
     private var journal: FixJournal
     private let command: @Sendable ([String]) async -> SystemCommand.Outcome
-    /// Values that undone changes have left in the kernel, with the former values.
+    /// For undone changes: the values that they have left in the kernel, and the former values.
     private var traces: [AdapterTrace] = []
     /// What must follow the undone changes.
     private var effects: Set<ContentChange.Effect> = []

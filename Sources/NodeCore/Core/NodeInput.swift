@@ -46,7 +46,7 @@ public enum NodeInput: Hashable, Sendable {
     case hosts
     /// Search for the host or try the radio again, now.
     case retry
-    /// The guest leaves its host and joins no other.
+    /// The guest leaves its host and joins no other host.
     case leave
     /// The host's session ends, and the next one begins. The queue, the votes and the bans of the session are deleted.
     case end
