@@ -16,6 +16,9 @@
 // Rounds in which a peer closes while its last SDU is read. One in ten hits the moment in which an SDU could be lost.
 enum { LAST_WORDS = 2000 };
 
+// A header of the monitor channel and 300 bytes.
+enum { MONITOR_TEST_BYTES = 6 + 300 };
+
 void test_addresses(void) {
     static const char *const wrong[] = {
         "", "0", "00", "00:", "00:11:22:33:44", "00:11:22:33:44:5", "00:11:22:33:44:55:", "00:11:22:33:44:555",
@@ -156,9 +159,48 @@ static void test_no_bluetooth(void) {
     CHECK_NUMBER(cbluez_hci_open_answers(0, CBLUEZ_READ_RSSI), -EAFNOSUPPORT);
 }
 
+// A pair of packet sockets with the monitor's filter.
+static void test_monitor(void) {
+    int ends[2];
+    cbluez_monitor_packet packet;
+    char data[MONITOR_TEST_BYTES];
+    memset(data, 0x5A, sizeof data);
+    CHECK_NUMBER(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, ends), 0);
+    CHECK_NUMBER(cbluez_monitor_prepare(ends[1]), 0);
+    CHECK_NUMBER(cbluez_monitor_read(ends[1], &packet), -EAGAIN);
+    // An event of hci1: a link is lost.
+    CHECK_NUMBER(send(ends[0], "\x03\x00\x01\x00\x06\x00\x05\x04\x00\x40\x00\x08", 12, 0), 12);
+    CHECK_NUMBER(cbluez_monitor_read(ends[1], &packet), 1);
+    CHECK_NUMBER(packet.opcode, CBLUEZ_MONITOR_EVENT);
+    CHECK_NUMBER(packet.index, 1);
+    CHECK_NUMBER(packet.length, 6);
+    CHECK_NUMBER(packet.count, 6);
+    CHECK(packet.microseconds > 1600000000LL * 1000000);
+    CHECK(memcmp(packet.bytes, "\x05\x04\x00\x40\x00\x08", 6) == 0);
+    // Data is cut after the headers, and a user's log is dropped.
+    memcpy(data, "\x05\x00\x01\x00\x2C\x01", 6);
+    CHECK_NUMBER(send(ends[0], data, sizeof data, 0), sizeof data);
+    memcpy(data, "\x0D\x00\x01\x00\x2C\x01", 6);
+    CHECK_NUMBER(send(ends[0], data, sizeof data, 0), sizeof data);
+    CHECK_NUMBER(cbluez_monitor_read(ends[1], &packet), 1);
+    CHECK_NUMBER(packet.opcode, CBLUEZ_MONITOR_RECEIVED_DATA);
+    CHECK_NUMBER(packet.length, sizeof data - 6);
+    CHECK_NUMBER(packet.count, 8 + CBLUEZ_MONITOR_SIGNAL);
+    CHECK_NUMBER(cbluez_monitor_read(ends[1], &packet), -EAGAIN);
+    // A packet without a whole header, and one that claims more bytes than it has.
+    CHECK_NUMBER(send(ends[0], "\x03\x00\x01", 3, 0), 3);
+    CHECK_NUMBER(cbluez_monitor_read(ends[1], &packet), 0);
+    CHECK_NUMBER(send(ends[0], "\x03\x00\x01\x00\xFF\xFF\x05", 7, 0), 7);
+    CHECK_NUMBER(cbluez_monitor_read(ends[1], &packet), 1);
+    CHECK_NUMBER(packet.count, 1);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 void test_sockets(void) {
     test_channel();
     test_last_words();
     test_rssi();
+    test_monitor();
     test_no_bluetooth();
 }

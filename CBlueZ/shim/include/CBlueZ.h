@@ -318,6 +318,47 @@ typedef struct {
 int cbluez_hci_read_link(int hci, cbluez_link_event *event);
 
 // ---------------------------------------------------------------------------------------------------------------------
+// HCI: the monitor channel, for a process with CAP_NET_RAW
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// The kinds of packets that the monitor passes on (net/bluetooth/hci_mon.h in the kernel's sources).
+#define CBLUEZ_MONITOR_NEW_INDEX 0
+#define CBLUEZ_MONITOR_DELETE_INDEX 1
+#define CBLUEZ_MONITOR_COMMAND 2
+#define CBLUEZ_MONITOR_EVENT 3
+#define CBLUEZ_MONITOR_SENT_DATA 4
+#define CBLUEZ_MONITOR_RECEIVED_DATA 5
+#define CBLUEZ_MONITOR_OPEN_INDEX 8
+#define CBLUEZ_MONITOR_CLOSE_INDEX 9
+#define CBLUEZ_MONITOR_INDEX_INFO 10
+
+/// The longest command or event: three bytes and 255 of parameters.
+#define CBLUEZ_MONITOR_BYTES 258
+/// Bytes of data after the headers of ACL and L2CAP: the longest command that opens an LE channel has 18.
+#define CBLUEZ_MONITOR_SIGNAL 24
+
+/// A packet of the monitor channel.
+typedef struct {
+    /// Its kind, and the number of its adapter.
+    uint16_t opcode;
+    uint16_t index;
+    /// The length of the packet, and how many bytes of it are here: data is cut.
+    uint16_t length;
+    uint16_t count;
+    /// When the kernel saw it, in microseconds since 1970.
+    int64_t microseconds;
+    uint8_t bytes[CBLUEZ_MONITOR_BYTES];
+} cbluez_monitor_packet;
+
+/// Opens the monitor channel. It passes on only the kinds of packets above. Returns a descriptor, -EPERM without
+/// CAP_NET_RAW, or another negative errno.
+int cbluez_monitor_open(void);
+/// Sets the filter and the time stamps of a monitor. `cbluez_monitor_open` calls it; tests use it on other sockets.
+int cbluez_monitor_prepare(int monitor);
+/// Reads one waiting packet. Returns 1, 0 if the packet is not valid, -EAGAIN if none waits, or another negative errno.
+int cbluez_monitor_read(int monitor, cbluez_monitor_packet *packet);
+
+// ---------------------------------------------------------------------------------------------------------------------
 // bluetoothd over D-Bus
 // ---------------------------------------------------------------------------------------------------------------------
 
