@@ -157,6 +157,20 @@ public enum RadioLimits {
     /// need a hundred milliseconds to stop discovery.
     public static let freshHearing: Duration = .milliseconds(500)
 
+    // MARK: Packets of a recording
+
+    /// Time of the packets in memory: the longest file of a recording, and a disk that takes ten seconds for its last
+    /// write.
+    public static let packetSpan: Duration = .seconds(40)
+    /// Packets in memory. A busy adapter has some hundred a second, with all advertisements in a street.
+    public static let packets = 32_768
+    /// Bytes of the packets in memory: 128 for each, and most have fewer.
+    public static let packetBytes = 4 << 20
+    /// Links of which a file begins with the parameters: more than an adapter holds.
+    public static let packetLinks = 64
+    /// Addresses of peers that stay in files of packets: every guest of a long drive has some. The oldest are replaced.
+    public static let packetPeers = 256
+
     // MARK: The adapter's health
 
     /// Time between two checks of a controller. A check is one command, and a stopped controller is detected within 15

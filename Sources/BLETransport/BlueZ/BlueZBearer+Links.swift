@@ -48,6 +48,7 @@ extension BlueZBearer {
         channels.removeAll { $0.channel == nil }
         channels.append(WeakChannel(channel: channel))
         unusedLinks.opened(channel.endpoint.address)
+        packets?.met(channel.endpoint)
     }
 
     func closeChannels() {

@@ -26,7 +26,9 @@ public actor BlueZBearer: Bearer {
     let demands: AdvertisedFlags.Critical
     /// Whether channels are accepted only over a link that is encrypted with a bond's key.
     nonisolated var requiresBond: Bool { demands.contains(.bond) }
-    var adapter: Adapter
+    var adapter: Adapter { didSet { packets?.use(adapter) } }
+    /// Keeps the last packets of the adapter, for a recording.
+    let packets: PacketCapture?
     /// The adapter that the user has named, if any.
     let named: String?
     var bus: BlueZBus?
@@ -98,13 +100,15 @@ public actor BlueZBearer: Bearer {
     var endedLinks: [(address: String, waiter: CheckedContinuation<Void, Never>)] = []
 
     /// A radio on an adapter (`hci0`), or with nil on the first that is up. Throws without an adapter. A radio that
-    /// demands a bond accepts channels from bonded devices only.
+    /// demands a bond accepts channels from bonded devices only. `packets` keeps the last packets of its adapter.
     public init(
         adapter: String? = nil, demands: AdvertisedFlags.Critical = [], settings: AdapterSettingsPolicy = .leave,
-        logger: Logger = Logger(label: "roadmesh.bluez")
+        packets: PacketCapture? = nil, logger: Logger = Logger(label: "roadmesh.bluez")
     ) throws(BearerError) {
         let found = try Adapter.find(adapter)
         (self.adapter, named, self.demands, settingsPolicy) = (found, adapter, demands, settings)
+        self.packets = packets
+        packets?.use(found)
         name = "bluez \(found.name)"
         supervisor = AdapterSupervisor(adapter: found.name, mayMove: adapter == nil, now: .zero)
         poller = try Poller()
