@@ -9,7 +9,7 @@ cache=${ROADMESH_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/roadmesh}
 scratch=$cache/build
 
 # Packages for building and running. The tests need more: for the radio lab's kernel, Bluetooth and Python; a player and a
-# program that steers it; a browser; a reader of QR codes; gpsd; tools that make Debian packages and install them.
+# program that steers it; a browser; a reader of QR codes; gpsd; tshark; tools that make Debian packages and install them.
 build_packages=(
     g++ pkgconf libxml2 libbluetooth-dev libdbus-1-dev libsqlite3-dev libtag1-dev libuchardet-dev libsystemd-dev libqrencode-dev
     libcurl4-openssl-dev libedit-dev libsodium-dev libmosquitto-dev
@@ -22,6 +22,7 @@ test_packages=(
     python3-venv mpv playerctl chromium-headless-shell zbar-tools
     debootstrap systemd systemd-container util-linux procps
     avahi-daemon avahi-utils iproute2 strace mosquitto nats-server bindfs dosfstools gpiod gpsd gpsd-clients
+    tshark
 )
 
 say() { printf '%s\n' "$*" >&2; }

@@ -81,6 +81,20 @@ public enum FieldTestLimits {
     /// Time that a back-to-back replay leaves between two gaps: enough for the guest to join and be measured.
     public static let backToBack: Duration = .seconds(2)
 
+    // MARK: Packets
+
+    /// Time before and after the loss of a link, and before and after its return, that a file of packets has. The
+    /// longest silence before a loss is 2.5 s, and the kernel ends an incoming link up to 4 s after its last channel.
+    public static let packetsAround: Duration = .seconds(5)
+    /// Longest time in one file, if gaps follow each other closely: three of them at a signal's limit.
+    public static let packetWindow: Duration = .seconds(25)
+    /// Files of packets of one drive: two for each gap that a report shows.
+    public static let packetFiles = 400
+    /// Bytes of all files of packets of one drive. A gap in a street with many devices takes some hundred KB.
+    public static let packetBytes = 64 << 20
+    /// Peers with a gap at the same time: more than a host has guests.
+    public static let packetPeers = 64
+
     // MARK: A fleet
 
     /// Bytes of rows, or of a header, in one message to a broker. With a number and a topic they fit into 4,096, the

@@ -23,6 +23,8 @@ public struct Drive: Hashable, Sendable {
     public var rows: [DriveRow]
     /// How it ended.
     public var ending: Ending
+    /// The files of packets around its gaps, on the device that recorded it. They are no part of its file.
+    public var packets: [PacketFile] = []
 
     /// The duration of the drive, in seconds.
     public var seconds: Double { rows.last?.at ?? 0 }

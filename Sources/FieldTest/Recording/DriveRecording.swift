@@ -36,6 +36,8 @@ public actor DriveRecording: Service {
     private let logger: Logger
     private let origin: ContinuousClock.Instant
     private var recorder: Recorder
+    private let packetSource: (any PacketSource)?
+    private var packets: PacketRecorder?
 
     private var waiting: [String] = []
     private var written = 0
@@ -45,10 +47,11 @@ public actor DriveRecording: Service {
 
     /// Starts a recording of a node that does not run yet. Its header is on the disk when this returns. `origin` is the
     /// same time as the header's `began`. If it `isShared`, it will be sent to a collector as well. With
-    /// a `gpsd` it has positions.
+    /// a `gpsd` it has positions. With `packets` it has files of the packets around its gaps, in `stateFolder`.
     public init(
         _ node: Node, _ header: DriveHeader, in store: DriveStore, origin: ContinuousClock.Instant,
-        marks: [TimedMark], isShared: Bool = false, gpsd: GPSDAddress? = nil, logger: Logger
+        marks: [TimedMark], isShared: Bool = false, gpsd: GPSDAddress? = nil,
+        packets source: (any PacketSource)? = nil, stateFolder: String, logger: Logger
     ) throws(NodeStoreError) {
         (progress, progressSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         self.node = node
@@ -59,7 +62,11 @@ public actor DriveRecording: Service {
         self.gpsd = gpsd.map { GPSDClient(address: $0, logger: logger) }
         recorder = Recorder(header.role, origin: origin, isShared: isShared)
         events = node.events()
-        number = try store.begin(header: JSONLine.text(header), sharing: isShared ? .shared : .none)
+        let number = try store.begin(header: JSONLine.text(header), sharing: isShared ? .shared : .none)
+        (self.number, packetSource) = (number, source)
+        packets = source.map {
+            PacketRecorder($0, PacketFolder(stateFolder: stateFolder, drive: number), origin: origin, logger: logger)
+        }
     }
 
     /// Records until the node stops.
@@ -67,7 +74,14 @@ public actor DriveRecording: Service {
         let writer = Task { await self.writeRegularly() }
         let marker = Task { await self.setMarks() }
         let follower = Task { await self.followPosition() }
-        for await event in events { take(recorder.take(event, now: .now)) }
+        let reader = Task { [packetSource] in await packetSource?.run() }
+        for await event in events {
+            take(recorder.take(event, now: .now))
+            packets?.take(event)
+        }
+        packets?.write(now: .now, isEnd: true)
+        packetSource?.close()
+        await reader.value
         marker.cancel()
         follower.cancel()
         writer.cancel()
@@ -97,6 +111,7 @@ public actor DriveRecording: Service {
             guard !Task.isCancelled else { return }
             take(recorder.tick(now: .now))
             await write()
+            packets?.write(now: .now)
         }
     }
 

@@ -79,6 +79,23 @@ private struct ZoneData: Encodable {
     }
 }
 
+/// A gap for programs: its times, and the paths of its files of packets if there are any.
+private struct GapData: Encodable {
+    var gap: Gap
+    var packets: [String]
+
+    private enum CodingKeys: String, CodingKey {
+        case packets
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        try gap.encode(to: encoder)
+        guard !packets.isEmpty else { return }
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(packets, forKey: .packets)
+    }
+}
+
 private struct DriveData: Encodable {
     struct Quantiles<Value: Encodable & Comparable & Sendable>: Encodable {
         var least: Value
@@ -108,7 +125,7 @@ private struct DriveData: Encodable {
     var seconds: Double
     var grade: Verdict.Grade
     var findings: [Verdict.Finding]
-    var gaps: [Gap]
+    var gaps: [GapData]
     var awaySeconds: Double
     var reconnectSeconds: Quantiles<Double>?
     var rssi: Quantiles<Int>?
@@ -131,7 +148,7 @@ private struct DriveData: Encodable {
         ending = entry.drive.ending
         seconds = metrics.seconds
         (grade, findings) = (entry.verdict.grade, entry.verdict.findings)
-        gaps = metrics.gaps
+        gaps = metrics.gaps.map { GapData(gap: $0, packets: GapPackets($0, in: entry.drive.packets).files.map(\.path)) }
         awaySeconds = metrics.away
         reconnectSeconds = Quantiles(metrics.reconnects)
         rssi = Quantiles(metrics.signal)

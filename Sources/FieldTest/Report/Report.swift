@@ -94,7 +94,7 @@ public struct Report: Sendable {
             \(plots.hops(entry.drive.header.role))<h3>\(entry.drive.header.role == .host ? "Votes and suggestions that the host accepted" : "Votes and suggestions: cast and answered")</h3>
             \(plots.deliveries)
             \(entries.count > 1 ? "" : Tables.figures(entry))
-            \(Tables.gaps(entry.metrics))
+            \(Tables.gaps(entry.metrics, entry.drive.packets))
             </section>
             """
     }

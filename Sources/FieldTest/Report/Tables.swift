@@ -58,16 +58,26 @@ enum Tables {
         return "<h4>Marks</h4><table class=\"marks\"><tbody>\(rows.joined())</tbody></table>"
     }
 
-    static func gaps(_ metrics: DriveMetrics) -> String {
+    static func gaps(_ metrics: DriveMetrics, _ packets: [PacketFile]) -> String {
         guard !metrics.gaps.isEmpty else { return "" }
         func time(_ seconds: Double?) -> String { seconds.map { Format.time($0) } ?? "–" }
         let rows = metrics.gaps.prefix(FieldTestLimits.shownGaps).map { gap in
-            "<tr><td>\(Format.clock(gap.start))</td><td>\(time(gap.length))</td><td>\(time(gap.reconnect))</td></tr>"
+            let links = packets.isEmpty ? "" : "<td>\(Self.links(GapPackets(gap, in: packets)))</td>"
+            return "<tr><td>\(Format.clock(gap.start))</td><td>\(time(gap.length))</td>"
+                + "<td>\(time(gap.reconnect))</td>\(links)</tr>"
         }
         let others = metrics.gaps.count - rows.count
         let note = others > 0 ? "<p class=\"note\">\(others) more are in the CSV and JSON forms.</p>" : ""
         return "<h3>Gaps</h3><table class=\"gaps\"><thead><tr><th scope=\"col\">At</th><th scope=\"col\">Lasted</th>"
-            + "<th scope=\"col\">Back after</th></tr></thead><tbody>\(rows.joined())</tbody></table>\(note)"
+            + "<th scope=\"col\">Back after</th>\(packets.isEmpty ? "" : "<th scope=\"col\">Packets</th>")</tr></thead><tbody>\(rows.joined())</tbody></table>\(note)"
+    }
+
+    /// Links to the files of a gap, in the state folder of this device.
+    private static func links(_ packets: GapPackets) -> String {
+        let links = [("loss", packets.loss), ("return", packets.back)].compactMap { name, file in
+            file.map { "<a href=\"\(HTML.escaped(HTML.fileURL($0.path)))\">\(name)</a>" }
+        }
+        return links.isEmpty ? "–" : links.joined(separator: ", ")
     }
 
     /// A table of several drives. A host's rows and a guest's differ, and a missing value is a dash.

@@ -39,7 +39,7 @@ struct GuestCommand: AsyncParsableCommand {
         var options = options
         if let invitation { options.service = invitation.service.text }
         let (address, part) = (try page.address(), try part(invitation))
-        var parts = try options.node(.guest, name: name, page: address)
+        var parts = try options.node(.guest, name: name, page: address, packets: recording?.packets)
         parts.description.wantedHost = wanted.host
         if let recording { parts.record(recording) }
         try await options.run(parts, as: part, endOfInput: .quit(.endOfInput)) { [parts, page] node in

@@ -40,7 +40,7 @@ struct HostCommand: AsyncParsableCommand {
         let address = try page.address(webGuests: webGuests)
         let source = try music.source(stateFolder: options.statePath())
         var parts = try options.node(
-            .host, name: name, demands: joining.demands, page: address)
+            .host, name: name, demands: joining.demands, page: address, packets: recording?.packets)
         let (pin, wifi) = (try joining.secret(), try joining.network())
         parts.description.pin = pin?.pin
         if let recording { parts.record(recording) }

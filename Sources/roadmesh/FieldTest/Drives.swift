@@ -56,11 +56,14 @@ struct DriveOptions: ParsableArguments {
             if name.contains(where: { $0 == "/" || $0 == "." }) { return try file(name) }
             throw Self.nothing(name)
         }
+        let packets = try packets(of: stored.drive.number)
         do {
-            return try Drive(
+            var drive = try Drive(
                 lines: [stored.drive.header] + stored.store.lines(of: stored.drive.number),
                 isUnderWay: !stored.drive.isEnded
                     && (stored.drive.sharing == .arriving || stored.isLast && stored.store.isRecording))
+            drive.packets = packets.files
+            return drive
         } catch {
             throw Self.unreadable("Drive \(name)", "\(error)")
         }
@@ -116,10 +119,17 @@ struct DriveOptions: ParsableArguments {
         }
     }
 
-    /// Deletes a drive of the folder's list.
+    /// The files of packets of a drive of the folder's list.
+    func packets(of drive: Int64) throws(SetupProblem) -> PacketFolder {
+        PacketFolder(stateFolder: try NodeOptions.statePath(state), drive: drive)
+    }
+
+    /// Deletes a drive of the folder's list, and its files of packets.
     func remove(_ drive: StoredDrive, from store: DriveStore) throws(SetupProblem) {
+        let packets = try packets(of: drive.number)
         do {
             _ = try store.remove(drive.number)
+            packets.remove()
         } catch {
             throw SetupProblem(
                 .cannotCreate,
@@ -142,11 +152,20 @@ struct DriveOptions: ParsableArguments {
 
 /// The option of commands that write files for other people.
 struct SharingOption: ParsableArguments {
-    @Flag(help: "Leave out the first and last 200 m of the track, because people live and work there.")
+    @Flag(
+        help: """
+            Leave out the first and last 200 m of the track, because people live and work there, and the links to files of \
+            packets.
+            """)
     var share = false
 
     /// The drive as it may be shown.
-    func shown(_ drive: Drive) -> Drive { share ? drive.withoutTrackEnds : drive }
+    func shown(_ drive: Drive) -> Drive {
+        guard share else { return drive }
+        var shared = drive.withoutTrackEnds
+        shared.packets = []
+        return shared
+    }
 }
 
 extension DriveProblem {

@@ -22,9 +22,11 @@ struct ListCommand: AsyncParsableCommand {
     func run() async throws {
         let (store, drives) = try options.list()
         let isRecording = store?.isRecording ?? false
-        let entries = drives.compactMap { stored in
+        let entries = try drives.compactMap { stored -> ListedDrive? in
             let isLast = stored.number == drives.last?.number
-            return ListedDrive(stored, isUnderWay: stored.sharing == .arriving || isRecording && isLast)
+            var entry = ListedDrive(stored, isUnderWay: stored.sharing == .arriving || isRecording && isLast)
+            entry?.packets = try options.packets(of: stored.number).files.count
+            return entry
         }
         let isFleet = Set(entries.map(\.node)).count > 1
         for entry in entries {
@@ -50,9 +52,11 @@ struct ListedDrive: Encodable {
     var node: String
     /// The drive comes from another node and is not complete yet.
     var isArriving: Bool
+    /// Number of files of packets.
+    var packets = 0
 
     private enum CodingKeys: String, CodingKey {
-        case drive, name, role, began, seconds, ending, car, node, version
+        case drive, name, role, began, seconds, ending, car, node, version, packets
     }
 
     /// Nil for an invalid header. `isUnderWay` means that it is being recorded, unless it has its end.
@@ -77,8 +81,9 @@ struct ListedDrive: Encodable {
             case .cutOff: "; cut off"
             case .underWay: isArriving ? "; not all of it is here yet" : "; being recorded"
             }
+        let files = packets == 0 ? "" : packets == 1 ? "; 1 file of packets" : "; \(packets) files of packets"
         return
-            "\(name)  (\(isFleet ? "\(car), " : "")\(role), \(LocalClock.device.minuteAndZone(began)), \(Format.time(seconds))\(end))"
+            "\(name)  (\(isFleet ? "\(car), " : "")\(role), \(LocalClock.device.minuteAndZone(began)), \(Format.time(seconds))\(end)\(files))"
     }
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import BLETransport
+import Bearers
 import DemocracyDJ
 import FieldTest
 import FoundationEssentials
@@ -31,6 +33,9 @@ struct RecordingOptions: ParsableArguments {
         help: ArgumentHelp("The gpsd that reports the position.", valueName: "host:port"))
     var gpsd = GPSDAddress.standard.text
 
+    @Flag(name: .customLong("no-packets"), help: "Keep no packets of the Bluetooth adapter around gaps.")
+    var recordsNoPackets = false
+
     @Flag(help: "Send the recording to the collector at the --broker, now or in a later run with --share.")
     var share = false
 
@@ -43,18 +48,27 @@ struct RecordingOptions: ParsableArguments {
         var gpsd: GPSDAddress?
         /// The broker to which the drive is sent; nil if it is not shared.
         var broker: BrokerChoice?
+        /// The packets of the adapter; nil if none are recorded.
+        var packets: PacketCapture?
+        /// A sentence that says why there are no packets, if a person can change that.
+        var whyNoPackets: String?
 
         var remark: String {
             let positions =
                 gpsd == nil
                 ? "" : " It has this device's positions if gpsd runs here; --no-position leaves them out."
             let shared = broker.map { " It is sent to the collector at \($0.address.text)." } ?? ""
+            let evidence =
+                packets == nil
+                ? whyNoPackets ?? "" : " It has the packets around each gap; --no-packets leaves them out."
             return
-                "This drive is recorded as \"\(name)\".\(positions)\(shared) Type mark and a word or two to mark a moment."
+                "This drive is recorded as \"\(name)\".\(positions)\(evidence)\(shared) Type mark and a word or two to mark a moment."
         }
     }
 
-    func checked(_ broker: BrokerOptions? = nil) throws(SetupProblem) -> Checked {
+    func checked(
+        _ broker: BrokerOptions? = nil, _ radio: RadioChoice = .virtual
+    ) throws(SetupProblem) -> Checked {
         let choice = share ? try broker?.choice(ProcessInfo.processInfo.environment) : nil
         guard !share || choice != nil else {
             throw SetupProblem(.usage, "--share needs the broker that drives are collected at: name it with --broker.")
@@ -73,10 +87,22 @@ struct RecordingOptions: ParsableArguments {
             )
         }
         let name = drive.map { UntrustedText.shown($0, atMost: NodeLimits.markCharacters) }
+        let (packets, whyNone) = capture(radio)
         return Checked(
             name: name.flatMap { $0.isEmpty ? nil : $0 } ?? Self.defaultName, marks: timed,
             origin: origin.map { UntrustedText.shown($0, atMost: FieldTestLimits.originCharacters) },
-            gpsd: recordsNoPosition ? nil : gpsd, broker: choice)
+            gpsd: recordsNoPosition ? nil : gpsd, broker: choice, packets: packets, whyNoPackets: whyNone)
+    }
+
+    /// The packets of the adapter, or the sentence for a person who may not record them.
+    private func capture(_ radio: RadioChoice) -> (PacketCapture?, String?) {
+        guard !recordsNoPackets, radio != .virtual else { return (nil, nil) }
+        do throws(BearerError) {
+            return (try PacketCapture(), nil)
+        } catch {
+            let needed = " It has no packets around gaps: this program needs CAP_NET_RAW for them (docs/fieldtest.md)."
+            return (nil, error.code == .notPermitted ? needed : nil)
+        }
     }
 
     private static var defaultName: String { LocalClock.device.minute(Date().timeIntervalSince1970) }
@@ -94,6 +120,8 @@ struct RecordingOptions: ParsableArguments {
         return DriveRecording.TimedMark(after: .seconds(seconds), text: words)
     }
 }
+
+extension PacketCapture: PacketSource {}
 
 extension NodeOptions.Node {
     /// Announces to programs and to the person that the drive is recorded.
@@ -119,7 +147,7 @@ extension RecordingOptions.Checked {
             }
             let recording = try DriveRecording(
                 node, header, in: store, origin: start, marks: marks, isShared: broker != nil, gpsd: gpsd,
-                logger: parts.logger)
+                packets: packets, stateFolder: kept.path, logger: parts.logger)
             guard let broker else { return [recording] }
             let uplink = DriveUplink(
                 recording, in: kept.path, peer: parts.description.peer, broker: broker.address, files: broker.files,

@@ -121,14 +121,15 @@ struct NodeOptions: ParsableArguments {
     }
 
     /// Creates the parts of a node. `demands` is what a host requires of its guests. `page` is the address of the
-    /// node's page.
+    /// node's page. `packets` keeps the last packets of its adapter.
     func node(
-        _ role: NodeDescription.Role, name: NodeName, demands: AdvertisedFlags.Critical = [], page: DashboardAddress
+        _ role: NodeDescription.Role, name: NodeName, demands: AdvertisedFlags.Critical = [], page: DashboardAddress,
+        packets: PacketCapture? = nil
     ) throws(SetupProblem) -> Node {
         _ = try checkedService()
         let environment = ProcessInfo.processInfo.environment
         let folder = try StateFolder(path: try statePath())
-        var node = try node(role, folder.identity, name: name.text, demands: demands, environment)
+        var node = try node(role, folder.identity, name: name.text, demands: demands, packets: packets, environment)
         if page != .none, let remark = node.files.remark(role) { node.add(remark: remark) }
         if let remark = folder.remark { node.add(remark: remark) }
         node.kept = try OpenedState(folder, logger: node.logger)
@@ -152,7 +153,7 @@ struct NodeOptions: ParsableArguments {
     /// Creates the parts of a node with this identity. Without a prompt its log goes to standard error.
     func node(
         _ role: NodeDescription.Role, _ identity: Identity, name: String, demands: AdvertisedFlags.Critical,
-        _ environment: [String: String], hasPrompt: Bool = true
+        packets: PacketCapture? = nil, _ environment: [String: String], hasPrompt: Bool = true
     ) throws(SetupProblem) -> Node {
         if role != .guest, adapter?.contains(",") == true {
             throw SetupProblem(.usage, "Two adapters are for a guest: one dials, the other is dialled. Name one.")
@@ -168,7 +169,7 @@ struct NodeOptions: ParsableArguments {
         let settings = settingsPolicy(role == .scan ? .leave : adapterSettings, environment)
         let chosen = try radio.make(
             adapter: adapter, air: airFolder, peer: peer, service: service, demands: demands, settings: settings,
-            lan: lan, broker: try broker.choice(environment), logger: logger)
+            packets: packets, lan: lan, broker: try broker.choice(environment), logger: logger)
         return Node(
             description: NodeDescription(role: role, peer: peer, radio: chosen.radio.name, service: service),
             identity: identity, radio: chosen.radio, logger: logger, kept: nil, remark: chosen.remark, files: files,

@@ -45,12 +45,14 @@ enum RadioChoice: String, Sendable, CaseIterable {
     /// With a network or a broker a node also starts without an adapter, and uses one when it appears.
     func make(
         adapter: String?, air: String, peer: Peer, service: ServiceType = .democracyDJ,
-        demands: AdvertisedFlags.Critical = [], settings: AdapterSettingsPolicy = .leave, lan: LANChoice? = .off,
+        demands: AdvertisedFlags.Critical = [], settings: AdapterSettingsPolicy = .leave,
+        packets: PacketCapture? = nil, lan: LANChoice? = .off,
         broker: BrokerChoice? = nil, logger: Logger
     ) throws(SetupProblem) -> Chosen {
         let hasNetwork = lan == .on || lan == nil && self != .virtual && !demands.contains(.bond)
         let others = (hasNetwork ? ["lan"] : []) + (broker == nil ? [] : ["broker"])
-        var chosen = try make(adapter: adapter, air: air, peer: peer, demands, settings, others: others, logger)
+        var chosen = try make(
+            adapter: adapter, air: air, peer: peer, demands, settings, packets, others: others, logger)
         if demands.contains(.bond), lan == .on || broker != nil {
             let (place, option) = lan == .on ? ("A network", "--lan on") : ("A broker", "--broker")
             throw SetupProblem(
@@ -75,12 +77,12 @@ enum RadioChoice: String, Sendable, CaseIterable {
 
     private func make(
         adapter: String?, air: String, peer: Peer, _ demands: AdvertisedFlags.Critical,
-        _ settings: AdapterSettingsPolicy, others: [String], _ logger: Logger
+        _ settings: AdapterSettingsPolicy, _ packets: PacketCapture?, others: [String], _ logger: Logger
     ) throws(SetupProblem) -> Chosen {
         let adapters = try Self.adapters(adapter)
         let bluez = { @Sendable () throws(BearerError) -> any Bearer in
             try Self.radio(adapter, adapters) { (name: String?) throws(BearerError) in
-                try BlueZBearer(adapter: name, demands: demands, settings: settings, logger: logger)
+                try BlueZBearer(adapter: name, demands: demands, settings: settings, packets: packets, logger: logger)
             }
         }
         let virtual = { () throws(BearerError) -> any Bearer in
