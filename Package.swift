@@ -118,7 +118,8 @@ let package = Package(
             swiftSettings: strict),
         // Bluetooth LE through BlueZ.
         .target(
-            name: "BLETransport", dependencies: ["Bearers", "CBlueZ", "MeshProtocol", collections, locks, logging, subprocess],
+            name: "BLETransport",
+            dependencies: ["Bearers", "CBlueZ", "MeshProtocol", collections, locks, logging, subprocess],
             swiftSettings: strict),
         // Wi-Fi and Ethernet as another radio. avahi-daemon discovers the other nodes.
         .target(name: "CAvahi", dependencies: ["CDBus", "CLibDBus"]),

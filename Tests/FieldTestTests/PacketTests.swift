@@ -78,10 +78,11 @@ struct PacketTests {
     @Test("a drive has a limited number of files and bytes")
     func budget() {
         var budget = PacketBudget()
-        for _ in 0..<FieldTestLimits.packetFiles { #expect(budget.accepts(100)) }
-        #expect(!budget.accepts(100))
+        let accepted = (0...FieldTestLimits.packetFiles).map { _ in budget.accepts(100) }
+        #expect(accepted == Array(repeating: true, count: FieldTestLimits.packetFiles) + [false])
         var large = PacketBudget()
-        #expect(large.accepts(FieldTestLimits.packetBytes - 10) && !large.accepts(11) && large.accepts(10))
+        let fits = [FieldTestLimits.packetBytes - 10, 11, 10].map { large.accepts($0) }
+        #expect(fits == [true, false, true])
     }
 
     @Test("files are listed by the time that they cover, only complete ones, and only of their drive")
