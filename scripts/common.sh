@@ -21,7 +21,7 @@ test_packages=(
     bluez bluez-test-tools dbus build-essential flex bison bc libelf-dev libssl-dev xz-utils kmod debian-archive-keyring
     python3-venv mpv playerctl chromium-headless-shell zbar-tools
     debootstrap systemd systemd-container util-linux procps
-    avahi-daemon avahi-utils iproute2 strace mosquitto nats-server bindfs dosfstools gpiod gpsd gpsd-clients
+    avahi-daemon avahi-utils iproute2 strace mosquitto nats-server bindfs e2fsprogs dosfstools gpiod gpsd gpsd-clients
     tshark
 )
 
