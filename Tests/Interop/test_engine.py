@@ -210,7 +210,7 @@ def test_a_read_only_root_with_a_writable_state_folder(binary: Path, air: Path, 
         program.say("pause")
         program.expect("playback", isPlaying=False)
         done = subprocess.run(
-            ["nsenter", "--mount", f"--target={program.pid}", binary, "control", "resume", "--state", str(inside)],
+            ["nsenter", "--mount", "--root", f"--target={program.pid}", binary, "control", "resume", "--state", str(inside)],
             capture_output=True, text=True, timeout=30,
         )  # fmt: skip
         assert done.returncode == 0, done
