@@ -63,7 +63,7 @@ class Space:
 
     @property
     def inside(self) -> list[str]:
-        return ["nsenter", "--target", str(self.pid), "--net", "--mount", "--"]
+        return ["nsenter", "--target", str(self.pid), "--net", "--mount", "--root", "--"]
 
     def run(self, *command: str) -> str:
         return run(*self.inside, *command)
