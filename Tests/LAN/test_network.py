@@ -225,8 +225,9 @@ def test_with_the_network_off_nothing_opens_a_socket_beyond_the_air_and_the_page
 
 
 def is_own(address: str, air: Path) -> bool:
-    """The radio and the page, and local sockets: a folder's lock, the kernel, and the user database."""
+    """The radio and the page, and local sockets: of the state folder, the kernel, and the user database."""
     is_air = str(air) in address or 'sun_path=@"roadmesh' in address
     is_page = 'sin_addr=inet_addr("127.0.0.1")' in address and f"htons({PAGE})" in address
-    return is_air or is_page or "AF_NETLINK" in address or "nscd" in address
+    is_control = "AF_UNIX" in address and address.rstrip("}").endswith("/traced/control\"")
+    return is_air or is_page or is_control or "AF_NETLINK" in address or "nscd" in address
 
