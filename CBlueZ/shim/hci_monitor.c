@@ -71,12 +71,13 @@ int cbluez_monitor_open(void) {
 
 static int64_t time_of(struct msghdr *message) {
     struct timeval time;
-    for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part != NULL; part = CMSG_NXTHDR(message, part)) {
-        if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_TIMESTAMP) continue;
+    struct cmsghdr *part = CMSG_FIRSTHDR(message);
+    while (part != NULL && (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_TIMESTAMP))
+        part = CMSG_NXTHDR(message, part);
+    if (part != NULL)
         memcpy(&time, CMSG_DATA(part), sizeof time);
-        return (int64_t)time.tv_sec * 1000000 + time.tv_usec;
-    }
-    gettimeofday(&time, NULL);
+    else
+        gettimeofday(&time, NULL);
     return (int64_t)time.tv_sec * 1000000 + time.tv_usec;
 }
 

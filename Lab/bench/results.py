@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import statistics
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
@@ -30,6 +31,12 @@ def summary(values: Iterable[float]) -> Summary:
 
 
 QUARTILES_FROM = 12
+
+
+def percentile(values: Iterable[float], share: float) -> float:
+    """The smallest value that is not below this share of the values (nearest rank)."""
+    ordered = sorted(values)
+    return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 
 
 @dataclass

@@ -13,6 +13,8 @@ from helpers import DAEMONS, Figures
 from pytest_lab import REPORT
 from runner import Box, Lab
 
+pytest_plugins = ["roadmesh_program.measuring"]
+
 # A Swift trap, an abort or a segmentation fault is always an error, whatever a test did to the program.
 CRASHES = {-4: "SIGILL", -5: "SIGTRAP", -6: "SIGABRT", -7: "SIGBUS", -8: "SIGFPE", -11: "SIGSEGV"}
 
@@ -63,12 +65,9 @@ def family(air_of_file: Lab) -> Box:
 
 
 @pytest.fixture
-def figures(request: pytest.FixtureRequest, road: Lab) -> Iterator[Figures]:
+def figures(measured: list[str], road: Lab) -> Figures:
     """Collects measured figures. The run shows them at its end, also if all tests pass."""
-    lines: list[str] = []
-    yield Figures(lines, road.folder / "figures.txt")
-    # A test's properties are part of its report, which may come from another process.
-    request.node.user_properties += [("measured", line) for line in lines]
+    return Figures(measured, road.folder / "figures.txt")
 
 
 def crashes(lab: Lab) -> list[str]:
@@ -102,12 +101,3 @@ def clear(lab: Lab) -> None:
     with lab.hub.changed:
         lab.air.events.clear()
         lab.air.skip()
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    reports = [one for some in terminalreporter.stats.values() for one in some if isinstance(one, pytest.TestReport)]
-    told = [one for one in reports if one.when == "teardown"]
-    if measured := [value for one in told for name, value in one.user_properties if name == "measured"]:
-        terminalreporter.section("measured")
-        for line in measured:
-            terminalreporter.write_line(line)

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from bench.results import percentile
 from roadmesh_peer import wire
 from roadmesh_program.songs import write_songs
 from runner import Box, Controller, Event, Lab, Program
@@ -155,9 +156,9 @@ class Figures:
         median = statistics.median(ordered)
         text = f"{milliseconds(median)} (min {milliseconds(ordered[0])}, max {milliseconds(ordered[-1])}"
         if len(ordered) >= 20:
-            text += f", 95th percentile {milliseconds(ordered[int(len(ordered) * 0.95)])}"
+            text += f", 95th percentile {milliseconds(percentile(ordered, 0.95))}"
         if len(ordered) >= 100:
-            text += f", 99th {milliseconds(ordered[int(len(ordered) * 0.99)])}"
+            text += f", 99th {milliseconds(percentile(ordered, 0.99))}"
         text += f", n={len(ordered)})"
         self.note(f"{what}: median {text}" + (f"; limit {milliseconds(limit)}" if limit is not None else ""))
         return median

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-
 from ..measurements import way_back
-from ..results import Results, Series
+from ..results import Results, Series, percentile
 from ..settings import Setting
 from ..systems import BARE, GATT, ROADMESH
 
@@ -25,12 +22,6 @@ LONGEST = 1_000.0
 
 # RoadMesh's 99th percentile as a multiple of the bare socket's.
 RATIO = 1.5
-
-
-def percentile(values: Sequence[float], share: float) -> float:
-    """The smallest value that is not below this share of the values (nearest rank)."""
-    ordered = sorted(values)
-    return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 
 
 def table(results: Results, setting: Setting) -> str:

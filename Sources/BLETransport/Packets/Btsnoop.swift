@@ -2,9 +2,6 @@
 
 /// A file of packets, for Wireshark, tshark and `btmon -r`: btsnoop in version 1, with the packets of a monitor.
 enum Btsnoop {
-    /// Bytes before the first packet, and before the bytes of each packet.
-    static let fileHeader = 16
-    static let packetHeader = 24
     /// The number of the form for packets of the kernel's monitor.
     static let monitor: UInt32 = 2001
     /// Microseconds from the beginning of the format's time, midnight on January 1 of the year 0, to 1970.

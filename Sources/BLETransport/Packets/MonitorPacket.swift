@@ -30,6 +30,9 @@ struct MonitorPacket: Hashable, Sendable {
     /// Whether all of it is here.
     var isWhole: Bool { bytes.count == length }
 
+    /// The number in two bytes of it, the lower byte first.
+    func word(at position: Int) -> UInt16 { UInt16(bytes[position]) | UInt16(bytes[position + 1]) << 8 }
+
     /// The packet with zeros after its first bytes. btmon stops at a packet that is shorter than it says, so the length
     /// stays.
     func blank(after count: Int) -> MonitorPacket {

@@ -90,7 +90,6 @@ struct LinkStates {
     }
 
     private func link(_ packet: MonitorPacket, at position: Int) -> Link {
-        let handle = UInt16(packet.bytes[position]) | UInt16(packet.bytes[position + 1]) << 8
-        return Link(adapter: packet.adapter, handle: handle & 0x0FFF)
+        Link(adapter: packet.adapter, handle: packet.word(at: position) & 0x0FFF)
     }
 }

@@ -14,9 +14,9 @@ struct PacketScrubber {
         switch packet.kind {
         // The addresses of this machine's own adapters.
         case .newIndex, .indexInfo, .deleteIndex, .openIndex, .closeIndex: return packet
-        case .command: return command(packet)
-        case .event: return event(packet)
-        case .sentData, .receivedData: return packet.cut(to: Self.keptData(packet.bytes))
+        case .command: return command(packet) ?? packet.blank(after: HCICommand.header)
+        case .event: return event(packet) ?? packet.blank(after: HCIEvent.header)
+        case .sentData, .receivedData: return packet.cut(to: Self.keptData(packet))
         }
     }
 
@@ -26,40 +26,36 @@ struct PacketScrubber {
     private static let aclHeader = 4
     private static let l2capHeader = 4
     /// The channel on which LE devices open and close channels. It has no contents of messages.
-    private static let signalling = 0x0005
+    private static let signalling: UInt16 = 0x0005
 
-    private static func keptData(_ bytes: [UInt8]) -> Int {
-        guard bytes.count >= aclHeader + l2capHeader else { return aclHeader }
-        let isFirst = bytes[1] >> 4 & 0b11 != 0b01
+    private static func keptData(_ packet: MonitorPacket) -> Int {
+        let count = packet.bytes.count
+        guard count >= aclHeader + l2capHeader else { return aclHeader }
+        let isFirst = packet.bytes[1] >> 4 & 0b11 != 0b01
         guard isFirst else { return aclHeader }
-        let channel = Int(bytes[6]) | Int(bytes[7]) << 8
-        return channel == signalling ? bytes.count : aclHeader + l2capHeader
+        return packet.word(at: aclHeader + 2) == signalling ? count : aclHeader + l2capHeader
     }
 
     // MARK: Commands
 
-    private mutating func command(_ packet: MonitorPacket) -> MonitorPacket {
-        let bytes = packet.bytes
-        guard packet.isWhole, bytes.count >= HCICommand.header, Int(bytes[2]) == bytes.count - HCICommand.header else {
-            return packet.blank(after: HCICommand.header)
-        }
-        let opcode = UInt16(bytes[0]) | UInt16(bytes[1]) << 8
+    /// A command, nil if its layout is not known.
+    private mutating func command(_ packet: MonitorPacket) -> MonitorPacket? {
+        let parameters = packet.bytes.count - HCICommand.header
+        guard packet.isWhole, parameters >= 0, Int(packet.bytes[2]) == parameters else { return nil }
+        let opcode = packet.word(at: 0)
         if HCICommand.withoutAddress.contains(opcode) { return packet }
-        guard let layout = HCICommand.withAddress[opcode],
-            layout.lengths.contains(bytes.count - HCICommand.header)
-        else { return packet.blank(after: HCICommand.header) }
+        guard let layout = HCICommand.withAddress[opcode], layout.lengths.contains(parameters) else { return nil }
         let kind = HCICommand.header + layout.kind
         return naming(packet, at: [kind + 1], kind: kind)
-            ?? packet.blank(after: HCICommand.header)
     }
 
     // MARK: Events
 
-    private mutating func event(_ packet: MonitorPacket) -> MonitorPacket {
+    /// An event, nil if its layout is not known.
+    private mutating func event(_ packet: MonitorPacket) -> MonitorPacket? {
         let bytes = packet.bytes
-        let header = packet.blank(after: HCIEvent.header)
         guard packet.isWhole, bytes.count > HCIEvent.header, Int(bytes[1]) == bytes.count - HCIEvent.header else {
-            return header
+            return nil
         }
         switch bytes[0] {
         case HCIEvent.disconnected, HCIEvent.encryption, HCIEvent.version, HCIEvent.commandStatus,
@@ -68,15 +64,15 @@ struct PacketScrubber {
             return packet
         case HCIEvent.commandComplete: return answer(packet)
         case HCIEvent.lowEnergy: return lowEnergy(packet) ?? packet.blank(after: HCIEvent.header + 1)
-        default: return header
+        default: return nil
         }
     }
 
     /// A command's answer: number of commands allowed, opcode, status. The rest may be a key or an address.
-    private func answer(_ packet: MonitorPacket) -> MonitorPacket {
-        let readSignal: [UInt8] = [0x05, 0x14]
-        guard packet.bytes.count >= 6 else { return packet.blank(after: HCIEvent.header) }
-        return Array(packet.bytes[3...4]) == readSignal ? packet : packet.blank(after: HCIEvent.header + 4)
+    private func answer(_ packet: MonitorPacket) -> MonitorPacket? {
+        let readSignal: UInt16 = 0x1405
+        guard packet.bytes.count >= 6 else { return nil }
+        return packet.word(at: 3) == readSignal ? packet : packet.blank(after: HCIEvent.header + 4)
     }
 
     /// An event of Low Energy, nil if its layout is not known.

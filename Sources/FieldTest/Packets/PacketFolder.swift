@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bearers
 import FoundationEssentials
 import Glibc
+import NodeStore
 
 /// A file of packets around a gap.
 public struct PacketFile: Hashable, Sendable {
@@ -50,24 +52,8 @@ public struct PacketFolder: Sendable {
     func write(_ bytes: [UInt8], from: Duration, to: Duration) throws(PacketFileError) {
         for folder in [parent, path] where mkdir(folder, 0o700) != 0 && errno != EEXIST { throw PacketFileError(errno) }
         let name = "\(path)/\(Self.milliseconds(from))-\(Self.milliseconds(to))\(Self.suffix)"
-        let unfinished = "\(path)/unfinished"
-        let descriptor = open(unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw PacketFileError(errno) }
-        var written = 0
-        while written < bytes.count {
-            let count = bytes[written...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { break }
-            written += count
-        }
-        let isWhole = written == bytes.count && fsync(descriptor) == 0
-        let error = errno
-        Glibc.close(descriptor)
-        guard isWhole, rename(unfinished, name) == 0 else {
-            let cause = isWhole ? errno : error
-            unlink(unfinished)
-            throw PacketFileError(cause)
-        }
+        let code = WholeFile.write(bytes, to: name, draft: "\(path)/unfinished")
+        guard code == 0 else { throw PacketFileError(code) }
     }
 
     private static func milliseconds(_ time: Duration) -> String {
@@ -87,5 +73,5 @@ struct PacketFileError: Error, CustomStringConvertible {
 
     init(_ code: Int32) { self.code = code }
 
-    var description: String { String(cString: strerror(code)) }
+    var description: String { SystemError.text(code) }
 }

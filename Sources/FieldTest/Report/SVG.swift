@@ -18,18 +18,6 @@ enum HTML {
         return result
     }
 
-    /// The address of a file on this device.
-    static func fileURL(_ path: String) -> String {
-        "file://"
-            + path.utf8.map { byte in
-                let isPlain =
-                    "/-._~".utf8.contains(byte) || UnicodeScalar(byte).properties.isAlphabetic && byte < 0x80
-                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-                let digits = String(byte, radix: 16, uppercase: true)
-                return isPlain ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + digits
-            }.joined()
-    }
-
     /// A sentence in which no line break separates a number from its unit.
     static func sentence(_ text: String) -> String {
         escaped(text).replacing(/([0-9]) (ms|s|min|h|dBm|dB|%|m|km)(?![a-z])/) { "\($0.1)\u{A0}\($0.2)" }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
+
 /// The tables of a report.
 enum Tables {
     /// Rows of a drive's metrics: a name, and its value in words.
@@ -75,7 +77,7 @@ enum Tables {
     /// Links to the files of a gap, in the state folder of this device.
     private static func links(_ packets: GapPackets) -> String {
         let links = [("loss", packets.loss), ("return", packets.back)].compactMap { name, file in
-            file.map { "<a href=\"\(HTML.escaped(HTML.fileURL($0.path)))\">\(name)</a>" }
+            file.map { "<a href=\"\(HTML.escaped(URL(filePath: $0.path).absoluteString))\">\(name)</a>" }
         }
         return links.isEmpty ? "–" : links.joined(separator: ", ")
     }

@@ -50,8 +50,6 @@ struct Ground {
 
     func node(_ head: Peer.ID) -> Int? { heads[head] }
 
-    func isOn(_ node: Int) -> Bool { radios[node].isOn }
-
     mutating func start(_ node: Int) { radios[node].isOn = true }
 
     /// A radio is gone.

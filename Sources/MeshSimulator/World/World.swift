@@ -44,8 +44,12 @@ struct Links: Air {
     static func commit(_ batch: StoreBatch, of node: Int, in world: inout World) { world.commit(batch, node) }
 
     static func wrote(_ node: Int, isRefused: Bool, in world: inout World) {
-        if isRefused { world.people.figures.refusedWrites += 1 }
-        if isRefused { world.checkRefused(node) } else { world.checkWritten(node) }
+        if isRefused {
+            world.people.figures.refusedWrites += 1
+            world.checkRefused(node)
+        } else {
+            world.checkWritten(node)
+        }
         if world.nodes[node].disk.writing == nil { world.air.radios[node].linkOfWrite = nil }
     }
 }

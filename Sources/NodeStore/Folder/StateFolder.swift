@@ -116,20 +116,8 @@ public final class StateFolder: Sendable {
 
     /// Stores a secret so that a power cut leaves it complete, or not at all.
     private static func store(_ bytes: [UInt8], in file: String, of path: String) throws(StateFolderError) {
-        let draft = file + ".new"
-        // Remove a file that a power cut or another program has left there: if it is a pipe, writing would block.
-        if unlink(draft) != 0, errno != ENOENT { throw unusable(path, errno) }
-        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw unusable(path, errno) }
-        defer { close(descriptor) }
-        guard write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0,
-            rename(draft, file) == 0
-        else { throw unusable(path, errno) }
-        let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        if folder >= 0 {
-            fsync(folder)
-            close(folder)
-        }
+        let code = WholeFile.write(bytes, to: file, draft: file + ".new")
+        guard code == 0 else { throw unusable(path, code) }
     }
 
     private static func unusable(_ path: String, _ code: Int32) -> StateFolderError {

@@ -50,17 +50,14 @@ struct RecordingOptions: ParsableArguments {
         var broker: BrokerChoice?
         /// The packets of the adapter; nil if none are recorded.
         var packets: PacketCapture?
-        /// A sentence that says why there are no packets, if a person can change that.
-        var whyNoPackets: String?
+        /// What the remark says about packets.
+        var evidence = ""
 
         var remark: String {
             let positions =
                 gpsd == nil
                 ? "" : " It has this device's positions if gpsd runs here; --no-position leaves them out."
             let shared = broker.map { " It is sent to the collector at \($0.address.text)." } ?? ""
-            let evidence =
-                packets == nil
-                ? whyNoPackets ?? "" : " It has the packets around each gap; --no-packets leaves them out."
             return
                 "This drive is recorded as \"\(name)\".\(positions)\(evidence)\(shared) Type mark and a word or two to mark a moment."
         }
@@ -87,21 +84,21 @@ struct RecordingOptions: ParsableArguments {
             )
         }
         let name = drive.map { UntrustedText.shown($0, atMost: NodeLimits.markCharacters) }
-        let (packets, whyNone) = capture(radio)
+        let (packets, evidence) = capture(radio)
         return Checked(
             name: name.flatMap { $0.isEmpty ? nil : $0 } ?? Self.defaultName, marks: timed,
             origin: origin.map { UntrustedText.shown($0, atMost: FieldTestLimits.originCharacters) },
-            gpsd: recordsNoPosition ? nil : gpsd, broker: choice, packets: packets, whyNoPackets: whyNone)
+            gpsd: recordsNoPosition ? nil : gpsd, broker: choice, packets: packets, evidence: evidence)
     }
 
-    /// The packets of the adapter, or the sentence for a person who may not record them.
-    private func capture(_ radio: RadioChoice) -> (PacketCapture?, String?) {
-        guard !recordsNoPackets, radio != .virtual else { return (nil, nil) }
+    /// The packets of the adapter, and the sentence for the person.
+    private func capture(_ radio: RadioChoice) -> (PacketCapture?, String) {
+        guard !recordsNoPackets, radio != .virtual else { return (nil, "") }
         do throws(BearerError) {
-            return (try PacketCapture(), nil)
+            return (try PacketCapture(), " It has the packets around each gap; --no-packets leaves them out.")
         } catch {
             let needed = " It has no packets around gaps: this program needs CAP_NET_RAW for them (docs/fieldtest.md)."
-            return (nil, error.code == .notPermitted ? needed : nil)
+            return (nil, error.code == .notPermitted ? needed : "")
         }
     }
 
