@@ -16,15 +16,31 @@ struct GuestCommand: AsyncParsableCommand {
     var name: String
 
     @OptionGroup(title: "The host") var wanted: WantedHost
+    @OptionGroup(title: "The host") var proof: HostProof
     @OptionGroup(title: "Other guests") var others: OtherGuests
     @OptionGroup(title: "The page") var page: PageOptions
     @OptionGroup(title: "The node") var options: NodeOptions
+    @OptionGroup(title: "The broker") var broker: BrokerOptions
+
+    func validate() throws {
+        guard wanted.joinAny, wanted.host != nil || proof.join != nil else { return }
+        throw ValidationError("Use --join-any without --host or --join.")
+    }
 
     func run() async throws { try await run(recorded: nil) }
 
+    /// The invitation of `--join`, checked.
+    private func invitation() throws(SetupProblem) -> Invitation? {
+        guard let join = proof.join else { return nil }
+        guard wanted.host == nil, proof.pin == nil else {
+            throw SetupProblem(.usage, "An invitation says which host it is for, and needs no PIN: give --join alone.")
+        }
+        return try checkedInvitation(join)
+    }
+
     /// The guest's configuration for `NodeCore`.
     private func part(_ invitation: Invitation?) throws(SetupProblem) -> NodeCore.Part {
-        let pin = try wanted.proof.pin.map(checkedPIN)
+        let pin = try proof.pin.map(checkedPIN)
         let secret = invitation?.joiningSecret ?? pin
         return .guest(
             wanted: invitation?.host ?? wanted.host, joinsAny: wanted.joinAny, relays: others.relay, secret: secret)
@@ -35,11 +51,11 @@ struct GuestCommand: AsyncParsableCommand {
         let name = try checkedName(name)
         // Digits of an identifier are not a name.
         if let host = wanted.host, Identity.digits(in: host) == nil { _ = try checkedName(host, of: "--host") }
-        let invitation = try wanted.invitation()
+        let invitation = try invitation()
         var options = options
         if let invitation { options.service = invitation.service.text }
         let (address, part) = (try page.address(), try part(invitation))
-        var parts = try options.node(.guest, name: name, page: address, packets: recording?.packets)
+        var parts = try options.node(.guest, name: name, at: broker, page: address, packets: recording?.packets)
         parts.description.wantedHost = wanted.host
         if let recording { parts.record(recording) }
         try await options.run(parts, as: part, endOfInput: .quit(.endOfInput)) { [parts, page] node in
@@ -73,20 +89,4 @@ struct WantedHost: ParsableArguments {
 
     @Flag(help: "Join any host in range, also one that was not joined before.")
     var joinAny = false
-
-    @OptionGroup var proof: HostProof
-
-    mutating func validate() throws {
-        guard joinAny, host != nil || proof.join != nil else { return }
-        throw ValidationError("Use --join-any without --host or --join.")
-    }
-
-    /// The invitation of `--join`, checked.
-    func invitation() throws(SetupProblem) -> Invitation? {
-        guard let join = proof.join else { return nil }
-        guard host == nil, proof.pin == nil else {
-            throw SetupProblem(.usage, "An invitation says which host it is for, and needs no PIN: give --join alone.")
-        }
-        return try checkedInvitation(join)
-    }
 }

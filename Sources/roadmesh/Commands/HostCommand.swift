@@ -24,6 +24,7 @@ struct HostCommand: AsyncParsableCommand {
     @OptionGroup(title: "Who may join") var joining: JoiningOptions
     @OptionGroup(title: "The page") var page: PageOptions
     @OptionGroup(title: "The node") var options: NodeOptions
+    @OptionGroup(title: "The broker") var broker: BrokerOptions
 
     private static let nobodyCanJoin =
         "Phones cannot reach the page: it is only for this device. Leave --http out, or give --http 0.0.0.0:8080."
@@ -40,7 +41,7 @@ struct HostCommand: AsyncParsableCommand {
         let address = try page.address(webGuests: webGuests)
         let source = try music.source(stateFolder: options.statePath())
         var parts = try options.node(
-            .host, name: name, demands: joining.demands, page: address, packets: recording?.packets)
+            .host, name: name, at: broker, demands: joining.demands, page: address, packets: recording?.packets)
         let (pin, wifi) = (try joining.secret(), try joining.network())
         parts.description.pin = pin?.pin
         if let recording { parts.record(recording) }

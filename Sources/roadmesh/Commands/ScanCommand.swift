@@ -31,9 +31,10 @@ struct ScanCommand: AsyncParsableCommand {
     var seconds = Time(5)
 
     @OptionGroup var options: NodeOptions
+    @OptionGroup(title: "The broker") var broker: BrokerOptions
 
     func run() async throws {
-        let node = try options.scanNode()
+        let node = try options.scanNode(at: broker)
         let scan = ScanNode(description: node.description, manager: node.manager)
         let reporting = Task {
             await report(scan.output, of: node.description, isJSON: options.json, remark: node.remark)

@@ -29,7 +29,7 @@ struct RecordHostCommand: AsyncParsableCommand {
     @OptionGroup(title: "The recording") var recording: RecordingOptions
     @OptionGroup var host: HostCommand
 
-    func run() async throws { try await host.run(recorded: recording.checked(host.options.broker, host.options.radio)) }
+    func run() async throws { try await host.run(recorded: recording.checked(host.broker, host.options.radio)) }
 }
 
 /// `roadmesh fieldtest record guest NAME`
@@ -42,6 +42,6 @@ struct RecordGuestCommand: AsyncParsableCommand {
     @OptionGroup var guest: GuestCommand
 
     func run() async throws {
-        try await guest.run(recorded: recording.checked(guest.options.broker, guest.options.radio))
+        try await guest.run(recorded: recording.checked(guest.broker, guest.options.radio))
     }
 }

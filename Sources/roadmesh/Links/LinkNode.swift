@@ -20,12 +20,12 @@ struct LinkNode {
 
     /// Creates the node, with the identity of the named state folder or a new one.
     init(
-        _ options: NodeOptions, _ role: NodeDescription.Role, name: String,
+        _ options: NodeOptions, at broker: BrokerOptions, _ role: NodeDescription.Role, name: String,
         demands: AdvertisedFlags.Critical = []
     ) throws(SetupProblem) {
         folder = options.state == nil ? nil : try StateFolder(path: try options.statePath())
         node = try options.node(
-            role, folder?.identity ?? .make(), name: name, demands: demands,
+            role, folder?.identity ?? .make(), name: name, at: broker, demands: demands,
             ProcessInfo.processInfo.environment, hasPrompt: false)
         if !options.json, let remark = node.remark { StandardError.write("roadmesh: \(remark)") }
     }

@@ -19,7 +19,8 @@ extension RadioChoice: ExpressibleByArgument {}
 extension LANChoice: ExpressibleByArgument {}
 extension AdapterSettingsChoice: ExpressibleByArgument {}
 
-/// The options of all commands.
+/// The options of all commands that use a radio. It contains no other group: in a debug build, the parser checks a group
+/// five times for each level above it.
 struct NodeOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -38,9 +39,6 @@ struct NodeOptions: ParsableArguments {
             "Whether the node also uses its network where avahi-daemon runs. Default: yes, next to a "
                 + "Bluetooth adapter.", valueName: "on|off"))
     var lan: LANChoice?
-
-    @OptionGroup(title: "The broker")
-    var broker: BrokerOptions
 
     @Option(
         help: ArgumentHelp(
@@ -123,13 +121,14 @@ struct NodeOptions: ParsableArguments {
     /// Creates the parts of a node. `demands` is what a host requires of its guests. `page` is the address of the
     /// node's page. `packets` keeps the last packets of its adapter.
     func node(
-        _ role: NodeDescription.Role, name: NodeName, demands: AdvertisedFlags.Critical = [], page: DashboardAddress,
-        packets: PacketCapture? = nil
+        _ role: NodeDescription.Role, name: NodeName, at broker: BrokerOptions,
+        demands: AdvertisedFlags.Critical = [], page: DashboardAddress, packets: PacketCapture? = nil
     ) throws(SetupProblem) -> Node {
         _ = try checkedService()
         let environment = ProcessInfo.processInfo.environment
         let folder = try StateFolder(path: try statePath())
-        var node = try node(role, folder.identity, name: name.text, demands: demands, packets: packets, environment)
+        var node = try node(
+            role, folder.identity, name: name.text, at: broker, demands: demands, packets: packets, environment)
         if page != .none, let remark = node.files.remark(role) { node.add(remark: remark) }
         if let remark = folder.remark { node.add(remark: remark) }
         node.kept = try OpenedState(folder, logger: node.logger)
@@ -146,14 +145,14 @@ struct NodeOptions: ParsableArguments {
     }
 
     /// Creates the parts of a scan, which needs no permanent identity.
-    func scanNode() throws(SetupProblem) -> Node {
-        try node(.scan, .make(), name: "scan", demands: [], ProcessInfo.processInfo.environment)
+    func scanNode(at broker: BrokerOptions) throws(SetupProblem) -> Node {
+        try node(.scan, .make(), name: "scan", at: broker, demands: [], ProcessInfo.processInfo.environment)
     }
 
     /// Creates the parts of a node with this identity. Without a prompt its log goes to standard error.
     func node(
-        _ role: NodeDescription.Role, _ identity: Identity, name: String, demands: AdvertisedFlags.Critical,
-        packets: PacketCapture? = nil, _ environment: [String: String], hasPrompt: Bool = true
+        _ role: NodeDescription.Role, _ identity: Identity, name: String, at broker: BrokerOptions,
+        demands: AdvertisedFlags.Critical, packets: PacketCapture? = nil, _ environment: [String: String], hasPrompt: Bool = true
     ) throws(SetupProblem) -> Node {
         if role != .guest, adapter?.contains(",") == true {
             throw SetupProblem(.usage, "Two adapters are for a guest: one dials, the other is dialled. Name one.")

@@ -31,11 +31,12 @@ struct PingCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "The host") var proof: HostProof
     @OptionGroup(title: "The node") var options: NodeOptions
+    @OptionGroup(title: "The broker") var broker: BrokerOptions
 
     func run() async throws {
         let isLive = Terminal.hasScreen(ProcessInfo.processInfo.environment)
         let style: PingReporter.Style = options.json ? .json : isLive ? .live : .lines
-        let run = try PingRun(target, proof, options, PingReporter(style))
+        let run = try PingRun(target, proof, options, at: broker, PingReporter(style))
         try await run.measure(count: count?.value, interval: interval.duration, isTrace: false)
     }
 }
@@ -58,9 +59,10 @@ struct TraceCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "The host") var proof: HostProof
     @OptionGroup(title: "The node") var options: NodeOptions
+    @OptionGroup(title: "The broker") var broker: BrokerOptions
 
     func run() async throws {
-        let run = try PingRun(target, proof, options, PingReporter(options.json ? .json : .summary))
+        let run = try PingRun(target, proof, options, at: broker, PingReporter(options.json ? .json : .summary))
         try await run.measure(count: count.value, interval: .seconds(PingLimits.traceInterval), isTrace: true)
     }
 }
@@ -101,7 +103,8 @@ struct PingRun: Sendable {
     private let folder: (any Sendable)?
 
     init(
-        _ target: PingTarget, _ proof: HostProof, _ options: NodeOptions, _ reporter: PingReporter
+        _ target: PingTarget, _ proof: HostProof, _ options: NodeOptions, at broker: BrokerOptions,
+        _ reporter: PingReporter
     ) throws(SetupProblem) {
         let (secret, service) = try proof.secret()
         var options = options
@@ -109,7 +112,7 @@ struct PingRun: Sendable {
         host = try checkedHost(target.host)
         wait = target.wait.duration
         self.reporter = reporter
-        let node = try LinkNode(options, .guest, name: "ping \(hostName().prefix(20))")
+        let node = try LinkNode(options, at: broker, .guest, name: "ping \(hostName().prefix(20))")
         (local, folder) = (node.node.description.peer, node.folder)
         guest = node.guest(wanting: host, secret: secret, patience: nil, usesRelays: true)
     }

@@ -54,6 +54,7 @@ struct PipeCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Who may call") var access: PipeAccess
     @OptionGroup(title: "The node") var options: NodeOptions
+    @OptionGroup(title: "The broker") var broker: BrokerOptions
 
     /// The service of all pipes. Nodes of a jukebox do not see them.
     private static let service = "roadmesh-pipe"
@@ -100,7 +101,7 @@ struct PipeCommand: AsyncParsableCommand {
 
     private func call(_ options: NodeOptions, _ reporter: PipeReporter) async throws -> Outcome {
         let host = try checkedHost(host ?? "")
-        let node = try LinkNode(options, .guest, name: hostName())
+        let node = try LinkNode(options, at: broker, .guest, name: hostName())
         let secret = try access.pin.map(checkedPIN)
         let guest = node.guest(wanting: host, secret: secret, patience: wait.duration, usesRelays: false)
         let name = (0..<PipeLimits.sessionBytes).map { _ in UInt8.random(in: .min ... .max) }
@@ -143,7 +144,7 @@ struct PipeCommand: AsyncParsableCommand {
     private func answer(_ options: NodeOptions, _ reporter: PipeReporter) async throws -> Outcome {
         let name = try checkedName(listen ?? "", of: "--listen")
         let pin = try access.secret()
-        let node = try LinkNode(options, .host, name: name.text, demands: access.demands)
+        let node = try LinkNode(options, at: broker, .host, name: name.text, demands: access.demands)
         if access.pin == "auto", let digits = pin?.pin { StandardError.write("roadmesh: The PIN is \(digits).") }
         var core = MeshCore(
             identity: node.node.identity, name: name.text, service: node.node.description.service)
