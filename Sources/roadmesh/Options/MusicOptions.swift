@@ -84,9 +84,12 @@ struct MusicOptions: ParsableArguments {
             stateFolder: stateFolder, allowed: [folder],
             hasNetwork: Confinement.playsOverNetwork(ProcessInfo.processInfo.environment))
         let reading = Confinement.readingLauncher(stateFolder: stateFolder, folder: folder)
+        // The music that plays comes first. With the lowest priority, a host on a busy machine would not start for minutes,
+        // because a first scan waits for the lengths that only the player knows.
+        let measurer = reading + ["nice", "-n", "10"]
         return .folder(
             folder, mpv: player == PlayerChoice.none ? nil : try MPVPlayer.find(), launcher: launcher,
-            reader: reading + ["/proc/self/exe", FileReaderProgram.argument], measurer: reading + ["nice", "-n", "19"],
+            reader: reading + ["/proc/self/exe", FileReaderProgram.argument], measurer: measurer,
             loudness: loudness, audioDevice: audioDevice, playlist: wanted.map(NodeOptions.absolute))
     }
 

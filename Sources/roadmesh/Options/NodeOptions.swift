@@ -152,7 +152,8 @@ struct NodeOptions: ParsableArguments {
     /// Creates the parts of a node with this identity. Without a prompt its log goes to standard error.
     func node(
         _ role: NodeDescription.Role, _ identity: Identity, name: String, at broker: BrokerOptions,
-        demands: AdvertisedFlags.Critical, packets: PacketCapture? = nil, _ environment: [String: String], hasPrompt: Bool = true
+        demands: AdvertisedFlags.Critical, packets: PacketCapture? = nil, _ environment: [String: String],
+        hasPrompt: Bool = true
     ) throws(SetupProblem) -> Node {
         if role != .guest, adapter?.contains(",") == true {
             throw SetupProblem(.usage, "Two adapters are for a guest: one dials, the other is dialled. Name one.")
