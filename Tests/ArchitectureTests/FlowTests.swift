@@ -19,15 +19,22 @@ struct FlowTests {
 
     /// The functions of the files in which a type is declared or extended.
     private func functionsByType() throws -> [String: Set<String>] {
-        let declared = /\b(?:struct|enum|class|actor|protocol|extension) ([A-Z]\w*)/
+        let kinds: Set<Substring> = ["struct", "enum", "class", "actor", "protocol", "extension"]
         var functions: [String: Set<String>] = [:]
         for module in try SourceTree.modules() {
             let files = Dictionary(grouping: try SourceTree.lines(of: module), by: \.file)
-            for lines in files.values.map({ $0.map(\.code) }) {
-                let names = lines.compactMap { $0.firstMatch(of: /\bfunc (\w+)/).map { String($0.1) } }
-                for type in lines.compactMap({ $0.firstMatch(of: declared).map { String($0.1) } }) {
-                    functions[type, default: []].formUnion(names)
+            for lines in files.values {
+                var (names, types): (Set<String>, Set<String>) = ([], [])
+                for line in lines {
+                    // A regular expression for each line takes some seconds.
+                    let words = line.code.split(separator: " ")
+                    for (keyword, next) in zip(words, words.dropFirst()) {
+                        let name = String(next.prefix { $0 == "_" || $0.isLetter || $0.isNumber })
+                        if keyword == "func" { names.insert(name) }
+                        if kinds.contains(keyword) { types.insert(name) }
+                    }
                 }
+                for type in types { functions[type, default: []].formUnion(names) }
             }
         }
         return functions

@@ -10,7 +10,8 @@ import Testing
 /// A host, relays and guests as structs, with radio ranges that a test sets. Data in transit arrive at once. Time
 /// passes only when a test advances it.
 struct ConvoyOfCores {
-    struct Node {
+    /// A class, since a copy of a core at each look at a node takes longer than all decisions.
+    final class Node {
         var core: NodeCore
         var configuration: NodeCore.Configuration
         var stored = StoredNode()
@@ -24,6 +25,11 @@ struct ConvoyOfCores {
         /// Whether a host reserves its last slots for relays.
         var placesForRelays = false
         var isOn = true
+
+        init(_ configuration: NodeCore.Configuration) {
+            core = NodeCore(configuration)
+            self.configuration = configuration
+        }
     }
 
     struct End: Hashable {
@@ -85,7 +91,7 @@ struct ConvoyOfCores {
                     radio: "none",
                     service: .democracyDJ),
                 identity: identity, contents: StoredNode(), origin: ContinuousClock().now, seed: UInt64(index))
-            nodes[name] = Node(core: NodeCore(configuration), configuration: configuration)
+            nodes[name] = Node(configuration)
         }
         for name in nodes.keys.sorted() { feed(.started, to: name) }
     }
@@ -151,10 +157,9 @@ struct ConvoyOfCores {
     /// Switches a node off and on. It knows the content of its disk, and hears no node until `meet`.
     mutating func restart(_ name: String) {
         for other in nodes.keys.sorted() { part(name, other) }
-        guard var node = nodes[name] else { return }
+        guard let node = nodes[name] else { return }
         node.configuration.contents = node.stored
         (node.core, node.isScanning) = (NodeCore(node.configuration), false)
-        nodes[name] = node
         feed(.started, to: name)
     }
 
@@ -175,9 +180,8 @@ struct ConvoyOfCores {
 
     /// Changes a node without an event.
     mutating func change(_ name: String, _ body: (inout NodeCore) -> Void) {
-        guard var node = nodes.removeValue(forKey: name) else { return }
+        guard let node = nodes[name] else { return }
         body(&node.core)
-        nodes[name] = node
     }
 
     /// A disk finishes its writes, and is fast from then on.
@@ -245,7 +249,7 @@ struct ConvoyOfCores {
             guard nodes[name]?.isOn == true else { continue }
             let actions = nodes[name]?.core.handle(event, now: now) ?? []
             for action in actions { perform(action, of: name) }
-            if let core = nodes[name]?.core { check?(name, core) }
+            if let check, let core = nodes[name]?.core { check(name, core) }
         }
         isFeeding = false
     }

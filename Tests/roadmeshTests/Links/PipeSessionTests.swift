@@ -99,10 +99,14 @@ private struct Pair {
 @Suite("A session of two pipes")
 struct PipeSessionTests {
     private static func bytes(_ count: Int, _ chance: inout SeededGenerator) -> [UInt8] {
-        let first = UInt8.random(in: .min ... .max, using: &chance)
-        // A prime period, so that a lost or repeated chunk is noticed.
-        return (0..<count).map { first &+ UInt8($0 % 251) }
+        let first = Int.random(in: 0..<period, using: &chance)
+        return Array(pattern[first..<first + count])
     }
+
+    /// A prime, so that a lost or repeated chunk is noticed.
+    private static let period = 251
+    /// Bytes with that period, from which each stream takes a part.
+    private static let pattern = (0..<PipeLimits.window + 2 * period).map { UInt8($0 % period) }
 
     @Test("in any order of events, both sides end complete with all bytes of both directions", arguments: 0..<60)
     func complete(seed: UInt64) {
