@@ -17,6 +17,9 @@ public enum SessionLimits {
     public static let longestGuestPause: Duration = .seconds(5)
     /// Time limit of a guest's dial. It also covers a dial that began just before a gap of the radio.
     public static let guestDial: Duration = .seconds(20)
+    /// Time limit of the first dial after a link was lost. Afterwards a scan also finds a host that has restarted with
+    /// another address.
+    public static let guestRedial: Duration = .seconds(3)
     /// Time that a closing guest or endpoint waits for acknowledgements: several round trips with the largest outbox
     /// over Bluetooth take less.
     public static let flush: Duration = .seconds(20)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Bearers
 
-@Suite("Notices about a host's radio", .timeLimit(.minutes(1)))
+@Suite("Notices about a host's radio", .timeLimit(.minutes(5)))
 struct BearerManagerTests {
     private let radio = MoodyRadio()
     private let manager: BearerManager

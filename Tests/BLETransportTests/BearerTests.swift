@@ -148,7 +148,7 @@ struct BearerPolicyTests {
     }
 }
 
-@Suite("A radio with an air and a network", .serialized, .timeLimit(.minutes(1)))
+@Suite("A radio with an air and a network", .serialized, .timeLimit(.minutes(5)))
 struct CombinedRadioTests {
     /// A host and a guest with an air and a network. A test can remove each of these.
     private struct Pair {

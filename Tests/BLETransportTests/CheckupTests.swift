@@ -203,7 +203,7 @@ struct ReceptionTestTests {
         try VirtualBearer(air: air ?? self.air, address: name)
     }
 
-    @Test("two radios on one air receive each other", .timeLimit(.minutes(1)))
+    @Test("two radios on one air receive each other", .timeLimit(.minutes(5)))
     func heard() async throws {
         let outcome = await ReceptionTest.run(
             from: { () throws(BearerError) in try radio("a") }, to: { () throws(BearerError) in try radio("b") })
@@ -213,7 +213,7 @@ struct ReceptionTestTests {
         #expect(interval > .zero && interval < RadioLimits.measuring)
     }
 
-    @Test("two radios on different airs do not, which is reported when the time is over", .timeLimit(.minutes(1)))
+    @Test("two radios on different airs do not, which is reported when the time is over", .timeLimit(.minutes(5)))
     func silence() async throws {
         let elsewhere = try VirtualAir(directory: newFolder())
         let outcome = await ReceptionTest.run(
@@ -222,12 +222,12 @@ struct ReceptionTestTests {
         #expect(outcome == .silence(.milliseconds(200)))
     }
 
-    @Test("a single radio only advertises", .timeLimit(.minutes(1)))
+    @Test("a single radio only advertises", .timeLimit(.minutes(5)))
     func alone() async throws {
         #expect(await ReceptionTest.run(from: { () throws(BearerError) in try radio("a") }, to: nil) == .advertised)
     }
 
-    @Test("a missing radio is reported, with which of the two it is", .timeLimit(.minutes(1)))
+    @Test("a missing radio is reported, with which of the two it is", .timeLimit(.minutes(5)))
     func missing() async throws {
         let none = { () throws(BearerError) -> any Bearer in throw BearerError(.noAdapter, "it is gone") }
         let failure = BearerError(.noAdapter, "it is gone")

@@ -86,7 +86,7 @@ struct GattPlacesTests {
     }
 }
 
-@Suite("A channel over bluetoothd's GATT descriptors", .timeLimit(.minutes(1)))
+@Suite("A channel over bluetoothd's GATT descriptors", .timeLimit(.minutes(5)))
 struct GattChannelTests {
     /// A channel, and bluetoothd's ends of its descriptors.
     private struct Link {

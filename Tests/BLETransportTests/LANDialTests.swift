@@ -9,7 +9,7 @@ import Testing
 @testable import Bearers
 @testable import LANBearer
 
-@Suite("Dials on a network", .timeLimit(.minutes(1)))
+@Suite("Dials on a network", .timeLimit(.minutes(5)))
 struct LANDialTests {
     /// Records when something was logged.
     private struct Times: LogHandler {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Bearers
 
-@Suite("Waiting for sockets", .timeLimit(.minutes(1)))
+@Suite("Waiting for sockets", .timeLimit(.minutes(5)))
 struct PollerTests {
     @Test("a dial gets no events of an earlier socket with the same number")
     func reusedNumber() async throws {

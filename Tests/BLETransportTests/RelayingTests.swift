@@ -6,7 +6,7 @@ import Testing
 
 @testable import Bearers
 
-@Suite("A guest that relays", .timeLimit(.minutes(1)))
+@Suite("A guest that relays", .timeLimit(.minutes(5)))
 struct RelayingTests {
     private let radio = MoodyRadio(demands: [.bond])
     private let manager: BearerManager

@@ -7,7 +7,7 @@ import Testing
 @testable import Bearers
 @testable import LANBearer
 
-@Suite("Connections on a network", .timeLimit(.minutes(1)))
+@Suite("Connections on a network", .timeLimit(.minutes(5)))
 struct TCPStreamTests {
     @Test("a guest's first bytes arrive, however early the host reads")
     func askedEarly() async throws {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Bearers
 
-@Suite("Features of the virtual radio", .timeLimit(.minutes(1)))
+@Suite("Features of the virtual radio", .timeLimit(.minutes(5)))
 struct VirtualBearerTests {
     private func virtualPair() async throws -> (pair: RadioPair, air: VirtualAir)? {
         let pair = try await RadioPair()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Bearers
 
-@Suite("Chunks that wait for acknowledgements", .timeLimit(.minutes(1)))
+@Suite("Chunks that wait for acknowledgements", .timeLimit(.minutes(5)))
 struct WindowedChannelTests {
     @Test("a phone's chunks continue when an acknowledgement found no room at first")
     func acknowledgementWithoutRoom() async throws {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Dashboard
 
-@Suite("Covers on the way to phones", .serialized, .timeLimit(.minutes(1)))
+@Suite("Covers on the way to phones", .serialized, .timeLimit(.minutes(5)))
 struct CoverTests {
     private func connection() -> EventLoopPromise<Void> {
         MultiThreadedEventLoopGroup.singleton.any().makePromise()

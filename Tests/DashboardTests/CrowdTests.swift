@@ -9,7 +9,7 @@ import Testing
 @testable import Dashboard
 
 /// Serialized: the measurement must not include other tests.
-@Suite("Many slow and silent connections", .serialized, .timeLimit(.minutes(1)))
+@Suite("Many slow and silent connections", .serialized, .timeLimit(.minutes(5)))
 struct CrowdTests {
     private let host = HostInTheCar()
 

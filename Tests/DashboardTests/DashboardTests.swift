@@ -9,7 +9,7 @@ import Testing
 
 @testable import Dashboard
 
-@Suite("The dashboard, over HTTP", .timeLimit(.minutes(1)))
+@Suite("The dashboard, over HTTP", .timeLimit(.minutes(5)))
 struct DashboardTests {
     private static func snapshot(_ revision: UInt64, queue: [QueueItem] = []) -> NodeEvent {
         .snapshot(

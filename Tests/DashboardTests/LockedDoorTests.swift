@@ -6,7 +6,7 @@ import Testing
 
 @testable import Dashboard
 
-@Suite("A passenger's browser at a host with a PIN", .timeLimit(.minutes(1)))
+@Suite("A passenger's browser at a host with a PIN", .timeLimit(.minutes(5)))
 struct LockedDoorTests {
     private static let pin = "314159"
     private static let key = String(repeating: "17", count: 32)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Dashboard
 
-@Suite("A passenger's browser, from the QR code to the goodbye", .timeLimit(.minutes(1)))
+@Suite("A passenger's browser, from the QR code to the goodbye", .timeLimit(.minutes(5)))
 struct WebGuestLifeTests {
     private let host = HostInTheCar()
 

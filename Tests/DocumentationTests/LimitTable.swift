@@ -104,7 +104,7 @@ struct LimitTable: Sendable {
     static let all = [
         wire, democracyDJ, node, session, store, bearers, radio, lan, broker, dashboard, artwork, library, player,
         mediaKeys,
-        terminal, control, fieldTest, fix, pipe, ping,
+        terminal, control, fieldTest, fix, pipe, ping, bench,
     ]
 
     /// The limits that the file declares, with the comments above them.

@@ -264,6 +264,7 @@ extension LimitTable {
             .init("guestPause", SessionLimits.guestPause),
             .init("longestGuestPause", SessionLimits.longestGuestPause),
             .init("guestDial", SessionLimits.guestDial),
+            .init("guestRedial", SessionLimits.guestRedial),
             .init("flush", SessionLimits.flush),
             .init("relayPause", SessionLimits.relayPause),
             .init("answer", SessionLimits.answer),

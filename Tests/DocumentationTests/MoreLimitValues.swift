@@ -397,4 +397,21 @@ extension LimitTable {
             .init("traceInterval", PingLimits.traceInterval, in: .seconds),
             .init("wait", PingLimits.wait, in: .seconds),
         ])
+
+    static let bench = LimitTable(
+        "BenchLimits", "Sources/roadmesh/Bench/BenchLimits.swift",
+        [
+            .init("chunk", BenchLimits.chunk, in: .bytes),
+            .init("messageBytes", BenchLimits.messageBytes, in: .bytes),
+            .init("textCharacters", BenchLimits.textCharacters),
+            .init("pings", BenchLimits.pings),
+            .init("gaps", BenchLimits.gaps),
+            .init("mostGaps", BenchLimits.mostGaps),
+            .init("seconds", BenchLimits.seconds, in: .seconds),
+            .init("mostSeconds", BenchLimits.mostSeconds, in: .seconds),
+            .init("answer", BenchLimits.answer),
+            .init("offTime", BenchLimits.offTime),
+            .init("wait", BenchLimits.wait, in: .seconds),
+            .init("farthest", BenchLimits.farthest),
+        ])
 }

@@ -16,7 +16,7 @@ import Testing
 /// The last example of docs/swift-library.md, run on the virtual radio with a list of songs.
 @Suite("The head unit of docs/swift-library.md")
 struct LibraryHeadUnit {
-    @Test("it hosts, starts to play, and ends at quit", .timeLimit(.minutes(1)))
+    @Test("it hosts, starts to play, and ends at quit", .timeLimit(.minutes(5)))
     func hosts() async throws {
         let (titles, playing) = AsyncStream<String>.makeStream()
         let (begun, nodes) = AsyncStream<Node>.makeStream()

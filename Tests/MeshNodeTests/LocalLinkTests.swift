@@ -6,7 +6,7 @@ import MeshProtocol
 import TestSupport
 import Testing
 
-@Suite("Links within the node's own process", .timeLimit(.minutes(1)))
+@Suite("Links within the node's own process", .timeLimit(.minutes(5)))
 struct LocalLinkTests {
     private static let ana = Peer(id: String(repeating: "a1", count: 16), name: "Ana")
     private let air: VirtualAir

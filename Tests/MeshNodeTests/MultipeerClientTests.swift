@@ -117,7 +117,7 @@ private func queue(of count: Int) -> MeshMessage {
 }
 
 /// One at a time: each watches folders for its radios, and the kernel allows a user 128 watches at once.
-@Suite("Hosts and guests of an application that stores nothing", .serialized, .timeLimit(.minutes(1)))
+@Suite("Hosts and guests of an application that stores nothing", .serialized, .timeLimit(.minutes(5)))
 struct MultipeerClientTests {
     @Test("a guest finds a host, is admitted without a prompt, and both can send messages")
     func talk() async throws {

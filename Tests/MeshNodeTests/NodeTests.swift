@@ -86,7 +86,7 @@ struct TestNode {
     static let songs = (1...5).map { Song(id: "s\($0)", title: "Song \($0)", artist: "A", duration: 3_600) }
 }
 
-@Suite("A node with its store", .timeLimit(.minutes(1)))
+@Suite("A node with its store", .timeLimit(.minutes(5)))
 struct NodeTests {
     let air: VirtualAir
 
@@ -96,7 +96,7 @@ struct NodeTests {
         { $0.item(songID)?.votes == count }
     }
 
-    @Test("a running node answers, and an ended one does not", .timeLimit(.minutes(1)))
+    @Test("a running node answers, and an ended one does not", .timeLimit(.minutes(5)))
     func answers() async throws {
         let host = try TestNode("Dad's Car", VirtualAir(directory: newFolder())).host()
         #expect(await host.node.answers())

@@ -6,7 +6,7 @@ import MeshProtocol
 import TestSupport
 import Testing
 
-@Suite("A node with a player that reports the playback", .timeLimit(.minutes(1)))
+@Suite("A node with a player that reports the playback", .timeLimit(.minutes(5)))
 struct PlaybackTests {
     @Test("each new song, pause and next song is reported, and a failed song is reported to a guest that voted for it")
     func playback() async throws {

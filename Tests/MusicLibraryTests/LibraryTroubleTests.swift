@@ -108,7 +108,7 @@ struct LibraryTroubleTests {
     }
 
     @Test(
-        "a pipe in place of an index causes no wait, and the index is created", .timeLimit(.minutes(1)),
+        "a pipe in place of an index causes no wait, and the index is created", .timeLimit(.minutes(5)),
         arguments: ["", "-wal"])
     func pipe(suffix: String) async throws {
         let shelf = try MusicShelf()

@@ -124,7 +124,7 @@ extension StoreTests {
 
         @Test(
             "written state is in the database itself soon after the last write, without a request",
-            .timeLimit(.minutes(1)))
+            .timeLimit(.minutes(5)))
         func checkpointByItself() async throws {
             let shelf = try Shelf()
             defer { shelf.clear() }

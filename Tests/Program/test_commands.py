@@ -135,7 +135,7 @@ PAGES = {
     *(f"roadmesh {command}" for command in ("ping", "trace", "pipe")),
     *(f"roadmesh pair {command}" for command in ("with", "list", "forget")),
     *(f"roadmesh fieldtest {command}" for command in ("record", "list", "report", "export", "import", "replay", "forget")),
-    *(f"roadmesh fieldtest {command}" for command in ("collect", "fleet")),
+    *(f"roadmesh fieldtest {command}" for command in ("collect", "fleet", "bench")),
     *(f"roadmesh fieldtest record {command}" for command in ("host", "guest")),
 }
 

@@ -123,7 +123,7 @@ extension BlueZBearer {
         }
     }
 
-    private func power(_ isOn: Bool) async throws(BearerError) {
+    func power(_ isOn: Bool) async throws(BearerError) {
         guard let bus else { throw BearerError(.closed) }
         do {
             try await bus.setPowered(isOn, on: adapter.path)

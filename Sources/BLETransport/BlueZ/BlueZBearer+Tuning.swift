@@ -18,6 +18,8 @@ struct LinkWatch {
     var waiting: [(handle: UInt16, action: LinkTuning.Action)] = []
     /// The link of the last command of each kind. A refusal does not name it.
     var lastAsked: [UInt16: UInt16] = [:]
+    /// The requests for a PHY that wait for an answer, by the link.
+    var phyAnswers: [UInt16: CheckedContinuation<Bool, Never>] = [:]
 }
 
 /// Performs the actions of `LinkTuning`.
@@ -37,6 +39,7 @@ extension BlueZBearer {
         linkWatch.socket?.close()
         linkWatch.reader?.cancel()
         linkWatch.ticker?.cancel()
+        linkWatch.answerAllPHYs()
         linkWatch = LinkWatch()
     }
 
@@ -64,19 +67,24 @@ extension BlueZBearer {
                 isCentral: event.is_central, got: got, mayAsk: true, isOfSystem: !isOfNode,
                 chance: IntervalPlan.chance(.random(in: 0 ..< .max)))
             if let intervals = intervalPlan.intervals(of: handle) { tune(handle, .advised(intervals)) }
-        case CBLUEZ_LINK_DOWN: linkWatch.links[handle] = nil
+        case CBLUEZ_LINK_DOWN:
+            linkWatch.links[handle] = nil
+            linkWatch.answerPHY(of: handle, isAnswered: false)
         case CBLUEZ_LINK_UPDATED:
             tune(
                 handle,
                 event.status == 0
                     ? .updated(interval: Int(event.interval), timeout: Int(event.timeout)) : .refused(.interval))
-        case CBLUEZ_LINK_PHY: tune(handle, event.status == 0 ? .phy(Int(event.phy)) : .refused(.phy))
+        case CBLUEZ_LINK_PHY:
+            tune(handle, event.status == 0 ? .phy(Int(event.phy)) : .refused(.phy))
+            linkWatch.answerPHY(of: handle, isAnswered: true)
         case CBLUEZ_LINK_DATA_LENGTH: tune(handle, .dataLength(Int(event.octets)))
         case CBLUEZ_LINK_REFUSED:
             guard let handle = linkWatch.lastAsked[event.opcode], let setting = Self.setting(event.opcode) else {
                 return
             }
             tune(handle, .refused(setting))
+            if setting == .phy { linkWatch.answerPHY(of: handle, isAnswered: true) }
         default: break
         }
     }

@@ -85,6 +85,9 @@ public struct LinkTuning: Sendable {
         ownInterval = isOfSystem && units <= RadioLimits.configuredInterval ? units : nil
     }
 
+    /// Whether the link has carried a channel of this radio.
+    var hasChannel: Bool { isOpen }
+
     /// When `tick` is due.
     var deadline: MeshInstant? {
         guard isOpen, mayAsk else { return nil }

@@ -12,6 +12,8 @@ struct GuestMachine: Sendable {
         case stopBrowsing
         /// Dial a found host, or a relay to it. Report the result with `failed` or `connected`.
         case dial(Peer.ID, expecting: Peer.ID?)
+        /// Dial the same node again, within a short time. It is still where it was if the link broke in a dead zone.
+        case redial(Peer.ID, expecting: Peer.ID?)
         /// Call `resumed` after this time.
         case pause(Duration)
         /// Call `patienceIsOver` when the guest's patience has passed.
@@ -34,6 +36,8 @@ struct GuestMachine: Sendable {
     /// Failed attempts since the last link.
     private var attempts = 0
     private var wasLinked = false
+    /// The last dialled node, and whether it is a relay.
+    private var dialled: (node: Peer.ID, isRelay: Bool)?
 
     init(wanted: Peer.ID?) { self.wanted = wanted }
 
@@ -53,6 +57,7 @@ struct GuestMachine: Sendable {
     mutating func found(_ host: Peer.ID, behind relay: Peer.ID? = nil) -> [Action] {
         guard state == .browsing, isWanted(host) else { return [] }
         state = .dialling
+        dialled = (relay ?? host, relay != nil)
         return [.stopBrowsing, .dial(relay ?? host, expecting: relay == nil ? wanted : nil)]
     }
 
@@ -80,8 +85,18 @@ struct GuestMachine: Sendable {
         case .goodbye(.stopped): return [.beginPatience] + retry()
         case .goodbye, .left, .refused(.ended): return finish(nil)
         case .refused(let reason) where Self.isFinal(reason): return finish(.refused(reason))
+        case .linkLost, .silent: return [.beginPatience] + redial()
         default: return [.beginPatience] + retry()
         }
+    }
+
+    /// A dial needs no scan, so the guest is back within a fraction of a second when the gap was short.
+    private mutating func redial() -> [Action] {
+        guard let dialled else { return retry() }
+        (state, attempts) = (.dialling, 1)
+        return [
+            .show(.reconnecting(attempt: 1)), .redial(dialled.node, expecting: dialled.isRelay ? nil : wanted),
+        ]
     }
 
     /// The pause is over.

@@ -306,7 +306,8 @@ public actor MeshGuest {
             switch action {
             case .browse: browse(true)
             case .stopBrowsing: browse(false)
-            case .dial(let node, let expected): dial(node, expecting: expected)
+            case .dial(let node, let expected): dial(node, expecting: expected, within: SessionLimits.guestDial)
+            case .redial(let node, let expected): dial(node, expecting: expected, within: SessionLimits.guestRedial)
             case .pause(let time):
                 pausing = Task {
                     try? await Task.sleep(for: time)
@@ -342,13 +343,13 @@ public actor MeshGuest {
         }
     }
 
-    private func dial(_ head: Peer.ID, expecting expected: Peer.ID?) {
+    private func dial(_ head: Peer.ID, expecting expected: Peer.ID?, within limit: Duration) {
         guard let transport = hosts[head]?.transport(expecting: expected) else {
             return perform(machine.failed(nil))
         }
         // If a host has restarted with another address, only a new scan finds it.
         let alarm = Task {
-            try? await Task.sleep(for: SessionLimits.guestDial)
+            try? await Task.sleep(for: limit)
             if !Task.isCancelled { await transport.close() }
         }
         dialling = (transport, alarm)

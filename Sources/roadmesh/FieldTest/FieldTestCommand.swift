@@ -9,7 +9,7 @@ struct FieldTestCommand: AsyncParsableCommand {
         commandName: "fieldtest", abstract: "Record a drive, look at it, and replay it.",
         subcommands: [
             RecordCommand.self, ListCommand.self, ReportCommand.self, ExportCommand.self, ImportCommand.self,
-            ReplayCommand.self, ForgetCommand.self, CollectCommand.self, FleetCommand.self,
+            ReplayCommand.self, ForgetCommand.self, CollectCommand.self, FleetCommand.self, BenchCommand.self,
         ])
 }
 

@@ -20,7 +20,7 @@ struct LinkNode {
 
     /// Creates the node, with the identity of the named state folder or a new one.
     init(
-        _ options: NodeOptions, at broker: BrokerOptions, _ role: NodeDescription.Role, name: String,
+        _ options: NodeOptions, at broker: BrokerOptions? = nil, _ role: NodeDescription.Role, name: String,
         demands: AdvertisedFlags.Critical = []
     ) throws(SetupProblem) {
         folder = options.state == nil ? nil : try StateFolder(path: try options.statePath())

@@ -121,7 +121,7 @@ struct NodeOptions: ParsableArguments {
     /// Creates the parts of a node. `demands` is what a host requires of its guests. `page` is the address of the
     /// node's page. `packets` keeps the last packets of its adapter.
     func node(
-        _ role: NodeDescription.Role, name: NodeName, at broker: BrokerOptions,
+        _ role: NodeDescription.Role, name: NodeName, at broker: BrokerOptions?,
         demands: AdvertisedFlags.Critical = [], page: DashboardAddress, packets: PacketCapture? = nil
     ) throws(SetupProblem) -> Node {
         _ = try checkedService()
@@ -151,7 +151,7 @@ struct NodeOptions: ParsableArguments {
 
     /// Creates the parts of a node with this identity. Without a prompt its log goes to standard error.
     func node(
-        _ role: NodeDescription.Role, _ identity: Identity, name: String, at broker: BrokerOptions,
+        _ role: NodeDescription.Role, _ identity: Identity, name: String, at broker: BrokerOptions?,
         demands: AdvertisedFlags.Critical, packets: PacketCapture? = nil, _ environment: [String: String],
         hasPrompt: Bool = true
     ) throws(SetupProblem) -> Node {
@@ -169,7 +169,7 @@ struct NodeOptions: ParsableArguments {
         let settings = settingsPolicy(role == .scan ? .leave : adapterSettings, environment)
         let chosen = try radio.make(
             adapter: adapter, air: airFolder, peer: peer, service: service, demands: demands, settings: settings,
-            packets: packets, lan: lan, broker: try broker.choice(environment), logger: logger)
+            packets: packets, lan: lan, broker: try broker?.choice(environment), logger: logger)
         return Node(
             description: NodeDescription(role: role, peer: peer, radio: chosen.radio.name, service: service),
             identity: identity, radio: chosen.radio, logger: logger, kept: nil, remark: chosen.remark, files: files,

@@ -8,7 +8,7 @@ import Testing
 
 /// Requirements of every bearer. The same tests run on virtual radios here, and on real adapters in the radio lab
 /// (`RadioPair`).
-@Suite("RadioConformance", .serialized, .timeLimit(.minutes(1)))
+@Suite("RadioConformance", .serialized, .timeLimit(.minutes(5)))
 struct RadioConformance {
     @Test("a host's advertisement is received, with its name", arguments: Carrying.all)
     func heard(by carrying: Carrying) async throws {

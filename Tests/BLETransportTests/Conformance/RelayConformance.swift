@@ -10,7 +10,7 @@ import Testing
 
 /// Requirements of a relay's bearers: they dial and are dialled in one process. The tests run on virtual radios here,
 /// and on real adapters in the radio lab.
-@Suite("RelayConformance", .serialized, .timeLimit(.minutes(1)))
+@Suite("RelayConformance", .serialized, .timeLimit(.minutes(5)))
 struct RelayConformance {
     @Test("a relay that has dialled can be dialled, and SDUs pass it both ways")
     func passesOn() async throws {

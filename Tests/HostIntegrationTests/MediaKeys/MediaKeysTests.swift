@@ -8,7 +8,7 @@ import Testing
 
 @testable import HostIntegration
 
-@Suite("Media keys, on a session bus with playerctl", .timeLimit(.minutes(1)))
+@Suite("Media keys, on a session bus with playerctl", .timeLimit(.minutes(5)))
 struct MediaKeysTests {
     private static func song(
         _ id: String = "tunnel/07", title: String = "Tunnel of Lights", artist: String = "Night Drivers",

@@ -17,13 +17,30 @@ struct GuestMachineTests {
         return machine
     }
 
-    @Test("after a loss it looks for the same host only, and expects its key")
-    func sameHost() {
+    @Test("after a loss it dials the same host again at once, and expects its key")
+    func redial() {
         var machine = linked()
         #expect(
             machine.lost(.linkLost) == [
-                .beginPatience, .show(.reconnecting(attempt: 1)), .pause(SessionLimits.guestPause),
+                .beginPatience, .show(.reconnecting(attempt: 1)), .redial("01234567", expecting: Self.car),
             ])
+        #expect(machine.connected(Self.car) == [.endPatience, .show(.connected)])
+    }
+
+    @Test("a relay is dialled again as a relay")
+    func redialRelay() {
+        var machine = GuestMachine(wanted: Self.car)
+        _ = machine.start()
+        _ = machine.found("01234567", behind: "aaaaaaaa")
+        _ = machine.connected(Self.car)
+        #expect(machine.lost(.silent).last == .redial("aaaaaaaa", expecting: nil))
+    }
+
+    @Test("if that fails it looks for the same host only, and expects its key")
+    func sameHost() {
+        var machine = linked()
+        _ = machine.lost(.linkLost)
+        #expect(machine.failed(nil) == [.show(.reconnecting(attempt: 2)), .pause(SessionLimits.guestPause * 2)])
         #expect(machine.found("01234567") == [])
         #expect(machine.resumed() == [.browse])
         #expect(machine.found("99999999") == [])
@@ -37,7 +54,7 @@ struct GuestMachineTests {
         func note(_ actions: [GuestMachine.Action]) {
             for case .pause(let time) in actions { pauses.append(time) }
         }
-        note(machine.lost(.linkLost))
+        note(machine.lost(.goodbye(.stopped)))
         for _ in 0..<8 {
             _ = machine.resumed()
             _ = machine.found("01234567")
@@ -48,7 +65,7 @@ struct GuestMachineTests {
         _ = machine.resumed()
         _ = machine.found("01234567")
         _ = machine.connected(Self.car)
-        note(machine.lost(.silent))
+        note(machine.lost(.goodbye(.stopped)))
         #expect(pauses.last == .milliseconds(100))
     }
 
@@ -76,7 +93,7 @@ struct GuestMachineTests {
     func patience() {
         var machine = linked()
         #expect(machine.patienceIsOver() == [])
-        _ = machine.lost(.linkLost)
+        _ = machine.lost(.goodbye(.stopped))
         #expect(machine.patienceIsOver().contains(.end(.unreachable)))
         #expect(machine.resumed() == [])
     }

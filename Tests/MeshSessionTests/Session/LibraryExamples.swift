@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// The first two examples of docs/swift-library.md, run on the virtual radio.
-@Suite("The greeting of docs/swift-library.md", .timeLimit(.minutes(1)))
+@Suite("The greeting of docs/swift-library.md", .timeLimit(.minutes(5)))
 struct LibraryExamples {
     @Test("a host greets each guest, the guest answers, and the guest ends when the host leaves")
     func greeting() async throws {
