@@ -410,6 +410,7 @@ extension LimitTable {
             .init("seconds", BenchLimits.seconds, in: .seconds),
             .init("mostSeconds", BenchLimits.mostSeconds, in: .seconds),
             .init("answer", BenchLimits.answer),
+            .init("linkEnd", BenchLimits.linkEnd),
             .init("offTime", BenchLimits.offTime),
             .init("wait", BenchLimits.wait, in: .seconds),
             .init("farthest", BenchLimits.farthest),

@@ -16,8 +16,9 @@ from runner import Box, Lab
 GAPS = int(os.environ.get("GAPS", "50"))
 SECONDS = int(os.environ.get("BENCH_SECONDS", "10"))
 LIMIT = 900.0
-# What a person accepts as a short interruption, in milliseconds.
-SHORT = 1_000
+# A reconnect takes a scan, a link, a channel and a handshake: some twenty round trips. A dial that the kernel gives up takes
+# 20 s, which is a thousand.
+ROUND_TRIPS = 200
 
 
 def test_two_machines_measure_their_radios(road: Lab, car: Box, family: Box, figures: Figures) -> None:
@@ -41,7 +42,7 @@ def test_two_machines_measure_their_radios(road: Lab, car: Box, family: Box, fig
     assert rates["1M"]["up"] > 10_000 and rates["1M"]["down"] > 10_000
     again = result["reconnect"]
     assert (again["count"], again["lost"]) == (GAPS, 0)
-    assert again["median"] < SHORT
+    assert again["median"] < ROUND_TRIPS * result["roundTrip"]["median"]
     assert result["powerCycle"] < LIMIT
     assert result["links"] == 1
     figures.note(f"bench: join {result['join']:.2f} s, power cycle {result['powerCycle']:.2f} s, {again}, {rates}")

@@ -174,11 +174,7 @@ struct BenchCaller: Sendable {
         var times: [Double?] = []
         for number in 1...plan.gaps {
             show("Ending the link, \(number) of \(plan.gaps)…")
-            let before = await inbox.contents.connections
-            await radio.endLinks()
-            // The guest may be back already.
-            guard await inbox.wait(atMost: BenchLimits.answer, until: { !$0.isConnected || $0.connections > before })
-            else {
+            guard await endLink(of: radio) else {
                 try Task.checkCancellation()
                 throw noAnswer
             }
@@ -188,6 +184,21 @@ struct BenchCaller: Sendable {
             times.append(answered.map { ($0 - lost) / .milliseconds(1) })
         }
         return BenchTimes(times)
+    }
+
+    /// Ends the link. Returns whether this happened in time. A radio does not know a new link at once, so a request right
+    /// after a reconnect may have no effect, and is repeated.
+    private func endLink(of radio: any InterruptibleBearer) async -> Bool {
+        let before = await inbox.contents.connections
+        let deadline = ContinuousClock.now + BenchLimits.answer
+        while ContinuousClock.now < deadline, !Task.isCancelled {
+            await radio.endLinks()
+            // The guest may be back already.
+            let hasEnded = await inbox.wait(
+                atMost: BenchLimits.linkEnd, until: { !$0.isConnected || $0.connections > before })
+            if hasEnded { return true }
+        }
+        return false
     }
 
     private func powerCycle() async throws -> Double? {

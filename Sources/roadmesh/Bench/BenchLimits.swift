@@ -20,6 +20,8 @@ enum BenchLimits {
     static let mostSeconds = 60
     /// Time for an answer after a link was lost. A kernel gives up a dial after 20 s, and another follows.
     static let answer: Duration = .seconds(60)
+    /// Time for a link to end before the request is repeated: bluetoothd needs two seconds.
+    static let linkEnd: Duration = .seconds(5)
     /// Time for which the adapter stays switched off, so that the other side notices it.
     static let offTime: Duration = .seconds(2)
     /// Seconds to look for the listener, unless `--wait` gives another number.
