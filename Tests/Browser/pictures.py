@@ -8,9 +8,15 @@ import sys
 from pathlib import Path
 
 from conftest import SCREENS, launched, settled
-from playwright.sync_api import Browser, Page, sync_playwright
+from opened import OPENED
+from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 from stand_in import StandIn
-from views import STATES
+from views import PICTURED
+
+# The screens, the smallest phone, and a phone with its keyboard open.
+SIZES: dict[str, ViewportSize] = {
+    **SCREENS, "tiny": {"width": 320, "height": 568}, "keyboard": {"width": 390, "height": 506}
+}
 
 # Further lists to show.
 TABS = {
@@ -45,11 +51,11 @@ def picture(page: Page, path: Path) -> Path:
 def take(browser: Browser, folder: Path, words: list[str], screens: list[str], ways: list[Way] = EVERY) -> list[Path]:
     """Every state with one of these words in its name, or all states, in these looks and languages."""
     folder.mkdir(parents=True, exist_ok=True)
-    states = {name: view for name, view in STATES.items() if not words or any(word in name for word in words)}
+    states = {name: view for name, view in PICTURED.items() if not words or any(word in name for word in words)}
     taken: list[Path] = []
     for screen, ((look, scheme), (language, locale)) in itertools.product(screens, ways):
         context = browser.new_context(  # type: ignore[call-overload]
-            viewport=SCREENS[screen], color_scheme=scheme, locale=locale, service_workers="block"
+            viewport=SIZES[screen], color_scheme=scheme, locale=locale, service_workers="block"
         )
         stand_in = StandIn(None)
         page = context.new_page()
@@ -82,6 +88,10 @@ def pictures_of(page: Page, stand_in: StandIn, path: Path, state: str) -> list[P
             page.locator("#panel-search [data-control=artists]").click()
             page.locator("#panel-search .group").first.wait_for()
             taken.append(picture(page, path.with_name(f"{path.name}-artists.png")))
+    for name, (open_it, close_it) in OPENED.get(state, {}).items():
+        open_it(page)
+        taken.append(picture(page, path.with_name(f"{path.name}-{name}.png")))
+        close_it(page)
     if state in DRIVEN:
         page.locator("#header-buttons [data-control=drive]").click()
         page.locator(".drive.like:enabled").wait_for()
@@ -94,7 +104,7 @@ def pictures_of(page: Page, stand_in: StandIn, path: Path, state: str) -> list[P
 
 def main(folder: Path, words: list[str]) -> None:
     with sync_playwright() as playwright, launched(playwright) as browser:
-        take(browser, folder, words, list(SCREENS))
+        take(browser, folder, words, list(SIZES))
 
 
 if __name__ == "__main__":

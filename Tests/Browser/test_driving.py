@@ -82,6 +82,14 @@ def test_words_are_as_large_as_cars_want_them(car: StandIn, open_page: Open, scr
         assert all(text) and sum(len(one or "") for one in text) <= 120
 
 
+def test_an_open_search_leaves_the_title_as_large_on_the_smallest_phone(car: StandIn, open_page: Open) -> None:
+    page = open_page(car, "phone")
+    page.set_viewport_size({"width": 320, "height": 568})
+    page.get_by_role("tab", name="Add").click()
+    page.get_by_role("button", name="Driving view").click()
+    expect(page.locator(".drive-title")).to_have_css("font-size", "32px")
+
+
 def test_a_tap_is_answered_within_a_quarter_of_a_second(car: StandIn, open_page: Open, measured: list[str]) -> None:
     page = drive(open_page, car)
     waits = page.evaluate(

@@ -97,6 +97,21 @@ def test_a_text_without_a_translation_is_shown_in_english(make_server: MakeServe
 
 @pytest.mark.parametrize("locale", ["en-GB", "de-DE", "fr-FR", "es-ES"])
 @pytest.mark.parametrize("screen", SCREENS)
+def test_no_button_covers_the_name_of_a_guest(
+    make_server: MakeServer, open_page: Open, screen: str, locale: str
+) -> None:
+    page = open_page(make_server(host_playing()), screen, locale=locale)
+    page.locator("#tab-guests").click()
+    covered = page.locator("#panel-guests .person-row").evaluate_all(
+        "rows => rows.map(row => { const [name, buttons] = ['.person-row .name', '.row-buttons'].map(one => "
+        "row.querySelector(one).getBoundingClientRect());"
+        " return name.right > buttons.left && name.bottom > buttons.top; })"
+    )
+    assert len(covered) == 4 and not any(covered)
+
+
+@pytest.mark.parametrize("locale", ["en-GB", "de-DE", "fr-FR", "es-ES"])
+@pytest.mark.parametrize("screen", SCREENS)
 def test_no_sentence_is_cut_off_at_any_size_in_any_language(
     make_server: MakeServer, open_page: Open, screen: str, locale: str
 ) -> None:

@@ -206,6 +206,22 @@ def test_a_question_stays_beside_its_button(car: StandIn, open_page: Open) -> No
     assert 0 <= max(above, below) <= 16
 
 
+@pytest.mark.parametrize("width", [320, 390])
+def test_on_a_phone_a_question_is_readable_and_moves_no_other_button(
+    car: StandIn, open_page: Open, width: int
+) -> None:
+    page = open_page(car, "phone")
+    page.set_viewport_size({"width": width, "height": 640})
+    page.get_by_role("tab", name="Guests").click()
+    kick = page.get_by_role("button", name="Kick Ana")
+    before = kick.bounding_box()
+    page.get_by_role("button", name="Make Ana a co-host").click()
+    told = page.locator(".question").bounding_box()
+    assert told and told["width"] >= 240 and told["x"] >= 0 and told["x"] + told["width"] <= width
+    # A second tap at the same place must not meet another button.
+    assert kick.bounding_box() == before
+
+
 @pytest.mark.parametrize("role", ["host", "guest"])
 def test_a_tap_on_a_song_says_who_suggested_it_and_who_voted(
     role: str, make_server: MakeServer, open_page: Open

@@ -9,21 +9,20 @@ import struct
 from pathlib import Path
 
 import pytest
-from conftest import SCREENS
-from pictures import ONCE, take
+from pictures import ONCE, SIZES, take
 from playwright.sync_api import Browser
-from views import STATES
+from views import PICTURED
 
 # A picture of a single colour is much smaller.
 SMALLEST = 5_000
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", SIZES)
 def test_every_view_has_its_picture(browser: Browser, tmp_path: Path, screen: str) -> None:
     folder = Path(os.environ.get("PICTURES", tmp_path))
     taken = take(browser, folder, [], [screen], ONCE)
-    assert len(taken) >= len(STATES) * len(ONCE)
-    size = (SCREENS[screen]["width"], SCREENS[screen]["height"])
+    assert len(taken) >= len(PICTURED) * len(ONCE)
+    size = (SIZES[screen]["width"], SIZES[screen]["height"])
     for path in taken:
         data = path.read_bytes()
         assert struct.unpack(">II", data[16:24]) == size, path

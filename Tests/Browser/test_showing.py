@@ -155,6 +155,18 @@ def test_a_guest_without_a_host_sees_which_are_in_range(make_server: MakeServer,
     expect(page.get_by_role("region", name="Now playing")).to_be_visible()
 
 
+def test_a_guest_that_is_asked_for_a_pin_reads_that_and_nothing_else(
+    make_server: MakeServer, open_page: Open
+) -> None:
+    asks = notice("proofRequired", "The host asks for a PIN. Its screen shows the six digits.")
+    page = open_page(make_server(guest_choosing(hosts=[heard(HOST, -63)], notices=[asks])), "phone")
+    choosing = page.get_by_role("region", name="Type the PIN")
+    expect(choosing.get_by_label("PIN on the host's screen")).to_be_visible()
+    # Nothing else can be tapped to join.
+    expect(choosing.locator(".hint")).to_be_hidden()
+    expect(choosing.get_by_role("button")).to_have_count(1)
+
+
 @pytest.mark.parametrize("connection", ["connecting", "failed"])
 def test_a_guest_that_looks_for_one_host_names_it_and_lists_the_others(
     connection: str, make_server: MakeServer, open_page: Open
@@ -281,6 +293,20 @@ CUT_OFF = """() => {
     }
     return found;
 }"""
+
+
+@pytest.mark.parametrize("locale", ["en-GB", "de-DE", "fr-FR", "es-ES"])
+def test_the_smallest_phone_shows_whole_words_in_every_language(
+    make_server: MakeServer, open_page: Open, locale: str
+) -> None:
+    page = open_page(make_server(host_playing()), "phone", locale=locale)
+    page.set_viewport_size({"width": 320, "height": 568})
+    # No word is wider than what surrounds it: the state, buttons, tabs, and the hint in the search.
+    wide = "all => all.filter(e => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1).map(e => e.textContent)"
+    for tab in page.get_by_role("tab").all():
+        tab.click()
+        assert page.locator("#state, button").evaluate_all(wide) == []
+        assert page.evaluate(CUT_OFF) == []
 
 
 @pytest.mark.parametrize("state", STATES)

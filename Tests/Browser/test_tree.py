@@ -146,6 +146,14 @@ def test_kicking_a_relay_says_that_others_hang_on_it(make_server: MakeServer, op
     assert server.commands.get(timeout=10)["command"] == "kick"
 
 
+def test_on_a_phone_the_button_with_the_actions_on_a_guest_has_its_dots(
+    make_server: MakeServer, open_page: Open
+) -> None:
+    page = open_page(make_server(host_with_relays()), "phone")
+    more = guests(page).nth(1).get_by_role("button", name="What to do with Row 8")
+    expect(more.locator(".icon")).to_be_visible()
+
+
 def test_a_host_that_only_relays_lead_to_says_so_where_one_is_chosen(make_server: MakeServer, open_page: Open) -> None:
     relays = [{"id": "9b1f0c44", "hops": 2, "room": True, "rssi": -71}]
     far = heard({"id": "51c0de", "name": "The Blue Van"}, None, hops=2, relays=relays)

@@ -454,3 +454,44 @@ STATES: dict[str, View | None] = {
     # No guest has joined from this browser: the server answers 401.
     "web-joining": None,
 }
+
+# States that differ from one above in a part that only a picture shows.
+PICTURED: dict[str, View | None] = {
+    **STATES,
+    "host-pinned": host_playing(
+        queue=[item(3, pinned=True), item(1, (ANA, BOB, MIA), ANA), item(6, (MIA, BOB), BOB, pinned=True)],
+        undo={"kind": "move", "title": "Windows Down", "name": None, "step": 1},
+        bans=[{**BOB, "session": True, "until": None}, {**MIA, "session": False, "until": 1_796_000_000}],
+    ),
+    "host-stickless": host_playing(
+        notices=[
+            notice(
+                "libraryMissing",
+                "The music folder /media/stick is missing, so its songs cannot play.",
+                suggestion="Plug the stick in again; its songs return automatically.",
+                kind="toast",
+            )
+        ]
+    ),
+    "guest-pinned": guest_connected(queue=[item(3, pinned=True), item(1, (ANA, BOB, MIA), ANA, mine=True), item(4)]),
+    "guest-wanted": guest_choosing(
+        connection="connecting",
+        wanted="Nowhere",
+        notices=[
+            notice(
+                "hostNotFound",
+                "Nowhere was not found.",
+                suggestion="Make sure that it is on and in range. The search continues.",
+                button="Retry",
+            )
+        ],
+    ),
+    "guest-pin": guest_choosing(
+        hosts=[heard(HOST, -63)],
+        notices=[
+            notice("proofRequired", "The host asks for a PIN. Its screen shows the six digits."),
+            passing("wrongPIN", "That is not the host's PIN."),
+        ],
+    ),
+    "guest-no-host": guest_choosing(hosts=[], knownHosts=[HOST]),
+}

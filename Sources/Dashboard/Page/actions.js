@@ -4,7 +4,7 @@ import { askingButton, button, setButton } from "/controls.js";
 import { openMenu } from "/menu.js";
 import { setShown } from "/dom.js";
 import { t } from "/language.js";
-import { nameOf } from "/text.js";
+import { nameFirst, nameOf } from "/text.js";
 
 // Actions of a host on a guest, apart from kicking it.
 
@@ -22,7 +22,7 @@ export function coHostButtons(node, row) {
         const name = nameOf(guest);
         begin.update({
             label: t`Make ${name} a co-host`, question: t`Really make ${name} a co-host?`,
-            consequence: t`${name} can skip, move and remove songs, and kick guests.`,
+            consequence: t`${nameFirst(guest)} can skip, move and remove songs, and kick guests.`,
         });
         // A node of an earlier version does not send `isDriver`.
         setShown(begin.element, guest.isDriver === false);
@@ -40,7 +40,7 @@ export function moreButton(node, row) {
             ? [t`End co-host`, () => node.command("passenger", { peer: guest.id })]
             : [t`Make ${name} a co-host`, () => node.command("driver", { peer: guest.id })];
         const kick = [t`Kick ${name}`, () => node.command("kick", { peer: guest.id })];
-        openMenu(name, "", [coHost, kick, [t`Ban ${name}`, () => chooseBan(node, guest)]]);
+        openMenu(nameFirst(guest), "", [coHost, kick, [t`Ban ${name}`, () => chooseBan(node, guest)]]);
     }, "more");
     const update = (guest) => setButton(element, "more", "", t`What to do with ${nameOf(guest)}`);
     return { element, update };
@@ -56,7 +56,7 @@ export function banButton(node, row) {
 function chooseBan(node, guest) {
     const name = nameOf(guest);
     const ban = (span) => () => node.command("ban", { peer: guest.id, ...(span ? { span } : {}) });
-    openMenu(t`Ban ${name}`, t`${name} leaves now and cannot join while the ban lasts.`, [
+    openMenu(t`Ban ${name}`, t`${nameFirst(guest)} leaves now and cannot join while the ban lasts.`, [
         [t`For 1 hour`, ban("1h")], [t`For 1 day`, ban("24h")], [t`For 1 week`, ban("7d")],
         [t`Until you unban ${name}`, ban(null)],
     ]);

@@ -38,12 +38,12 @@ export class Choosing {
     update(view, isUsable) {
         const isLooking = view.connection === "connecting" || view.connection === "reconnecting";
         const wanted = view.wanted ? shown(view.wanted, "") : "";
-        const heading = isLooking ? t`Looking for a host` : t`Choose a host`;
-        setText(this.#heading, wanted ? t`Looking for ${wanted}` : heading);
-        setText(this.#words, wanted ? wantedWords(view) : words(view, isLooking));
-        setShown(this.#words, isUsable);
         // If the PIN form is open, only its button joins. Otherwise the large button joins a single host.
         const asks = isUsable && view.notices.some((notice) => asksPIN.includes(notice.code));
+        const heading = isLooking ? t`Looking for a host` : t`Choose a host`;
+        setText(this.#heading, asks ? t`Type the PIN` : wanted ? t`Looking for ${wanted}` : heading);
+        setText(this.#words, wanted ? wantedWords(view) : words(view, isLooking));
+        setShown(this.#words, isUsable && !asks);
         const isChosen = asks || (view.hosts.length === 1 && !view.wanted);
         this.hosts.update(view.hosts.map((host) => ({ ...host, isChosen })));
         const known = view.knownHosts ?? [];

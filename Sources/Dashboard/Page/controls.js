@@ -52,9 +52,11 @@ export function placeQuestion() {
     // A hidden or removed element has no rectangles.
     if (asking.disabled || !asking.getClientRects().length) return disarm();
     const { top, bottom, right } = asking.getBoundingClientRect();
+    // Its right edge is that of the button. If the button is on the left, the question begins at the page's edge.
+    const left = Math.max(limits.beside, right - told.offsetWidth);
     const hasRoom = bottom + told.offsetHeight + limits.beside < innerHeight;
     setStyle(told, "top", `${hasRoom ? bottom + limits.beside : top - limits.beside - told.offsetHeight}px`);
-    setStyle(told, "right", `${innerWidth - right}px`);
+    setStyle(told, "left", `${left}px`);
 }
 
 /**
@@ -72,6 +74,8 @@ export function askingButton(className, iconName, words, announce, onYes) {
     const element = button(className, iconName, words.word, (event) => {
         if (askedAt === null) {
             disarm();
+            // A shorter word must not move the buttons next to it under the finger.
+            setStyle(element, "min-width", `${element.getBoundingClientRect().width}px`);
             askedAt = event.timeStamp;
             asking = element;
             const timer = setTimeout(() => disarm(), limits.question);
@@ -81,6 +85,7 @@ export function askingButton(className, iconName, words, announce, onYes) {
                 asking = null;
                 disarm = () => {};
                 setShown(told, false);
+                setStyle(element, "min-width", "");
                 show();
             };
             show();

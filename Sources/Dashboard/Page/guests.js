@@ -6,7 +6,7 @@ import { askingButton, button, signal } from "/controls.js";
 import { foreign, KeyedList, make, setClass, setLongText, setShown, setStyle, setText } from "/dom.js";
 import { icon } from "/icons.js";
 import { t } from "/language.js";
-import { hopsOf, hue, initials, milliseconds, nameOf, relayText, shortDate, shown, treeText } from "/text.js";
+import { hopsOf, hue, initials, milliseconds, nameFirst, nameOf, relayText, shortDate, shown, treeText } from "/text.js";
 import { branches, branchLines, isTree, through } from "/tree.js";
 
 /** The guests and their signals. With relays it draws the tree of links below the host. A host can remove guests. */
@@ -99,7 +99,7 @@ function guestRow(node, isHost) {
         const name = nameOf(guest);
         kick.update({
             label: t`Kick ${name}`, question: t`Really kick ${name}?`,
-            consequence: t`${name} cannot join again in this session.` + (guest.carries ? ` ${others}` : ""),
+            consequence: t`${nameFirst(guest)} cannot join again in this session.` + (guest.carries ? ` ${others}` : ""),
         });
     };
     return row;
@@ -148,7 +148,7 @@ export function personWords() {
     const addition = make("span");
     const text = make("div", "song-words", {}, make("p", "title", {}, name, addition));
     const update = (somebody, added) => {
-        const known = nameOf(somebody);
+        const known = nameFirst(somebody);
         setText(face, initials(known));
         setStyle(face, "--hue", hue(somebody.id));
         setLongText(name, known, somebody.name);

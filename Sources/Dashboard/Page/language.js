@@ -15,6 +15,10 @@ export function languageOf(wanted) {
 
 export const language = languageOf(navigator.languages ?? [navigator.language]);
 
+/** The language with the person's region, for dates: en-GB writes the day before the month. */
+export const locale =
+    (navigator.languages ?? []).find((tag) => tag.toLowerCase().split("-")[0] === language) ?? language;
+
 const table = language === "en" ? {} : await loaded(`/${language}.json`);
 
 async function loaded(path) {

@@ -253,6 +253,6 @@ function foundRow(node, isHost, view) {
 function doneWord(song, isHost) {
     if (song.isPlaying) return t`Playing`;
     if (isHost) return song.item ? t`Added` : null;
-    if (song.wish?.state === "queued" || song.wish?.state === "sent") return t`Asked`;
+    if (song.wish?.state === "queued" || song.wish?.state === "sent") return song.item ? t`Voted` : t`Asked`;
     return song.item?.mine ? t`Voted` : null;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { language, plural, t, told } from "/language.js";
+import { locale, plural, t, told } from "/language.js";
 import { limits } from "/limits.js";
 import { learntName } from "/names.js";
 
@@ -31,14 +31,17 @@ export function cut(text, length) {
 /** A song's title as it is shown. */
 export const titleOf = (song) => shown(song.title, t`(untitled)`);
 
-/** A person's name as it is shown. */
-export const nameOf = (person) => shown(person?.name ?? learntName(person?.id), t`somebody`);
+/** A person's name as it is shown inside a sentence. */
+export const nameOf = (person, instead = t`somebody`) => shown(person?.name ?? learntName(person?.id), instead);
+
+/** A person's name as it is shown alone, or at the start of a sentence. */
+export const nameFirst = (person) => nameOf(person, t`Somebody`);
 
 /** The voters of a song, as many as one line can show. */
 export const voterNames = (item) => item.voters.slice(0, 12).map((voter) => cut(nameOf(voter), 40)).join(", ");
 
 /** A time in seconds since 1970, in the person's format. */
-export const shortDate = (seconds) => new Date(seconds * 1_000).toLocaleString(language, {
+export const shortDate = (seconds) => new Date(seconds * 1_000).toLocaleString(locale, {
     weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit",
 });
 

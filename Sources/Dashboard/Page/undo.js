@@ -40,8 +40,8 @@ export class Undo {
 }
 
 function doneText({ kind, title, name }) {
-    if (kind === "kick") return t`${shown(name, t`somebody`)} was kicked.`;
-    if (kind === "ban") return t`${shown(name, t`somebody`)} was banned.`;
+    if (kind === "kick") return t`${shown(name, t`Somebody`)} was kicked.`;
+    if (kind === "ban") return t`${shown(name, t`Somebody`)} was banned.`;
     if (kind === "clear") return t`The queue was cleared.`;
     if (kind === "move") return t`“${shown(title, t`(untitled)`)}” has a new place.`;
     return t`“${shown(title, t`(untitled)`)}” was removed.`;
