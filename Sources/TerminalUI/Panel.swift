@@ -103,7 +103,10 @@ extension Screen {
             let stale = watch.isStale ? "  " + say("stale") : ""
             return Panel.Line(text: say("Connected to \(name)") + "  \(linkToHost(now))\(stale)", style: .faint)
         case .reconnecting: return Panel.Line(text: say("Reconnecting to \(name)") + stale(now), style: .warning)
-        case .connecting: return Panel.Line(text: say("Looking for a host") + stale(now), style: .warning)
+        case .connecting:
+            let wanted: LocalizedText =
+                watch.wantedHost.map { "Looking for \"\($0)\"" } ?? "Looking for a host"
+            return Panel.Line(text: say(wanted) + stale(now), style: .warning)
         case .disconnected, .failed:
             // The text is short enough for half a window.
             let text: LocalizedText =

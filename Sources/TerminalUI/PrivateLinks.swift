@@ -58,3 +58,8 @@ package struct PrivateLinks: Hashable, Sendable {
         return lines.isEmpty ? nil : lines.joined(separator: "\n") + "\n"
     }
 }
+
+extension OpenInvitation {
+    /// The invitation as an argument in a shell. A link is quoted, because zsh takes its question mark for a pattern.
+    var argument: String { picture.contains("?") ? "'\(picture)'" : picture }
+}

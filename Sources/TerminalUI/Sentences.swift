@@ -203,7 +203,10 @@ struct Sentences {
                 } ?? "Guests join automatically."
             let onAir = say("\(quoted(node.peer)) is on the air (\(node.radio)).")
             return [onAir + " " + say(way)] + page + [commands(node)]
-        case .guest: return [say("\(node.peer.name) is looking for a host (\(node.radio)).")] + page + [commands(node)]
+        case .guest:
+            let (name, radio, host) = (node.peer.name, node.radio, node.wantedHost.map { UntrustedText.shown($0) })
+            let wanted = host.map { say("\(name) is looking for \"\($0)\" (\(radio)).") }
+            return [wanted ?? say("\(name) is looking for a host (\(radio)).")] + page + [commands(node)]
         case .scan: return [say("Listening for hosts (\(node.radio)).")]
         }
     }
@@ -284,8 +287,7 @@ struct Sentences {
             }
     }
 
-    /// The picture, if there is one, and the text. A terminal may be too narrow for the picture, and a camera cannot
-    /// read the text.
+    /// The picture, if the terminal has room for it, and the text, which a camera cannot read.
     private func lines(_ invitation: OpenInvitation) -> [String] {
         let end = Self.date(invitation.until)
         if case .file(let file) = secrets {
@@ -301,7 +303,7 @@ struct Sentences {
                 invitation.once
                     ? "One guest can join with this invitation, until \(end):"
                     : "Everybody who has this invitation can join, until \(end):"),
-            "  " + invitation.picture, say("On another device:"), "  roadmesh guest NAME --join \(invitation.picture)",
+            "  " + invitation.picture, say("On another device:"), "  roadmesh guest NAME --join \(invitation.argument)",
         ]
     }
 

@@ -156,8 +156,8 @@ struct ViewText {
 
     /// The suggester of a song; nil for the driver.
     private func asked(_ item: NodeView.Item) -> String? {
-        if item.addedBy == view.me.id { return view.role == .guest ? say("you asked") : nil }
-        return item.addedBy == view.host?.id ? nil : item.addedByName.map { say("\($0) asked") }
+        if item.addedBy == view.me.id { return view.role == .guest ? say("suggested by you") : nil }
+        return item.addedBy == view.host?.id ? nil : item.addedByName.map { say("suggested by \($0)") }
     }
 
     private func pending(_ wish: NodeView.WishMark) -> String? { pending(wish.kind, wish.state) }

@@ -178,6 +178,17 @@ def test_an_invitation_at_a_terminal_can_be_copied_and_its_picture_is_shown_wher
     person.end()
 
 
+def test_a_link_is_quoted_in_the_command_that_a_shell_gets(binary: Path, place: Place) -> None:
+    more = ["--http", "127.0.0.1:0", "--web-guests"]
+    person = Person(binary, "host", "Car", *place("car"), *more, columns=400, rows=24)
+    person.see("is on the air", timeout=START)
+    person.enter("invite")
+    person.see("  roadmesh guest NAME --join 'http://")
+    (line,) = [line for line in person.lines if "--join" in line]
+    assert "/join?invitation=" in line and line.endswith("'")
+    person.end()
+
+
 def test_an_invitation_that_was_broken_into_lines_is_read(locked: Program, start: Start) -> None:
     text = invited(locked)
     start("guest", "Ana", "ana", "--join", f"{text[:40]}\n  {text[40:]}").expect("connection", state="connected")

@@ -25,9 +25,21 @@ struct ScreenTests {
                 "Now playing: Open Road – The Milestones  0:00 / 3:34 · 1 of 2 votes to skip",
                 "Guests: Ana, Bob",
                 " 1. Road Trip – Night Drivers  2 votes (yours too)",
-                " 2. Rest Stop – Paper Maps  1 vote (yours) · Bob asked",
-                " 3. Road – Coastline  you asked",
+                " 2. Rest Stop – Paper Maps  1 vote (yours) · suggested by Bob",
+                " 3. Road – Coastline  suggested by you",
             ])
+    }
+
+    @Test("a guest that was started for one host names it, until it has joined")
+    func wantedHost() {
+        var description = Car.description(.guest, Car.ana)
+        description.wantedHost = "Nowhere"
+        var screen = Screen(description, .abovePanel)
+        let said = screen.show(.connection(.connecting), now: .zero)
+        #expect(screen.panel()[0] == "Looking for \"Nowhere\"", "\(said)")
+        _ = screen.show(.peerConnected(Car.dad), now: .zero)
+        _ = screen.show(.connection(.connected), now: .zero)
+        #expect(screen.panel()[0].hasPrefix("Connected to \"Dad's Car\""))
     }
 
     @Test("a guest sees some names of a crowd, and the number of others")
@@ -296,7 +308,7 @@ struct ScreenTests {
             plain.show(.snapshot(snapshot, isStale: false), now: .zero)
             + plain.show(.searchResults(FoundSongs(songs, lookedFor: evil), query: "x"), now: .zero)
         for line in panel + said { #expect(line == UntrustedText.shown(line)) }
-        #expect(panel.last == " 1. Ro[2Jad31mpirTx – Ro[2Jad31mpirTx  Ro[2Jad31mpirTx asked")
+        #expect(panel.last == " 1. Ro[2Jad31mpirTx – Ro[2Jad31mpirTx  suggested by Ro[2Jad31mpirTx")
     }
 
     @Test func whatATitleHidesReachesNoPipeByANoticeEither() {

@@ -278,9 +278,12 @@ public enum CommandProblem: Hashable, Sendable {
     /// The beginning of the text, as much as fits a line, without control characters.
     private func shown(_ text: String) -> String { UntrustedText.shown(String(text.prefix(40))) }
 
-    private func list(_ names: [String]) -> LocalizedText.Value {
-        let named = names.prefix(DJLimits.namedChoices).map { "\"\($0)\"" }
-        let (list, others) = (named.joined(separator: ", "), names.count - named.count)
-        return others > 0 ? .localized("\(list) and \(others) more") : .text(list)
+    /// The first names in a language's own quotation marks, and the number of the others.
+    private func list(_ names: [String]) -> LocalizedText {
+        let named = names.prefix(DJLimits.namedChoices).map { "\"\($0)\"" as LocalizedText }
+        let list = LocalizedText(
+            key: named.indices.map { "{\($0 + 1)}" }.joined(separator: ", "), values: named.map { .localized($0) })
+        let others = names.count - named.count
+        return others > 0 ? "\(list) and \(others) more" : list
     }
 }

@@ -24,8 +24,7 @@ extension NodeWatch {
             guests: guests(shown, webGuests, viewpoint),
             moreGuests: max(0, (snapshot?.guestCount ?? 0) - shown.count),
             hosts: viewpoint.role == .guest && !isConnected ? markedHosts : [],
-            wanted: viewpoint.role == .guest && !isConnected && host == nil
-                ? node.wantedHost.map { UntrustedText.shown($0) } : nil,
+            wanted: viewpoint.role == .guest ? wantedHost : nil,
             knownHosts: viewpoint.role == .guest && !isConnected ? knownHosts.hosts.reversed().map(Self.person) : [],
             skip: skip(viewpoint),
             undo: isDriver ? steering.flatMap(Self.undo) : nil,

@@ -92,6 +92,11 @@ package struct NodeWatch: Sendable {
     /// Whether the node has a host that it can ask.
     package var isConnected: Bool { own.connection == .connected || own.connection == .hosting }
 
+    /// The host that a guest waits for because its person has named it. Nil when a host was joined.
+    package var wantedHost: String? {
+        isConnected || host != nil ? nil : node.wantedHost.map { UntrustedText.shown($0) }
+    }
+
     // MARK: Events
 
     /// Applies an event.

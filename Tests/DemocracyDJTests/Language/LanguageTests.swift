@@ -88,6 +88,14 @@ struct LanguageTests {
         #expect(notice.message == "Connection to Dad's Car lost. Trying to reconnect.")
     }
 
+    @Test("each name of a list has the quotation marks of the person's language", arguments: LanguageTests.others)
+    func quotedNames(language: Language) {
+        let names = ["Road Trip", "Rest Stop", "Road", "Half a Tank", "Last Exit"]
+        let said = language.text(CommandProblem.severalMeant("r", names).problem.text)
+        for name in names.prefix(DJLimits.namedChoices) { #expect(said.contains(language.text("\"\(name)\""))) }
+        #expect(!said.contains("\"") && !said.contains(/\{\d\}/), "\(said)")
+    }
+
     @Test("as JSON a text is its English form and its values")
     func json() throws {
         let text: LocalizedText = "\("Ana") asked for \(LocalizedText("\"\("Open Road")\"")), \(3)"
