@@ -256,6 +256,34 @@ def test_an_outdated_reference_is_found_and_repaired(binary: Path, tmp_path: Pat
     assert page.read_text() == right.text
 
 
+def radios(*arguments: str, root: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    line = [root / "scripts/radios", *arguments]
+    return subprocess.run(line, capture_output=True, text=True, check=False, timeout=60)
+
+
+def test_the_table_of_radios_is_made_of_the_submitted_results() -> None:
+    done = radios("--check")
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_new_result_of_a_radio_is_a_row(tmp_path: Path) -> None:
+    (tmp_path / "scripts").mkdir()
+    shutil.copy(ROOT / "scripts/radios", tmp_path / "scripts")
+    shutil.copytree(ROOT / "docs/radios", tmp_path / "docs/radios")
+    page = tmp_path / "docs/radios.md"
+    shutil.copy(ROOT / "docs/radios.md", page)
+    first = next((tmp_path / "docs/radios").glob("*.json"))
+    result = json.loads(first.read_text())
+    result["caller"]["usb"] = "0a12:0001"
+    result["distance"] = 2.5
+    (tmp_path / "docs/radios/a-dongle.json").write_text(json.dumps(result))
+    done = radios("--check", root=tmp_path)
+    assert (done.returncode, done.stderr) == (1, "docs/radios.md is out of date: run scripts/radios\n")
+    assert radios(root=tmp_path).returncode == 0
+    assert "| [USB 0a12:0001 to emulated](radios/a-dongle.json) |" in page.read_text()
+    assert "| 2.5 |" in page.read_text()
+
+
 # Planted errors prove that these checks find errors.
 
 EXAMPLE = """# A page
