@@ -74,8 +74,12 @@ public:
         ref.reset();
         stream = std::make_unique<LimitedStream>(path, limits, true);
         if (!stream->isOpen()) return;
+#if TAGLIB_MAJOR_VERSION >= 2
+        ref = std::make_unique<TagLib::FileRef>(new TagLib::MPEG::File(stream.get(), false));
+#else
         ref = std::make_unique<TagLib::FileRef>(
             new TagLib::MPEG::File(stream.get(), TagLib::ID3v2::FrameFactory::instance(), false));
+#endif
     }
 
     bool isKnown() const { return ref && !ref->isNull(); }
@@ -95,8 +99,12 @@ private:
             ref = std::make_unique<TagLib::FileRef>();
         } else if (!hasName && TagLib::FLAC::File::isSupported(stream.get())) {
             // TagLib 2 looks for AAC first, and a frame of FLAC begins like one of AAC.
+#if TAGLIB_MAJOR_VERSION >= 2
+            ref = std::make_unique<TagLib::FileRef>(new TagLib::FLAC::File(stream.get()));
+#else
             ref = std::make_unique<TagLib::FileRef>(
                 new TagLib::FLAC::File(stream.get(), TagLib::ID3v2::FrameFactory::instance()));
+#endif
         } else {
             ref = std::make_unique<TagLib::FileRef>(stream.get());
         }
