@@ -33,12 +33,12 @@ struct SimulatedNode {
         advertisement = Advertisement(identity, name: name, isHost: isHost)
     }
 
-    var isEnding: Bool { core?.loop.hasEnded == true }
+    var isEnding: Bool { core?.hasEnded == true }
 
     /// Ends a life. Only the content of the disk survives.
     mutating func die() {
         life += 1
-        lastLink = core?.loop.lastLink ?? lastLink
+        lastLink = core?.lastLink ?? lastLink
         core = nil
         timer = .max
         advertisement.notice = nil
@@ -66,7 +66,7 @@ final class RunningNode {
     /// The origin of all nodes' times. No decision depends on it.
     private static let origin = ContinuousClock().now
 
-    var loop: NodeLoop
+    private var held: HeldLoop
 
     /// Starts a node with the content of its disk. `lastLink` is the latest link of its former lives.
     init(
@@ -77,14 +77,37 @@ final class RunningNode {
         var description = NodeDescription(
             role: role, peer: Peer(id: identity.peerID, name: name), radio: "simulated", service: .democracyDJ)
         description.http = http
-        loop = NodeLoop(
-            NodeCore.Configuration(
-                part, description, identity: identity, contents: disk, origin: Self.origin, seed: seed),
-            waking: .inOrder, lastLink: lastLink)
+        held = HeldLoop(
+            loop: NodeLoop(
+                NodeCore.Configuration(
+                    part, description, identity: identity, contents: disk, origin: Self.origin, seed: seed),
+                waking: .inOrder, lastLink: lastLink))
     }
 
+    /// The loop, for events.
+    var loop: NodeLoop {
+        _read { yield held.loop }
+        _modify { yield &held.loop }
+    }
+
+    var hasEnded: Bool { held.hasEnded }
+
+    var lastLink: MeshCore.LinkID { held.lastLink }
+
     /// Reads the core in place.
-    func callAsFunction<Seen>(_ look: (NodeCore) -> Seen) -> Seen { look(loop.core) }
+    func callAsFunction<Seen>(_ look: (NodeCore) -> Seen) -> Seen { held.read(look) }
+}
+
+/// A loop that cannot be copied. Debug builds copy a copyable value each time it is read out of a class, and a node is
+/// large.
+private struct HeldLoop: ~Copyable {
+    var loop: NodeLoop
+
+    var hasEnded: Bool { loop.hasEnded }
+
+    var lastLink: MeshCore.LinkID { loop.lastLink }
+
+    borrowing func read<Seen>(_ look: (NodeCore) -> Seen) -> Seen { look(loop.core) }
 }
 
 /// A node's advertisement.

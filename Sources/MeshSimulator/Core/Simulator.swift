@@ -242,7 +242,7 @@ struct Simulator<Medium: Air> {
 
     /// Checks that all quantities that a peer can influence stay within their limits.
     mutating func checkLimits(of node: Int, channels: Int, peers: Int) {
-        guard let footprint = nodes[node].core?({ $0.mesh.footprint }) else { return }
+        guard let footprint = nodes[node].core?({ $0.footprint }) else { return }
         for what in footprint.excess(channels: channels, peers: peers) { broken(.overLimit, node, what) }
     }
 

@@ -141,7 +141,7 @@ extension World {
         case .acknowledge(let number, let id): tell(.acknowledged(number), on: id)
         case .end(let id, let end): tell(.ended(end), on: id)
         case .openCircuit:
-            if node > 0, let id = nodes[node].core?.loop.lastLink {
+            if node > 0, let id = nodes[node].core?.lastLink {
                 air.radios[node].stateAtOpen[id] = people.story.lastShown
             }
         case .relay(let notice):

@@ -9,6 +9,9 @@ extension NodeCore {
     /// The protocol's state.
     package var mesh: MeshCore { context.mesh }
 
+    /// The memory use that peers can influence.
+    package var footprint: Footprint { context.mesh.footprint }
+
     /// Shares the results of signature checks and decoded messages among all nodes of a simulation.
     package mutating func share(_ checked: CheckedSignatures, _ reading: SharedReading) {
         context.mesh.share(checked)
