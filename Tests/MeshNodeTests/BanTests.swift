@@ -45,9 +45,9 @@ struct BanTests {
             var pair = try isHere ? linked(decoy, Self.ana) : linked(decoy)
             for digits in [decoy.name, decoy.name.uppercased(), String(Self.ana.id.prefix(12)), Self.ana.id] {
                 pair.feed(.input(.appoint(digits)), to: .host)
-                #expect(pair.cores[0].decisions.drivers == (isHere ? [Self.ana] : []), "\(digits)")
+                #expect(pair.cores[0].inside.decisions.drivers == (isHere ? [Self.ana] : []), "\(digits)")
                 pair.feed(.input(.ban(digits, seconds: nil)), to: .host)
-                #expect(pair.cores[0].decisions.bans.map(\.peer) == (isHere ? [Self.ana] : []), "\(digits)")
+                #expect(pair.cores[0].inside.decisions.bans.map(\.peer) == (isHere ? [Self.ana] : []), "\(digits)")
             }
             pair.feed(.input(.host(.kick(decoy.name))), to: .host)
             #expect(!pair.cores[0].mesh.banned.contains(decoy.id))
@@ -68,7 +68,7 @@ struct BanTests {
         #expect(peers.meant(by: "a1a1a1").isEmpty && peers.meant(by: "b2b2b2b2b3").isEmpty)
         var pair = try linked(Self.ana, Self.other)
         pair.feed(.input(.ban("ana", seconds: nil)), to: .host)
-        #expect(pair.notices(at: .host).last == "severalGuests" && pair.cores[0].decisions.bans.isEmpty)
+        #expect(pair.notices(at: .host).last == "severalGuests" && pair.cores[0].inside.decisions.bans.isEmpty)
     }
 
     @Test("a ban is on the disk with its report, and outlives the session")
@@ -159,7 +159,7 @@ struct BanTests {
     func undone() throws {
         var pair = try linked(Self.ana)
         pair.feed(.input(.ban("Ana", seconds: nil)), to: .host)
-        #expect(pair.cores[0].decisions.app.host?.steering.undo == .ban(name: "Ana"))
+        #expect(pair.cores[0].app.host?.steering.undo == .ban(name: "Ana"))
         pair.disks[PairOfCores.Side.host.rawValue] = .refuses
         pair.feed(.input(.host(.undo)), to: .host)
         #expect(pair.cores[0].mesh.banned == [Self.ana.id] && pair.notices(at: .host).last == "notKept")
@@ -167,7 +167,7 @@ struct BanTests {
         pair.pass(.seconds(60))
         pair.feed(.input(.host(.undo)), to: .host)
         #expect(told(pair).isEmpty && pair.cores[0].mesh.banned.isEmpty && pair.stored[0].bans.isEmpty)
-        #expect(pair.cores[0].decisions.app.host?.steering.undo == nil)
+        #expect(pair.cores[0].app.host?.steering.undo == nil)
     }
 
     @Test("of two guests with the same name, the driver must choose one")

@@ -176,7 +176,7 @@ struct BetterWayTests {
         convoy.deaf = ["Car"]
         convoy.meet("Car", "Ana")
         // Until the dial begins.
-        while convoy.nodes["Ana"]?.core.context.route.dialled == nil { convoy.pass(.milliseconds(100)) }
+        while convoy.nodes["Ana"]?.core.inside.route.dialled == nil { convoy.pass(.milliseconds(100)) }
         convoy.kill("One")
         convoy.deaf = []
         convoy.pass(.seconds(40))

@@ -186,7 +186,7 @@ struct ConvoyOfCores {
 
     /// A disk finishes its writes, and is fast from then on.
     mutating func finishWrite(_ name: String) {
-        guard slow.remove(name) != nil, nodes[name]?.core.steps.isWriting == true else { return }
+        guard slow.remove(name) != nil, nodes[name]?.core.inside.steps.isWriting == true else { return }
         feed(.written, to: name)
     }
 
@@ -262,7 +262,7 @@ struct ConvoyOfCores {
         let head = Identity.head(of: id(name))
         let rssi = signals[[name, other]] ?? -60
         if hosts.contains(name) {
-            let asksForPIN = node.core.context.mesh.admissionPolicy.isLocked
+            let asksForPIN = node.core.mesh.admissionPolicy.isLocked
             feed(
                 .heard(
                     HeardNode(
@@ -347,7 +347,7 @@ struct ConvoyOfCores {
         guard !full.contains(other), announced != other else { return }
         let (near, far) = (End(node: name, link: newLink(name)), End(node: other, link: newLink(other)))
         (channels[near], channels[far]) = (far, near)
-        let isLocked = nodes[other]?.core.context.mesh.admissionPolicy.isLocked == true
+        let isLocked = nodes[other]?.core.mesh.admissionPolicy.isLocked == true
         let flags = AdvertisedFlags(critical: hosts.contains(other) ? isLocked ? .proof : [] : .circuitsOnly)
         feed(
             .opened(

@@ -86,7 +86,7 @@ struct Crowd {
         // The host may have closed it at once.
         guard guests[guest].link != nil else { return }
         let actions = guests[guest].core.opened(
-            id, as: .initiator, sendMTU: Limits.sduBytes, expected: host.context.mesh.local.id, entropy: entropy(),
+            id, as: .initiator, sendMTU: Limits.sduBytes, expected: host.mesh.local.id, entropy: entropy(),
             now: now)
         take(actions, of: guest)
         if isRead { settle() }
@@ -104,7 +104,7 @@ struct Crowd {
     mutating func say(_ message: MeshMessage, _ guest: Int) { say(message.encoded, guest) }
 
     mutating func say(_ body: [UInt8], _ guest: Int) {
-        let key = guests[guest].core.key(host.context.mesh.local.id, as: .initiator)
+        let key = guests[guest].core.key(host.mesh.local.id, as: .initiator)
         take(guests[guest].core.send(body, as: .reliable, to: key).1, of: guest)
     }
 

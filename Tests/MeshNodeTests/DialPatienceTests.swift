@@ -24,7 +24,7 @@ struct DialPatienceTests {
     func relayIsFull() {
         // The dialled relay has lost its last slot since its advertisement.
         var convoy = fullRelays()
-        let dialled = convoy.nodes["Ana"]?.core.context.route.relay(of: 1)
+        let dialled = convoy.nodes["Ana"]?.core.inside.route.relay(of: 1)
         #expect(dialled != nil)
         convoy.full = dialled == Identity.head(of: convoy.id("One")) ? ["One"] : ["Two"]
         convoy.pass(.milliseconds(1_500))
@@ -37,13 +37,13 @@ struct DialPatienceTests {
     func listensAgain() {
         var convoy = fullRelays()
         let looks = convoy.nodes["Ana"]?.looks ?? 0
-        let isOne = convoy.nodes["Ana"]?.core.context.route.relay(of: 1) == Identity.head(of: convoy.id("One"))
+        let isOne = convoy.nodes["Ana"]?.core.inside.route.relay(of: 1) == Identity.head(of: convoy.id("One"))
         // The other relay is out of range by then.
         convoy.part(isOne ? "Two" : "One", "Ana")
         convoy.pass(.milliseconds(700))
         #expect(convoy.cancelled["Ana"] == 1)
         #expect((convoy.nodes["Ana"]?.looks ?? 0) > looks)
-        #expect(convoy.nodes["Ana"]?.core.context.route.relay(of: 2) == nil)
+        #expect(convoy.nodes["Ana"]?.core.inside.route.relay(of: 2) == nil)
     }
 
     @Test("a relay's dial delays the nodes behind it for as long as an opened channel takes, and for a second at most")
@@ -181,8 +181,8 @@ struct ManyLinksTests {
                 #expect(core.mesh.due(by: slow) == due)
                 #expect(core.mesh.due(by: slow - .nanoseconds(1)) == [])
             }
-            for id in core.links.inCircuits {
-                #expect(core.links.isCircuitHeld(id) == !core.mayRead(id, now: core.context.now), "\(name)")
+            for (id, isHeld) in core.inside.network.circuits {
+                #expect(isHeld == !core.mayRead(id, now: core.inside.now), "\(name)")
             }
         }
         let all = ["Car"] + relays + guests

@@ -21,7 +21,7 @@ struct FailedSendTests {
             if case .notSent(let error, let count) = action { (error, count) } else { nil }
         }
         try #require(reports.count > 2)
-        let host = pair.cores[PairOfCores.Side.host.rawValue].configuration.description.peer
+        let host = pair.cores[PairOfCores.Side.host.rawValue].mesh.local
         #expect(reports.allSatisfy { $0.0.cause == .full && $0.0.peer.id == host.id }, "\(reports.prefix(2))")
         #expect(reports.map(\.1) == Array(1...reports.count))
     }

@@ -165,6 +165,6 @@ struct KeyTests {
         let ticks = car.ticks
         car.pass(Limits.handshakeTimeout)
         #expect(car.ticks - ticks < 20)
-        #expect(!car.host.context.mesh.allLinks.contains(99))
+        #expect(!car.host.mesh.allLinks.contains(99))
     }
 }

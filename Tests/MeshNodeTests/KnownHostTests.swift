@@ -23,7 +23,7 @@ struct KnownHostTests {
     func remembered() throws {
         var pair = try PairOfCores()
         pair.meet()
-        let car = pair.cores[0].configuration.description.peer
+        let car = pair.cores[0].mesh.local
         #expect(pair.stored[1].knownHosts == [car] && pair.stored[0].knownHosts.isEmpty)
         #expect(told(pair).map(\.peer) == [car] && told(pair).map(\.known) == [true])
         try pair.restart(.guest)
@@ -51,7 +51,7 @@ struct KnownHostTests {
     func chosen() throws {
         let known = Peer(id: String(repeating: "c1", count: 16), name: "Car")
         var pair = try PairOfCores(knownHosts: [known])
-        let car = pair.cores[0].configuration.description.peer
+        let car = pair.cores[0].mesh.local
         pair.meet()
         pair.feed(.input(.join(Identity.head(of: car.id))), to: .guest)
         pair.meet()
@@ -103,10 +103,10 @@ struct KnownHostTests {
         let bus = Peer(id: String(repeating: "b1", count: 16), name: "Bus")
         let decoy = Peer(id: String(repeating: "d2", count: 16), name: Identity.head(of: bus.id))
         var pair = try PairOfCores(knownHosts: [bus, decoy, Peer(id: String(repeating: "e3", count: 16), name: "bus")])
-        #expect(pair.cores[1].decisions.known.hosts.meant(by: "b1b1b1b1") == [bus])
-        #expect(pair.cores[1].decisions.known.hosts.meant(by: "B1B1B1B1b1") == [bus])
-        #expect(pair.cores[1].decisions.known.hosts.meant(by: "Bus") == [bus])
-        #expect(pair.cores[1].decisions.known.hosts.meant(by: "BUS").count == 2)
+        #expect(pair.cores[1].inside.decisions.known.hosts.meant(by: "b1b1b1b1") == [bus])
+        #expect(pair.cores[1].inside.decisions.known.hosts.meant(by: "B1B1B1B1b1") == [bus])
+        #expect(pair.cores[1].inside.decisions.known.hosts.meant(by: "Bus") == [bus])
+        #expect(pair.cores[1].inside.decisions.known.hosts.meant(by: "BUS").count == 2)
         pair.feed(.input(.join("BUS")), to: .guest)
         #expect(pair.notices(at: .guest) == ["severalHosts"])
         pair.feed(.input(.join("b1b1b1b1")), to: .guest)

@@ -45,7 +45,12 @@ struct LockedRelayTests {
         convoy.meet("Two", "Ana")
         convoy.pass(.seconds(3))
         #expect(convoy.isLinked("Ana"))
-        convoy.change("Ana") { $0.context.mesh.secret = nil }
+        convoy.change("Ana") { core in
+            core.change {
+                $0.secret = nil
+                return []
+            }
+        }
         convoy.part("Two", "Ana")
         convoy.pass(.seconds(1))
         #expect(!convoy.isLinked("Ana"))

@@ -41,7 +41,7 @@ struct MisleadingRelayTests {
         convoy.pass(.seconds(3))
         #expect(convoy.isLinked("Ana"))
         let route = MeshProtocol.Route(host: another(convoy.id("Car"), sharing: digits), hops: 1)
-        convoy.change("One") { core in core.apply(core.context.mesh.lead(route)) }
+        convoy.change("One") { core in core.change { $0.lead(route) } }
         convoy.feed(.tick, to: "One")
         #expect(!convoy.channels.keys.contains { $0.node == "Ana" }, "Ana has said goodbye")
         #expect(convoy.nodes["Ana"]?.core.mesh.host == nil)
@@ -54,7 +54,7 @@ struct MisleadingRelayTests {
         convoy.line("Car", "One", "Ana")
         convoy.pass(.seconds(3))
         let route = MeshProtocol.Route(host: convoy.id("Car"), hops: 3)
-        convoy.change("One") { core in core.apply(core.context.mesh.lead(route)) }
+        convoy.change("One") { core in core.change { $0.lead(route) } }
         convoy.feed(.tick, to: "One")
         convoy.pass(.seconds(3))
         #expect(convoy.isLinked("Ana") && convoy.way(of: "Ana") == ["One"])

@@ -110,7 +110,7 @@ struct NodeCoreTests {
         pair.meet()
         pair.feed(.input(.guest(.vote("s2"))), to: .guest)
         pair.loseLink()
-        let known = try #require(pair.cores[1].decisions.app.guest?.saved)
+        let known = try #require(pair.cores[1].app.guest?.saved)
         #expect(known.hostSnapshot?.item("s2")?.votes == 1)
         #expect(pair.stored[1].guest?.snapshot == known.view)
         pair.disks[PairOfCores.Side.guest.rawValue] = .hangs
@@ -131,7 +131,7 @@ struct NodeCoreTests {
         pair.feed(.input(.host(.remove("s3"))), to: .host)
         pair.disks[PairOfCores.Side.host.rawValue] = .hangs
         pair.feed(.input(.guest(.vote("s2"))), to: .guest)
-        let seen = try #require(pair.cores[1].decisions.app.guest?.saved)
+        let seen = try #require(pair.cores[1].app.guest?.saved)
         #expect(seen.hostSnapshot != nil && seen.hostSnapshot?.item("s3") == nil)
         #expect(pair.stored[1].guest?.wishes.map(\.songID) == ["s2"])
         #expect(pair.stored[1].guest?.snapshot == joined && joined != seen.view)
@@ -281,10 +281,10 @@ struct NodeCoreTests {
         var pair = try PairOfCores()
         pair.meet()
         pair.loseLink()
-        #expect(pair.cores[1].decisions.app.guest?.state.connectionStatus == .reconnecting)
+        #expect(pair.cores[1].app.guest?.state.connectionStatus == .reconnecting)
         pair.pass(.seconds(31))
         #expect(pair.notices(at: .guest).last == "hostNotFound")
-        #expect(pair.cores[1].decisions.app.guest?.state.connectionStatus == .choosing)
+        #expect(pair.cores[1].app.guest?.state.connectionStatus == .choosing)
     }
 
     @Test("the end of a session starts the next one in the same host, without its queue, votes and bans")
@@ -295,12 +295,12 @@ struct NodeCoreTests {
         pair.feed(.input(.host(.skip)), to: .host)
         pair.feed(.joined(100, Peer(id: String(repeating: "e5", count: 16), name: "Eve")), to: .host)
         pair.feed(.input(.host(.kick("Eve"))), to: .host)
-        let before = try #require(pair.cores[0].decisions.app.host)
+        let before = try #require(pair.cores[0].app.host)
         pair.feed(.input(.end), to: .host)
         #expect(pair.notices(at: .guest) == ["hostEnded"])
         #expect(pair.notices(at: .host).last == "sessionEnded")
         #expect(!pair.performed[0].contains { if case .quit = $0 { true } else { false } })
-        let after = try #require(pair.cores[0].decisions.app.host)
+        let after = try #require(pair.cores[0].app.host)
         #expect(after.state.epoch > before.state.epoch && after.state.turns > before.state.turns)
         #expect(after.snapshot.nowPlaying?.id == "s1" && after.snapshot.queue.allSatisfy { $0.votes == 0 })
         #expect(after.state.history.isEmpty && after.state.undoable.isEmpty)
@@ -310,10 +310,10 @@ struct NodeCoreTests {
         pair.meet()
         pair.feed(.input(.guest(.vote("s3"))), to: .guest)
         #expect(pair.votes(for: "s3", at: .host) == 1 && pair.votes(for: "s3", at: .guest) == 1)
-        #expect(pair.cores[1].decisions.app.guest?.state.hostSnapshot?.epoch == after.state.epoch)
+        #expect(pair.cores[1].app.guest?.state.hostSnapshot?.epoch == after.state.epoch)
         try pair.restart(.host)
-        #expect(pair.cores[0].decisions.app.host?.snapshot.item("s3")?.votes == 1, "the disk has the new session")
-        #expect(try #require(pair.cores[0].decisions.app.host).state.epoch > after.state.epoch)
+        #expect(pair.cores[0].app.host?.snapshot.item("s3")?.votes == 1, "the disk has the new session")
+        #expect(try #require(pair.cores[0].app.host).state.epoch > after.state.epoch)
     }
 
     @Test("music that is paused at the end of a session is paused in the next one")
@@ -321,7 +321,7 @@ struct NodeCoreTests {
         var pair = try PairOfCores()
         pair.feed(.input(.host(.pause)), to: .host)
         pair.feed(.input(.end), to: .host)
-        #expect(pair.cores[0].decisions.app.host?.snapshot.isPlaying == false)
+        #expect(pair.cores[0].app.host?.snapshot.isPlaying == false)
     }
 
     @Test("a page at the host is notified of the end of the session")
@@ -335,9 +335,9 @@ struct NodeCoreTests {
         pair.goOn(.host)
         #expect(pair.said[100]?.last == .ended(.goodbye(.ended)))
         #expect(pair.votes(for: "s3", at: .host) == 0, "it is not acknowledged: the page says it again")
-        #expect(pair.cores[0].decisions.app.host?.state.connectedPeers == [])
+        #expect(pair.cores[0].app.host?.state.connectedPeers == [])
         pair.feed(.joined(101, mia), to: .host)
-        #expect(pair.cores[0].decisions.app.host?.state.connectedPeers == [mia])
+        #expect(pair.cores[0].app.host?.state.connectedPeers == [mia])
     }
 
     @Test("guests of a stopped host are notified, and rejoin its session automatically when it runs again")
@@ -382,9 +382,9 @@ struct NodeCoreTests {
         var pair = try PairOfCores()
         pair.meet()
         pair.happen(
-            [.ended(1, pair.cores[0].configuration.description.peer, .goodbye(), besideRadio: false)], to: .guest)
+            [.ended(1, pair.cores[0].mesh.local, .goodbye(), besideRadio: false)], to: .guest)
         #expect(pair.notices(at: .guest) == ["hostLeft"])
-        #expect(pair.cores[1].decisions.app.guest?.state.connectionStatus == .choosing)
+        #expect(pair.cores[1].app.guest?.state.connectionStatus == .choosing)
     }
 
     @Test("with two hosts of one identity, the one that a guest changes to and the guest are notified of the copy")
@@ -471,13 +471,13 @@ struct NodeCoreTests {
         for disk in [PairOfCores.Disk.hangs, .refuses] {
             var pair = try PairOfCores()
             pair.meet()
-            let epoch = pair.cores[0].decisions.app.host?.state.epoch
+            let epoch = pair.cores[0].app.host?.state.epoch
             pair.disks[PairOfCores.Side.host.rawValue] = disk
             pair.feed(.input(.end), to: .host)
             #expect(pair.notices(at: .guest) == [] && pair.cores[0].mesh.connectedPeers.count == 1)
             guard disk == .refuses else { continue }
             #expect(pair.notices(at: .host).suffix(2) == ["storageFull", "notKept"])
-            #expect(pair.cores[0].decisions.app.host?.state.epoch == epoch)
+            #expect(pair.cores[0].app.host?.state.epoch == epoch)
         }
     }
 

@@ -72,12 +72,15 @@ struct PINOracleTests {
         let secret = JoiningSecret(
             invitation: [UInt8](repeating: 1, count: Limits.invitationBytes),
             bytes: [UInt8](repeating: 2, count: Limits.invitationSecretBytes), host: host)
-        street.guest.context.mesh.secret = secret
+        street.guest.change {
+            $0.secret = secret
+            return []
+        }
         for _ in 1...9 {
             street.hears(100)
             street.pass(.seconds(3))
         }
-        #expect(!street.guest.context.mesh.holdsBackProofs)
+        #expect(!street.guest.mesh.holdsBackProofs)
         #expect(street.stored.unanswered.isEmpty)
     }
 }
@@ -117,7 +120,7 @@ private struct Street {
                 origin: ContinuousClock().now, seed: 3))
     }
 
-    var isLinked: Bool { guest.context.mesh.host != nil }
+    var isLinked: Bool { guest.mesh.host != nil }
 
     mutating func say(_ input: NodeInput) { feed(.input(input)) }
 

@@ -144,33 +144,36 @@ struct PairOfCores {
 
     /// Inputs from above a node's links.
     mutating func happen(_ happenings: [PendingEvent], to side: Side) {
-        for happening in happenings { loops[side.rawValue].core.steps.append(happening) }
+        for happening in happenings { loops[side.rawValue].core.append(happening) }
         feed(.tick, to: side)
     }
 
     /// Links to these peers end without a reason. They went over this bearer.
     mutating func end(_ links: [(id: MeshCore.LinkID, peer: Peer)], over bearer: BearerKind, at side: Side) {
         for link in links {
-            loops[side.rawValue].core.links.opened(link.id, over: bearer)
-            loops[side.rawValue].core.apply([.tell(link.id, .ended(link.peer, .linkLost))])
+            let opening = NodeCore.Opening(
+                .responder, sendMTU: Limits.sduBytes, bearer: bearer,
+                entropy: MeshCore.Entropy(Array(repeating: 9, count: MeshCore.Entropy.byteCount)))
+            _ = loops[side.rawValue].core.handle(.opened(link.id, opening), now: now)
+            loops[side.rawValue].core.change { _ in [.tell(link.id, .ended(link.peer, .linkLost))] }
         }
     }
 
     /// The guest gets the acknowledgement of one of its messages.
     mutating func acknowledge(upTo number: UInt64) {
-        let key = cores[1].context.key(of: cores[0].configuration.identity.peerID)
+        let key = cores[1].mesh.key(cores[0].mesh.local.id, as: .initiator)
         happen([.link(link, .acknowledged(upTo: number, in: key))], to: .guest)
     }
 
     /// The host sends a message to the guest, whatever its decision.
     mutating func say(_ message: MeshMessage) {
-        let key = cores[0].context.key(of: cores[1].configuration.identity.peerID)
-        guard
-            case (.queued(let number), let actions) = loops[0].core.context.mesh.send(
-                message.encoded, as: .reliable, to: key)
-        else { return }
-        let released = loops[0].core.context.mesh.stored(upTo: number, for: key)
-        loops[0].core.apply(actions + released)
+        let key = cores[0].mesh.key(cores[1].mesh.local.id, as: .responder)
+        loops[0].core.change { mesh in
+            guard case (.queued(let number), let actions) = mesh.send(message.encoded, as: .reliable, to: key) else {
+                return []
+            }
+            return actions + mesh.stored(upTo: number, for: key)
+        }
         feed(.tick, to: .host)
     }
 

@@ -115,7 +115,7 @@ struct ProblemTableTests {
             pair.happen(guests.enumerated().map { .ended(90 + $0, $1, .linkLost, besideRadio: false) }, to: .host)
         case .link, .reconnecting:
             pair.meet()
-            let host = pair.cores[0].configuration.description.peer
+            let host = pair.cores[0].mesh.local
             switch error {
             case .hostEnded, .hostStopped:
                 let isOver = if case .hostEnded = error { true } else { false }
@@ -378,7 +378,7 @@ struct ProblemTableTests {
         case .radioWorks where problem.raisedBy == .monitor: told.pair.pass(DJLimits.inferredOutage + .seconds(1))
         case .radioWorks: told.pair.feed(.radioRecovered, to: side)
         case .linked:
-            let other = told.pair.cores[side.other.rawValue].configuration.description.peer
+            let other = told.pair.cores[side.other.rawValue].mesh.local
             let peer = side == .guest ? Peer(id: other.id, name: "Car") : stranger
             told.pair.happen([.link(99, .connected(peer))], to: side)
         case .left: told.pair.feed(.input(.leave), to: side)

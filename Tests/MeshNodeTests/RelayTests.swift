@@ -85,10 +85,10 @@ struct RelayTests {
         convoy.slow.insert("Ana")
         convoy.type(.guest(.vote("s2")), at: "Ana")
         convoy.pass(NodeLimits.relayedState * 2)
-        #expect(convoy.nodes["Ana"]?.core.relayedState.asked == 0)
+        #expect(convoy.nodes["Ana"]?.core.inside.network.stateRequests == 0)
         convoy.finishWrite("Ana")
         convoy.pass(NodeLimits.relayedState)
-        #expect(convoy.nodes["Ana"]?.core.relayedState.asked == nil)
+        #expect(convoy.nodes["Ana"]?.core.inside.network.stateRequests == nil)
         #expect(convoy.votes(for: "s2", at: "Ana") == 1)
     }
 
@@ -104,7 +104,12 @@ struct RelayTests {
         convoy.part("One", "Ana")
         convoy.pass(.milliseconds(500))
         let seen = convoy.state(at: "Ana")
-        convoy.change("Two") { core in if let old { core.context.mesh.sharedStates.log = old } }
+        convoy.change("Two") { core in
+            core.change { mesh in
+                if let old { mesh.sharedStates.log = old }
+                return []
+            }
+        }
         convoy.meet("Two", "Ana")
         convoy.pass(.milliseconds(900))
         #expect(convoy.isLinked("Ana") && convoy.way(of: "Ana") == ["Two"])
@@ -122,7 +127,12 @@ struct RelayTests {
     func relayRefuses() {
         var convoy = ConvoyOfCores(relays: ["One", "Two"], guests: ["Ana"])
         let ana = convoy.id("Ana")
-        convoy.change("One") { $0.context.mesh.banned = [ana] }
+        convoy.change("One") { core in
+            core.change {
+                $0.banned = [ana]
+                return []
+            }
+        }
         convoy.line("Car", "One", "Ana")
         convoy.line("Car", "Two")
         convoy.pass(.seconds(3))

@@ -36,7 +36,7 @@ struct RouteTests {
         #expect(Self.scans(of: pair) == [true, false, true], "it has given up its host")
         pair.feed(.input(.leave), to: .guest)
         #expect(Self.scans(of: pair) == [true, false, true, false])
-        #expect(pair.cores[1].context.route.dialled == nil)
+        #expect(pair.cores[1].inside.route.dialled == nil)
     }
 
     @Test("Retry during a scan begins a new one, since hosts may have other addresses now")
@@ -59,9 +59,9 @@ struct RouteTests {
     @Test("a host that is forgotten in the step in which it is joined stays forgotten")
     func forgottenAtOnce() throws {
         var pair = try PairOfCores()
-        let host = pair.cores[0].configuration.description.peer
+        let host = pair.cores[0].mesh.local
         pair.happen([.link(7, .connected(host)), .event(.input(.forgetHost(host.id)))], to: .guest)
-        #expect(pair.cores[1].decisions.known.hosts == [])
+        #expect(pair.cores[1].inside.decisions.known.hosts == [])
     }
 
     @Test("a table of heard nodes has a limit, and forgets the node that was heard longest ago")

@@ -74,7 +74,7 @@ struct StepTests {
         var longest: Duration = .zero
         for _ in 0..<60 {
             pair.pass(.milliseconds(500))
-            let state = try #require(pair.cores[0].decisions.app.host?.state)
+            let state = try #require(pair.cores[0].app.host?.state)
             let stored = try #require(pair.stored[0].host)
             try #require(state.isPlaying && stored.nowPlaying == state.nowPlaying?.song.id)
             longest = max(longest, state.elapsed(pair.now) - .milliseconds(stored.elapsedMilliseconds))

@@ -16,7 +16,7 @@ struct VouchedGuestTests {
     }
 
     /// The guest of the pair, as its own node identifies it.
-    private func ana(_ pair: PairOfCores) -> Peer { pair.cores[1].context.mesh.local }
+    private func ana(_ pair: PairOfCores) -> Peer { pair.cores[1].mesh.local }
 
     @Test("a vote is acknowledged when it is on disk and not before, and is shown to all")
     func acknowledgement() throws {
@@ -86,7 +86,7 @@ struct VouchedGuestTests {
         pair.disks[PairOfCores.Side.host.rawValue] = .takes
         pair.pass(.seconds(5))
         #expect(!numbers.contains { pair.said[100]?.contains(.acknowledged($0)) == true })
-        #expect(pair.cores[0].steps.heldBytes == 0)
+        #expect(pair.cores[0].inside.steps.heldBytes == 0)
         #expect(pair.said[100]?.contains(.ended(.linkLost)) == true)
         #expect(pair.present == [])
     }

@@ -19,8 +19,6 @@ struct LinkTable: Sendable {
         var welcome: HostSnapshot?
         /// The last note about the air that was sent to the peer.
         var noted: AirNote?
-        /// The peer, if the bearer vouches for it and no handshake proves it.
-        var vouched: Peer?
     }
 
     private var entries: [MeshCore.LinkID: Entry] = [:]
@@ -33,15 +31,10 @@ struct LinkTable: Sendable {
     private var places: [MeshCore.LinkID: CircuitPlace] = [:]
     /// Links in circuits that are not read at present.
     private var heldCircuits: Set<MeshCore.LinkID> = []
-    /// The rate of searches by guests in the circuits of each carrier link.
-    private var searches = RecentTable<MeshCore.LinkID, RateLimit>(limit: Limits.guests)
-
-    var count: Int { entries.count }
-
     mutating func opened(
-        _ id: MeshCore.LinkID, vouched: Peer? = nil, over bearer: BearerKind? = nil, in place: CircuitPlace? = nil
+        _ id: MeshCore.LinkID, over bearer: BearerKind? = nil, in place: CircuitPlace? = nil
     ) {
-        entries[id] = Entry(bearer: bearer, vouched: vouched)
+        entries[id] = Entry(bearer: bearer)
         traffic[id] = Traffic()
         places[id] = place
     }
@@ -59,13 +52,8 @@ struct LinkTable: Sendable {
     /// Whether a link goes over a network or a broker, so its loss says nothing about the radio.
     func isBesideRadio(_ id: MeshCore.LinkID) -> Bool { bearer(of: id)?.isBesideRadio == true }
 
-    /// The peer of a vouched link.
-    func vouched(on id: MeshCore.LinkID) -> Peer? { entries[id]?.vouched }
-
-    /// The vouched links in order, with their peers.
-    var vouched: [(id: MeshCore.LinkID, peer: Peer.ID)] {
-        entries.compactMap { id, entry in entry.vouched.map { (id, $0.id) } }.sorted { $0.id < $1.id }
-    }
+    /// The links over a network or a broker.
+    var besideRadio: Set<MeshCore.LinkID> { Set(entries.keys.filter { isBesideRadio($0) }) }
 
     mutating func welcomed(_ id: MeshCore.LinkID, with state: HostSnapshot) { entries[id]?.welcome = state }
 
@@ -84,8 +72,12 @@ struct LinkTable: Sendable {
         heldUntil[id] = max(time, heldUntil[id] ?? time)
     }
 
-    /// Whether a link is not read at present, because its peer has sent too much.
-    func isHeld(_ id: MeshCore.LinkID, now: MeshInstant) -> Bool { heldUntil[id].map { $0 > now } == true }
+    /// Whether the next SDU of a link may be read: its peer has not sent too much, and is not one of those whose events
+    /// already fill the next step (`full`).
+    func mayRead(_ id: MeshCore.LinkID, full: Set<Peer.ID>, _ mesh: MeshCore, now: MeshInstant) -> Bool {
+        heldUntil[id].map { $0 > now } != true
+            && (full.isEmpty || mesh.peer(on: id).map { full.contains($0.id) } != true)
+    }
 
     mutating func answered(_ id: MeshCore.LinkID, after roundTrip: Duration) {
         traffic[id]?.roundTrip = roundTrip
@@ -127,29 +119,25 @@ struct LinkTable: Sendable {
     /// The links in circuits, in order.
     var inCircuits: [MeshCore.LinkID] { places.keys.sorted() }
 
-    /// The links in circuits whose reading may have to change, in order. Of a thousand
-    /// links only those are checked that are held, or whose peers have filled their share (`full`).
-    func circuitsToCheck(_ full: [MeshCore.LinkID]) -> [MeshCore.LinkID] {
+    /// The links in circuits whose reading begins or stops, in order. `full` are the peers whose events already fill the
+    /// next step. Of a thousand links only those are checked that are held, or whose peers are in `full`.
+    mutating func holdCircuits(
+        full: Set<Peer.ID>, isQuitting: Bool, _ mesh: MeshCore, now: MeshInstant
+    ) -> [(id: MeshCore.LinkID, isHeld: Bool)] {
         guard !places.isEmpty, !(heldCircuits.isEmpty && heldUntil.isEmpty && full.isEmpty) else { return [] }
-        return heldCircuits.union(heldUntil.keys).union(full).filter { places[$0] != nil }.sorted()
+        let busy = full.compactMap { mesh.link(to: $0) }
+        let asked = heldCircuits.union(heldUntil.keys).union(busy).filter { places[$0] != nil }.sorted()
+        var changes: [(id: MeshCore.LinkID, isHeld: Bool)] = []
+        for id in asked {
+            let isHeld = !isQuitting && !mayRead(id, full: full, mesh, now: now)
+            guard isHeld != heldCircuits.contains(id) else { continue }
+            if isHeld { heldCircuits.insert(id) } else { heldCircuits.remove(id) }
+            changes.append((id, isHeld))
+        }
+        return changes
     }
 
     func isCircuitHeld(_ id: MeshCore.LinkID) -> Bool { heldCircuits.contains(id) }
-
-    mutating func holdCircuit(_ id: MeshCore.LinkID, _ isHeld: Bool) {
-        if isHeld { heldCircuits.insert(id) } else { heldCircuits.remove(id) }
-    }
-
-    /// Whether a guest may search. A search reads the full library, so all guests behind one link share a rate.
-    mutating func maySearch(on id: MeshCore.LinkID?, now: MeshInstant) -> Bool {
-        guard let carrier = id.flatMap({ places[$0]?.carrier }) else { return true }
-        var rate =
-            searches[carrier]
-            ?? RateLimit(
-                perSecond: NodeLimits.crowdSearchesPerSecond, burst: NodeLimits.crowdSearchBurst, now: now)
-        defer { searches[carrier] = rate }
-        return rate.allows(now: now)
-    }
 
     // MARK: Time
 

@@ -24,50 +24,30 @@ public struct NodeCore: Sendable {
         case ended
     }
 
-    private(set) var configuration: Configuration
-    /// The protocol, the unwritten changes and the time.
-    var context: NodeDecisions.Context
+    private var configuration: Configuration
+    /// The protocol, the route, the unwritten changes and the time.
+    private var context: NodeDecisions.Context
     /// The state that steps change. It returns to its value before the step if a write fails.
-    var decisions: NodeDecisions
+    private var decisions: NodeDecisions
     /// The events that wait for a step, and the step that waits for its write.
-    var steps: Steps
-    var links = LinkTable()
-    var relayRole: RelayRole
-    /// The state that a guest behind relays expects.
-    var relayedState = RelayedState()
-    /// The feed of a host's state. Nil at a guest.
-    var stateFeed: StateFeed?
-    var covers = CoverExchange()
-    var screen = NodeScreen()
-    private(set) var phase = Phase.starting
+    private var steps: Steps
+    private var network: NodeNetwork
+    private var screen = NodeScreen()
+    private var phase = Phase.starting
     private var actions: [Action] = []
 
     /// Creates a node that continues where an earlier run ended.
     public init(_ configuration: Configuration) {
         self.configuration = configuration
-        let isHost = configuration.part.role == .responder
-        (steps, relayRole) = (Steps(isHost: isHost), RelayRole(isHost: isHost))
-        var mesh = MeshCore(
-            identity: configuration.identity, name: configuration.description.peer.name,
-            service: configuration.description.service, remembered: configuration.contents.remembered,
-            holdsUntilStored: true, relays: configuration.part.relays)
-        switch configuration.part {
-        case .host(let hosting):
-            mesh.takesCircuits = true
-            mesh.admissionPolicy = AdmissionPolicy(
-                pin: hosting.pin, invitations: configuration.contents.invitations,
-                wallClockSeconds: hosting.wallClockSeconds)
-        case .guest(_, _, _, let secret):
-            mesh.secret = secret
-            mesh.unanswered = UnansweredProofs(configuration.contents.unanswered)
-        }
+        steps = Steps(isHost: configuration.part.role == .responder)
+        network = NodeNetwork(configuration)
         var memory = NodeMemory(configuration.contents, configuration.description.service)
         decisions = NodeDecisions(configuration.part, configuration.description.peer, &memory)
         let route = Route(local: configuration.description.peer.id, configuration.part, seed: configuration.seed)
         context = NodeDecisions.Context(
-            mesh: mesh, route: route, role: configuration.part.role, memory: memory, now: .zero)
-        // This also holds while the first write is under way.
-        keepOut()
+            mesh: configuration.mesh, route: route, role: configuration.part.role, memory: memory, now: .zero)
+        // The bans also hold while the first write is under way.
+        context.mesh.banned = decisions.banned
     }
 
     // MARK: Events
@@ -79,31 +59,26 @@ public struct NodeCore: Sendable {
         case .started:
             phase = max(phase, .running)
             steps.begin()
-        case .opened(let id, let opening): opened(id, opening)
-        case .received(let sdu, let id):
-            links.received(sdu.count, on: id)
-            apply(context.mesh.received(sdu, on: id, now: context.now))
-        case .channelClosed(let id):
-            apply(context.mesh.channelClosed(id))
-            links.closed(id)
-        case .joined(let id, let peer): joined(id, peer)
-        case .claimed(let id, let peer, let claim): joined(id, peer, claim)
+        case .opened(let id, _) where phase == .ended: emit(.close(id, afterFinalFrame: false))
+        case .opened(let id, let opening):
+            perform(
+                network.update(&context) { [states = decisions.shownStates(over: opening)] in
+                    $0.opened(id, opening, showing: states, &$1)
+                })
+        case .received(let sdu, let id): perform(network.update(&context) { $0.received(sdu, on: id, &$1) })
+        case .channelClosed(let id): perform(network.update(&context) { $0.channelClosed(id, &$1) })
+        case .measured(let id, let rssi, let condition):
+            perform(network.update(&context) { $0.measured(id, rssi, condition, &$1) })
+        case .joined(let id, let peer): perform(network.joined(id, peer, isQuitting: isQuitting, &context))
+        case .claimed(let id, let peer, let claim):
+            perform(network.joined(id, peer, claim, isQuitting: isQuitting, &context))
         case .said(let message, let number, let id):
-            guard let peer = links.vouched(on: id) else { break }
-            steps.append(.said(message, number, on: id, by: peer.id))
-        case .left(let id, let end): left(id, end)
-        case .measured(let id, let rssi, let condition): measured(id, rssi, condition)
+            if let peer = network.vouched(on: id) { steps.append(.said(message, number, on: id, by: peer.id)) }
+        case .left(let id, let end): perform(network.left(id, end))
         case .dialFailed(let number, let refusal):
-            follow { $0.dialFailed(number, refusal, $1) }
-        case .written: perform(steps.written(decisions, &context))
-        case .writeFailed(let error): perform(steps.writeFailed(error, &decisions, &context, links))
-        case .adapterTimed(let timing):
-            screen.adapterTimed(timing)
-            if phase != .starting { showWhatChanged() }
-        case .tick: tick()
-        case .end: end()
-        case .heard(let node): follow { $0.heard(node, $1) }
-        case .better(let peer): follow { $0.heardOnBetterBearer(peer, $1) }
+            perform(network.follow(&context) { $0.dialFailed(number, refusal, $1) })
+        case .heard(let node): perform(network.follow(&context) { $0.heard(node, $1) })
+        case .better(let peer): perform(network.follow(&context) { $0.heardOnBetterBearer(peer, $1) })
         case .unheard(let peer):
             context.route.unheard(peer.id)
             steps.append(.event(event))
@@ -112,54 +87,68 @@ public struct NodeCore: Sendable {
             guard let invited = context.route.dialled else { break }
             let host = peer ?? Peer(id: invited, name: "")
             show(.contact(Encounter(.heard, host, at: configuration.origin + context.now, by: .link)))
-        case .coverMade(let songID, let cover): perform(CoverServer.Event.made(songID, cover))
+        case .written: perform(steps.written(decisions, &context))
+        case .writeFailed(let error): perform(steps.writeFailed(error, &decisions, &context, network.vouchedLinks))
+        case .coverMade(let songID, let cover): perform(network.serve(.made(songID, cover), &context))
         case .cover(let songID, _):
-            if isHost { perform(CoverServer.Event.changed(songID)) }
+            if isHost { perform(network.serve(.changed(songID), &context)) }
             steps.append(.event(event))
         case .radioFailed, .radioRecovered, .radioRepaired, .broker, .input, .found, .coverFailed, .coverRecovered,
             .asked:
             steps.append(.event(event))
+        case .adapterTimed(let timing):
+            screen.adapterTimed(timing)
+            if phase != .starting { showWhatChanged() }
+        case .tick: tick()
+        case .end: end()
         }
         takeSteps()
-        lookAtCovers()
-        holdCircuits()
-        checkInvariants()
-        defer { actions = [] }
-        return actions
+        // The visible songs may have changed, or the link may have become idle.
+        if showsCovers, let guest = decisions.app.guest { perform(network.lookAtCovers(guest, &context)) }
+        return takeActions()
     }
 
     /// The next SDU to send on a link, of at most `limit` bytes; nil if nothing is queued.
     public mutating func nextSDU(for id: MeshCore.LinkID, limit: Int, now: MeshInstant) -> ([UInt8], [Action])? {
         context.now = max(now, context.now)
-        guard let (sdu, meshActions) = context.mesh.nextSDU(for: id, limit: limit) else { return nil }
-        links.sent(sdu.count, on: id)
-        apply(meshActions)
+        guard let (sdu, sent) = network.nextSDU(for: id, limit: limit, &context) else { return nil }
+        perform(sent)
         takeSteps()
-        holdCircuits()
-        checkInvariants()
-        defer { actions = [] }
-        return (sdu, actions)
+        return (sdu, takeActions())
     }
+
+    /// Removes and returns the actions of an event. Checks the conditions that hold after each event, in debug builds
+    /// and in the simulator.
+    private mutating func takeActions() -> [Action] {
+        perform(
+            network.update(&context) { [full = steps.full, isQuitting] in
+                $0.holdCircuits(full: full, isQuitting: isQuitting, &$1)
+            })
+        steps.checkInvariants()
+        assert(!steps.isWriting || phase != .starting, "a node that has not started writes nothing")
+        assert(decisions.app.isHosting != decisions.app.isJoining, "a node is a host or a guest")
+        defer { actions = [] }
+        return actions
+    }
+
+    // MARK: Questions
 
     /// When `tick` is due. Decisions of steps wait while the disk is busy, even if they are late.
     public var deadline: MeshInstant? {
-        let links = earliest(links.deadline(context.mesh), earliest(relaysDeadline, coversDeadline))
-        return earliest(earliest(links, screen.deadline), stepDeadline)
+        let step = phase == .running ? steps.deadline(timers: timers, now: context.now) : nil
+        return earliest(earliest(network.deadline(isQuitting: isQuitting, context), screen.deadline), step)
     }
-
-    /// When the next step is due, for queued events or for a timer.
-    private var stepDeadline: MeshInstant? {
-        phase == .running ? steps.deadline(timers: timers, now: context.now) : nil
-    }
-
-    /// The next deadline of the features or of the route.
-    private var timers: MeshInstant? { earliest(decisions.deadline, context.route.stepDeadline) }
-
-    /// Whether the node decides nothing any more.
-    var isQuitting: Bool { phase >= .quitting }
 
     /// Whether the node hosts.
     public var isHost: Bool { decisions.app.isHosting }
+
+    /// Whether the node accepts more inputs of people and of the radio. Otherwise their sources must wait.
+    public var hasRoom: Bool { steps.hasRoom || isQuitting }
+
+    /// Whether the next SDU of a link may be read.
+    public func mayRead(_ id: MeshCore.LinkID, now: MeshInstant) -> Bool {
+        isQuitting || network.mayRead(id, full: steps.full, context.mesh, now: now)
+    }
 
     /// Sets the addresses of the node's page before the node starts.
     public mutating func isShown(at http: String, door: String?, passengers: String? = nil) {
@@ -168,90 +157,240 @@ public struct NodeCore: Sendable {
         configuration.description.passengers = passengers
     }
 
-    /// Whether the node accepts more inputs of people and of the radio. Otherwise their sources must wait.
-    public var hasRoom: Bool { steps.hasRoom || isQuitting }
+    /// Whether the node decides nothing any more.
+    private var isQuitting: Bool { phase >= .quitting }
 
-    /// Whether the next SDU of a link may be read.
-    public func mayRead(_ id: MeshCore.LinkID, now: MeshInstant) -> Bool {
-        isQuitting
-            || !links.isHeld(id, now: now)
-                && (steps.full.isEmpty || context.mesh.peer(on: id).map { steps.hasRoom(for: $0.id) } != false)
-    }
+    /// The next deadline of the features or of the route.
+    private var timers: MeshInstant? { earliest(decisions.deadline, context.route.stepDeadline) }
 
-    /// The node decides nothing any more, and its owner ends it.
-    mutating func quit(_ reason: ByeReason) {
-        phase = max(phase, .quitting)
-        emit(.quit(reason))
-    }
+    /// A guest requests covers only if it has a page that shows them.
+    private var showsCovers: Bool { configuration.description.http != nil && decisions.app.isJoining }
 
-    mutating func emit(_ action: Action) { actions.append(action) }
+    // MARK: Peers
 
-    mutating func show(_ event: NodeEvent) { actions.append(.show(event)) }
-
-    private mutating func tick() {
-        for id in links.due(context.mesh, now: context.now) {
-            // While this side does not read, it cannot blame the peer for silence. A handshake always has a deadline.
-            if !mayRead(id, now: context.now), context.mesh.peer(on: id) != nil {
-                context.mesh.heardNothingByChoice(on: id, now: context.now)
-            } else {
-                apply(context.mesh.tick(id, now: context.now))
+    /// Performs what the node's side of the network has decided.
+    private mutating func perform(_ decided: [NetworkAction]) {
+        for action in decided {
+            switch action {
+            case .emit(let action): emit(action)
+            case .queue(let event): steps.append(event)
+            case .dropSaid(let id): steps.removeAll(saidOn: id)
+            case .received(let message, let id): received(message, on: id)
+            case .heard(let node): heard(node)
+            case .report(let node):
+                if !steps.isSettled || !decisions.reported.knows(node.named) { steps.append(.reported(node.named)) }
+            case .askedForRoom(let id):
+                // The state comes over the present link. After a move the transfer would start again.
+                guard decisions.app.isCurrent else { break }
+                perform(network.update(&context) { $0.makeRoom(on: id, &$1) })
+            case .tell(let notice): tell(notice)
+            case .gaveUp(let host):
+                steps.append(.wish(.gaveUp))
+                show(screen.clear(by: .gaveUp, now: context.now))
+                tell(Notice(.hostNotFound(host: host)))
+            case .admitted, .gone, .circuitUp, .circuitEnded: assertionFailure("the network handles these itself")
             }
         }
-        for event in screen.tick(now: context.now) { show(event) }
-        tickRelays()
-        tickCovers()
-        if phase == .running { steps.tick(timers: timers, now: context.now) }
+    }
+
+    private mutating func received(_ message: ReceivedMessage, on id: MeshCore.LinkID) {
+        let content = context.read(message.body)
+        if message.messageClass == .latest, let content,
+            let done = network.takeCovers(content, from: message.peer, decisions.app, &context)
+        {
+            return perform(done)
+        }
+        guard let readable = message.readable(content, byHost: isHost),
+            !network.holdsBack(readable, content, on: id, decisions.app, now: context.now)
+        else { return }
+        let event = PendingEvent.link(id, .received(readable))
+        guard isHost, readable.messageClass == .reliable else { return steps.append(event) }
+        steps.append(event, over: network.carrier(of: id), now: context.now)
+    }
+
+    private mutating func heard(_ node: HeardNode) {
+        let node = node.relay == nil ? node : node.named
+        // A linked node that scans hears all relays in range each second. A relay that was reported to people already
+        // needs no step.
+        let isNews =
+            node.relay == nil || !steps.isSettled || context.mesh.host == nil || !decisions.reported.knows(node)
+        if isNews { steps.append(.event(.heard(node))) }
+        let at = configuration.origin + context.now
+        show(.contact(Encounter(.heard, node.host, at: at, by: .sighting, rssi: node.rssi)))
+    }
+
+    private mutating func steer(_ event: ReconnectPolicy.Event) {
+        perform(network.follow(&context) { [known = decisions.known] in $0.handle(event, known: known, $1) })
     }
 
     // MARK: Steps
 
     /// Decides on queued events, unless a write is pending.
     private mutating func takeSteps() {
-        while let turn = steps.next(&decisions, &context, links, decides: phase == .running) {
+        while let turn = steps.next(&decisions, &context, network.vouchedLinks, decides: phase == .running) {
             switch turn {
             case .write(let batch): emit(.write(batch))
             case .perform(let acts): perform(acts)
-            case .end(let id): endVouched(id, .linkLost)
+            case .end(let id): perform(network.endVouched(id, .linkLost))
             }
         }
     }
 
-    /// Checks the conditions that hold after each event, in debug builds and in the simulator.
-    private func checkInvariants() {
-        steps.checkInvariants()
-        assert(!steps.isWriting || phase != .starting, "a node that has not started writes nothing")
-        assert(decisions.app.isHosting != decisions.app.isJoining, "a node is a host or a guest")
+    /// Performs what a step has decided. If a step produces several states, only the last one is sent, because the
+    /// others were never visible. A guest that connects in the same step gets the last state as well.
+    private mutating func perform(_ acts: [StepAction]) {
+        assert(!steps.isWriting, "acts are performed when their step is written, and before the next one")
+        defer { assert(!steps.isWriting, "performing acts never writes") }
+        let states = acts.indices.filter { acts[$0].state != nil }
+        for (place, act) in acts.enumerated() {
+            if place == states.first, let state = acts[states[states.count - 1]].state {
+                perform(network.share(.stateChanged(state), &context))
+            }
+            if act.state == nil || place == states.last { perform(act) }
+        }
+        showWhatChanged()
     }
 
-    // MARK: From the start to the end
+    private mutating func perform(_ act: StepAction) {
+        switch act {
+        // The monitor may know the radio's own reason.
+        case .effect(.show(.networkUnavailable)):
+            tell(Notice(decisions.monitor.refusal ?? .networkUnavailable))
+        case .effect(.show(let error)): tell(Notice(error))
+        case .effect(.clear): show(screen.clear(by: .linked, now: context.now))
+        case .begin: begin()
+        case .show(let event): show(event)
+        case .tell(let notice): tell(notice)
+        case .clear(let code): show(screen.clear(code, now: context.now))
+        case .cleared(let clearer): show(screen.clear(by: clearer, now: context.now))
+        case .steer(let event): steer(event)
+        case .showInvitations(let given):
+            let node = configuration.description
+            if let given { show(.invitation(OpenInvitation(given, of: node))) }
+            show(.invitations(context.mesh.admissionPolicy.invitations.map { OpenInvitation($0, of: node) }))
+        case .sessionEnded:
+            context.mesh.banned = decisions.banned
+            perform(network.leaveAll(saying: .ended, &context))
+            show(.bans(decisions.shownBans, isAnswer: false))
+            beginSession()
+            perform(network.serve(.stateChanged, &context))
+        case .waitForHost(let error): waitForHost(telling: error)
+        case .retried(let isWell):
+            let cleared = screen.clear(by: .retried, now: context.now)
+            show(cleared)
+            emit(.retryCovers)
+            guard isWell, cleared.isEmpty else { return }
+            // Lasting notices are shown again, because the person wants to know what to repair.
+            show(screen.standing.map { .notice($0) })
+            if screen.standing.isEmpty { tell(Notice(.nothingToRetry)) }
+        case .notSent(let error): emit(.notSent(error, count: screen.count(error)))
+        case .storeFailed(let error, let isFirst): emit(.storeFailed(error, isFirst: isFirst))
+        case .answer(let number): emit(.answered(number))
+        case .quit(let reason):
+            // The node decides nothing any more, and its owner ends it.
+            phase = max(phase, .quitting)
+            emit(.quit(reason))
+        default: perform(network.perform(act, decisions, &context))
+        }
+    }
+
+    /// The link to the host is gone, for this reason.
+    private mutating func waitForHost(telling error: NetworkError) {
+        if case .connectionLost(let host) = error, context.route.holdsLoss(of: host, now: context.now) {
+        } else {
+            tell(Notice(error))
+        }
+        steer(.linkLost)
+        // The power may fail in the tunnel, so the state is written. It is not part of the step, because the dial would
+        // then wait for the disk.
+        steps.gapBegan()
+    }
+
+    // MARK: Time
+
+    private mutating func tick() {
+        perform(
+            network.update(&context) { [full = steps.full, isQuitting] in
+                $0.tick(full: full, isQuitting: isQuitting, &$1)
+            })
+        show(screen.tick(now: context.now))
+        if !isQuitting {
+            let (isCurrent, isSettled) = (decisions.app.isCurrent, steps.isSettled)
+            perform(network.tickRelays(isCurrent: isCurrent, isSettled: isSettled, &context))
+        }
+        perform(network.tickCovers(&context))
+        if phase == .running { steps.tick(timers: timers, now: context.now) }
+    }
 
     /// The node is ready, and its initial state is on disk.
-    mutating func begin() {
+    private mutating func begin() {
         show(.ready(configuration.description))
         if let path = configuration.setAside { tell(Notice(.storageDamaged(setAside: path))) }
         if context.memory.missingSongs > 0 { tell(Notice(.songsMissing(context.memory.missingSongs))) }
-        if let host = decisions.app.host {
-            stateFeed = StateFeed(host.snapshot, now: context.now)
-            emit(.fetchCovers(host.snapshot.items.map(\.song)))
-            show(.snapshot(host.snapshot, isStale: false))
-            if !context.mesh.admissionPolicy.invitations.isEmpty { showInvitations() }
-            if !decisions.shownBans.isEmpty { show(.bans(decisions.shownBans, isAnswer: false)) }
-        }
-        if let guest = decisions.app.guest {
-            if let snapshot = guest.state.hostSnapshot { show(.snapshot(snapshot, isStale: true)) }
-            if !decisions.known.hosts.isEmpty { show(.hosts(decisions.shownHosts, isAnswer: false)) }
-            for wish in guest.state.elsewhere + guest.state.wishes { show(.wish(wish.songID, wish.kind, .queued)) }
-            steer(.start)
-        }
+        beginSession()
+        for act in decisions.shownAtStart(context) { perform(act) }
+    }
+
+    private mutating func beginSession() {
+        guard let state = decisions.app.host?.snapshot else { return }
+        perform(network.beginSession(state, now: context.now))
     }
 
     /// Sends goodbyes on all links and writes the full state.
     private mutating func end() {
         phase = .ended
         steps.removeAll()
-        perform(context.route.end())
-        leaveAll(saying: isHost ? .stopped : .unspecified)
+        perform(network.follow(&context) { route, _ in route.end() })
+        perform(network.leaveAll(saying: isHost ? .stopped : .unspecified, &context))
         context.memory.noteAll(decisions.app, now: context.now)
         emit(.write(context.memory.pending))
+    }
+
+    // MARK: What people see
+
+    private mutating func emit(_ action: Action) { actions.append(action) }
+
+    private mutating func show(_ event: NodeEvent) { actions.append(.show(event)) }
+
+    private mutating func show(_ events: [NodeEvent]) { for event in events { show(event) } }
+
+    private mutating func tell(_ notice: Notice) {
+        // The notice about the disk says enough.
+        if steps.isDiskOut, notice.code == HeadUnitProblem.driveNotRecordedCode { return }
+        show(screen.tell(notice, now: context.now))
+    }
+
+    /// Reports the playback, the driver's commands and the radio's activity if they have changed.
+    private mutating func showWhatChanged() { show(screen.changes(decisions, context.route, now: context.now)) }
+
+    // MARK: The simulator and tests
+
+    /// The protocol's state, and the memory use that peers can influence.
+    package var mesh: MeshCore { context.mesh }
+    package var footprint: Footprint { context.mesh.footprint }
+
+    /// The features' state.
+    package var app: AppFeature { decisions.app }
+
+    /// Whether nothing waits for a step or for the disk.
+    package var isAtRest: Bool { steps.isAtRest }
+
+    /// The machines, for tests.
+    var inside: (decisions: NodeDecisions, steps: Steps, network: NodeNetwork, route: Route, now: MeshInstant) {
+        (decisions, steps, network, context.route, context.now)
+    }
+
+    /// Adds an event to the next step, for tests.
+    mutating func append(_ event: PendingEvent) { steps.append(event) }
+
+    /// Changes the protocol, for tests.
+    mutating func change(_ change: (inout MeshCore) -> [MeshCore.Action]) {
+        perform(network.update(&context) { $0.apply(change(&$1.mesh), &$1) })
+    }
+
+    /// Shares the results of signature checks and decoded messages among all nodes of a simulation.
+    package mutating func share(_ checked: CheckedSignatures, _ reading: SharedReading) {
+        context.mesh.share(checked)
+        context.reading = reading
     }
 }

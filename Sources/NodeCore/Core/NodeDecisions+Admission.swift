@@ -76,12 +76,3 @@ extension NodeDecisions {
         return [.showInvitations(making: given)]
     }
 }
-
-extension NodeCore {
-    /// Shows the valid invitations, and the one that was just created.
-    mutating func showInvitations(making given: GivenInvitation? = nil) {
-        let node = configuration.description
-        if let given { show(.invitation(OpenInvitation(given, of: node))) }
-        show(.invitations(context.mesh.admissionPolicy.invitations.map { OpenInvitation($0, of: node) }))
-    }
-}

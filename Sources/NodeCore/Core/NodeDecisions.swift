@@ -3,51 +3,6 @@
 import DemocracyDJ
 import MeshProtocol
 
-/// A result of a step, to be performed once the write is durable.
-enum StepAction: Sendable {
-    case begin
-    case effect(AppFeature.Effect)
-    case show(NodeEvent)
-    case tell(Notice)
-    /// The cause of the notice with this code has ended.
-    case clear(String)
-    /// An event that ends notices has occurred.
-    case cleared(by: Problem.Clearer)
-    case steer(ReconnectPolicy.Event)
-    case share(StateFeed.Event)
-    /// The host's invitations have changed. `making` is the one that was just created.
-    case showInvitations(making: GivenInvitation?)
-    /// Bans this key and ends its link; nil if a ban was lifted.
-    case keepOut(Peer.ID?)
-    /// A host's session has ended, and the next one has begun. Its guests get a goodbye and join again.
-    case sessionEnded
-    /// A guest has connected on this link.
-    case guestConnected(Peer.ID, on: MeshCore.LinkID)
-    case accept(ReceivedMessage)
-    /// The same as `accept`, on a vouched link.
-    case acknowledge(UInt64, on: MeshCore.LinkID)
-    /// Send a message on a vouched link.
-    case deliver(MeshMessage, on: MeshCore.LinkID)
-    /// A reliable message that waited for the disk may be sent.
-    case release(number: UInt64, in: ConversationKey)
-    case disconnect(Peer.ID)
-    /// Forget the hosts with this head.
-    case forgetHost(Peer.ID)
-    /// The host has ended the link, or this guest has left it.
-    case hostLeft(Peer, LinkEnd)
-    case retryRadio
-    /// A message could not be sent.
-    case notSent(SendError)
-    /// The person wants a retry. `isWell` is true if the radio works, the node is linked and covers load.
-    case retried(isWell: Bool)
-    /// A write has failed. `isFirst` is true for the first failure since the last success.
-    case storeFailed(NodeStoreError, isFirst: Bool)
-    /// The disk works again. Ask peers for the messages that were declined.
-    case askForDeclined
-    case answer(Int)
-    case quit(ByeReason)
-}
-
 /// Decides how to handle each event. The features decide, and their effects become the step's acts.
 ///
 /// This is a plain value. If a write fails, the node restores the value from before the step.
@@ -90,6 +45,30 @@ struct NodeDecisions: Sendable {
             browserDrivers = Set(memory.storedBrowserDrivers.map(\.id))
             _ = app.handle(.host(.drivers(drivers.map(\.id))), now: .zero)
         }
+    }
+
+    /// The keys that a host does not admit.
+    var banned: Set<Peer.ID> { Set((app.host?.state.banned ?? []) + bans.map(\.peer.id)) }
+
+    /// The names of the states that this guest has of the host that it dials.
+    func shownStates(over opening: NodeCore.Opening) -> [StateName] {
+        guard opening.role == .initiator, let host = opening.place?.host ?? opening.expected,
+            let guest = app.guest, let known = guest.state.known, Identity.mayBeSame(known.id, host)
+        else { return [] }
+        return guest.stateNames
+    }
+
+    /// What people see when the node is ready, besides the queue of a host.
+    func shownAtStart(_ context: Context) -> [StepAction] {
+        if app.isHosting {
+            return (context.mesh.admissionPolicy.invitations.isEmpty ? [] : [.showInvitations(making: nil)])
+                + (shownBans.isEmpty ? [] : [.show(.bans(shownBans, isAnswer: false))])
+        }
+        guard let guest = app.guest else { return [] }
+        let wishes = guest.state.elsewhere + guest.state.wishes
+        return (guest.state.hostSnapshot.map { [.show(.snapshot($0, isStale: true))] } ?? [])
+            + (known.hosts.isEmpty ? [] : [.show(.hosts(shownHosts, isAnswer: false))])
+            + wishes.map { .show(.wish($0.songID, $0.kind, .queued)) } + [.steer(.start)]
     }
 
     /// The next deadline of the features.
@@ -357,14 +336,28 @@ struct NodeDecisions: Sendable {
         let told = isLast ? ask(.multipeerEvent(ending), &context) : []
         let gone: [StepAction] = if case .goodbye = end { unheard(peer) } else { [] }
         return (isLast ? [.show(.peerDisconnected(peer, reason))] : []) + gone
-            + (watched + told).map { act in
+            + (watched + told).flatMap { act -> [StepAction] in
                 // `end` is the reason why the host is gone.
                 switch act {
-                case .effect(.guest(.returnToStart(let host, _))): .hostLeft(host, end)
-                case .effect(.guest(.reconnect(let host))) where isStopped: .hostLeft(host, end)
-                default: act
+                case .effect(.guest(.returnToStart(let host, _))): hostLeft(host, end)
+                case .effect(.guest(.reconnect(let host))):
+                    [.waitForHost(isStopped ? .hostStopped(host: host) : .connectionLost(host: host))]
+                default: [act]
                 }
             }
+    }
+
+    /// The host has ended the link, or this guest has left it.
+    private func hostLeft(_ host: Peer, _ end: LinkEnd) -> [StepAction] {
+        switch end {
+        // This side has left and changes its policy separately. A retry may have cancelled a link before the policy
+        // knew that it was up. The policy still counts that host as linked.
+        case .left: [.steer(.linkLost)]
+        case .refused(let reason):
+            [.tell(Notice(NetworkError(reason, by: host))), .steer(.refused(reason, by: host.id))]
+        case .goodbye(.ended): [.tell(Notice(.hostEnded(host: host))), .steer(.hostEnded)]
+        default: [.tell(Notice(.hostLeft(host: host))), .steer(.hostEnded)]
+        }
     }
 
     /// A host that says goodbye is gone before the radio, or relays to it, notice.

@@ -36,14 +36,25 @@ struct NodeScreen: Sendable {
         Self.events(board.handle(.cleared(by: clearer), now: now))
     }
 
+    /// Reports the playback, the driver's commands and the radio's activity if they have changed.
+    mutating func changes(_ decisions: NodeDecisions, _ route: Route, now: MeshInstant) -> [NodeEvent] {
+        let host = decisions.app.host
+        return [
+            host.flatMap { hears($0.playback(now: now)) }, host.flatMap { offers($0.steering) },
+            radioDoes(
+                links: decisions.presence.overRadio, isAdvertising: decisions.app.isHosting,
+                isScanning: route.isScanning, isDialling: route.isDialling),
+        ].compactMap(\.self)
+    }
+
     /// Reports the playback if it has changed.
-    mutating func hears(_ heard: Playback) -> NodeEvent? {
+    private mutating func hears(_ heard: Playback) -> NodeEvent? {
         defer { playback = heard }
         return heard.isSame(as: playback) ? nil : .playback(heard)
     }
 
     /// Reports the driver's commands if they have changed.
-    mutating func offers(_ offered: Steering) -> NodeEvent? {
+    private mutating func offers(_ offered: Steering) -> NodeEvent? {
         guard offered != steering else { return nil }
         steering = offered
         return .steering(offered)
@@ -53,7 +64,7 @@ struct NodeScreen: Sendable {
     mutating func adapterTimed(_ timing: AdapterTiming) { activity.adapter = timing }
 
     /// Reports the radio's activity if it has changed. `links` is the number of peers that are linked over the radio.
-    mutating func radioDoes(links: Int, isAdvertising: Bool, isScanning: Bool, isDialling: Bool) -> NodeEvent? {
+    private mutating func radioDoes(links: Int, isAdvertising: Bool, isScanning: Bool, isDialling: Bool) -> NodeEvent? {
         activity.links = links
         activity.isAdvertising = isAdvertising
         activity.isScanning = isScanning

@@ -17,11 +17,12 @@ struct RelayRole: Sendable {
     }
 
     private let isHost: Bool
+    private let relays: Bool
     private var duty = RelayDuty()
     private var slots: RelaySlots
 
-    init(isHost: Bool) {
-        self.isHost = isHost
+    init(isHost: Bool, relays: Bool) {
+        (self.isHost, self.relays) = (isHost, relays)
         slots = RelaySlots(isHost: isHost)
     }
 
@@ -44,9 +45,24 @@ struct RelayRole: Sendable {
         }
     }
 
-    /// The nodes that have dialled this one and are linked over its radio have changed.
-    mutating func changed(_ neighbours: [MeshCore.Neighbour], now: MeshInstant) -> [Action] {
-        perform(slots.handle(.neighbours(neighbours), now: now), now: now)
+    /// Nodes behind this one can reach the host over this many relays.
+    mutating func lead(over hops: Int, _ mesh: MeshCore, now: MeshInstant) -> [Action] {
+        guard let host = mesh.host else { return [] }
+        return handle(.up(host, relaysOnTheWay: hops, asksForPIN: mesh.asksForProof(host.id)), now: now)
+    }
+
+    /// The nodes behind this one have changed.
+    mutating func childrenChanged(_ mesh: MeshCore, now: MeshInstant) -> [Action] {
+        relays ? handle(.children(mesh.children.count), now: now) : []
+    }
+
+    /// The nodes that have dialled this one have changed. Only links over its radio use slots.
+    mutating func neighboursChanged(
+        _ mesh: MeshCore, without besideRadio: Set<MeshCore.LinkID>, now: MeshInstant
+    ) -> [Action] {
+        guard isHost || relays else { return [] }
+        let here = mesh.neighbours.filter { !besideRadio.contains($0.link) }
+        return perform(slots.handle(.neighbours(here), now: now), now: now)
     }
 
     mutating func tick(now: MeshInstant) -> [Action] {

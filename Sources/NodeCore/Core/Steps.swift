@@ -119,16 +119,16 @@ struct Steps: Sendable {
     }
 
     /// The next thing to do; nil if the node must wait for an event. The node decides on queued events only if
-    /// `decides` is true. `links` are the present links.
+    /// `decides` is true. `vouched` are the present links of that kind.
     mutating func next(
-        _ decisions: inout NodeDecisions, _ context: inout NodeDecisions.Context, _ links: LinkTable, decides: Bool
+        _ decisions: inout NodeDecisions, _ context: inout NodeDecisions.Context, _ vouched: VouchedLinks, decides: Bool
     ) -> Turn? {
         if !overflowing.isEmpty { return .end(overflowing.removeFirst()) }
         inbox.releaseCrowds(now: context.now)
         if let write = writeView(decisions, &context) { return write }
         guard decides, pending == nil, !inbox.isEmpty, earliestStart(context.now) <= context.now else { return nil }
         // A guest has only one host, so no fair turns among peers are needed.
-        return step(inbox.takeTurn(isHost ? NodeLimits.turn : .max), &decisions, &context, links)
+        return step(inbox.takeTurn(isHost ? NodeLimits.turn : .max), &decisions, &context, vouched)
     }
 
     /// The write is durable. Returns the results to perform.
@@ -147,7 +147,7 @@ struct Steps: Sendable {
     /// this device are refused, because they could be forgotten. Returns the results to perform.
     mutating func writeFailed(
         _ error: NodeStoreError, _ decisions: inout NodeDecisions, _ context: inout NodeDecisions.Context,
-        _ links: LinkTable
+        _ vouched: VouchedLinks
     ) -> [StepAction] {
         guard let step = pending else { return [] }
         pending = nil
@@ -165,7 +165,7 @@ struct Steps: Sendable {
         defer { context.isWithoutStore = false }
         for event in step.events {
             if case .wish = event { continue }
-            if !holdsBack(event, &context, links) { acts += decisions.decide(event, &context) }
+            if !holdsBack(event, &context, vouched) { acts += decisions.decide(event, &context) }
         }
         return acts
     }
@@ -180,11 +180,11 @@ struct Steps: Sendable {
 
     private mutating func step(
         _ events: [PendingEvent], _ decisions: inout NodeDecisions, _ context: inout NodeDecisions.Context,
-        _ links: LinkTable
+        _ vouched: VouchedLinks
     ) -> Turn {
         // While the disk fails, messages are held behind those that wait already, since nothing may be acknowledged
         // before them.
-        let events = outage == nil ? events : events.filter { !holdsBack($0, &context, links) }
+        let events = outage == nil ? events : events.filter { !holdsBack($0, &context, vouched) }
         let before = (decisions, context.memory)
         // A failed disk is retried even if there is nothing new to write.
         if let outage, outage.retryAt <= context.now { context.memory.noteAll(decisions.app, now: context.now) }
@@ -199,7 +199,7 @@ struct Steps: Sendable {
         pending = Pending(events: events, acts: acts, before: before)
         // A disk that has just failed is not retried yet. Events that need it wait, and the music continues.
         if let outage, outage.retryAt > context.now {
-            return .perform(writeFailed(outage.error, &decisions, &context, links))
+            return .perform(writeFailed(outage.error, &decisions, &context, vouched))
         }
         if isHost { _ = pace.allows(now: context.now) }
         return .write(context.memory.takePending())
@@ -221,19 +221,19 @@ struct Steps: Sendable {
 
     /// Whether this event waits unacknowledged until the disk works again.
     private mutating func holdsBack(
-        _ event: PendingEvent, _ context: inout NodeDecisions.Context, _ links: LinkTable
+        _ event: PendingEvent, _ context: inout NodeDecisions.Context, _ vouched: VouchedLinks
     ) -> Bool {
         switch event {
         case .link(_, .received(let message)) where message.messageClass == .reliable: hold(event, message, &context)
-        case .said(_, _, on: let id, by: _): hold(event, on: id, links)
+        case .said(_, _, on: let id, by: _): hold(event, on: id, vouched)
         default: return false
         }
         return true
     }
 
     /// Holds a message of a vouched link. If it does not fit, the link ends.
-    private mutating func hold(_ event: PendingEvent, on id: MeshCore.LinkID, _ links: LinkTable) {
-        guard links.vouched(on: id) != nil, !overflowing.contains(id) else { return }
+    private mutating func hold(_ event: PendingEvent, on id: MeshCore.LinkID, _ vouched: VouchedLinks) {
+        guard vouched[id] != nil, !overflowing.contains(id) else { return }
         if held.hasRoom(for: event), held.hasRoomInAll(for: event) { return held.append(event) }
         held.removeAll(saidOn: id)
         overflowing.append(id)

@@ -56,3 +56,22 @@ extension NodeCore {
         var relays: Bool { if case .guest(_, _, true, _) = self { true } else { false } }
     }
 }
+
+extension NodeCore.Configuration {
+    /// The protocol as an earlier run left it.
+    var mesh: MeshCore {
+        var mesh = MeshCore(
+            identity: identity, name: description.peer.name, service: description.service,
+            remembered: contents.remembered, holdsUntilStored: true, relays: part.relays)
+        switch part {
+        case .host(let hosting):
+            mesh.takesCircuits = true
+            mesh.admissionPolicy = AdmissionPolicy(
+                pin: hosting.pin, invitations: contents.invitations, wallClockSeconds: hosting.wallClockSeconds)
+        case .guest(_, _, _, let secret):
+            mesh.secret = secret
+            mesh.unanswered = UnansweredProofs(contents.unanswered)
+        }
+        return mesh
+    }
+}
