@@ -39,6 +39,13 @@ public struct BrokerReport: Hashable, Sendable {
         (self.sent, self.received, self.isHour) = (sent, received, isHour)
     }
 
+    /// Shows the broker's state. A new notice replaces the old one, and a connection clears it.
+    var acts: [StepAction] {
+        let problem = problem.map { Notice(HeadUnitProblem.broker($0)) }
+        let former = state == nil ? [] : BrokerProblem.codes.filter { $0 != problem?.code }
+        return [.show(.broker(self))] + former.map { .clear($0) } + (problem.map { [.tell($0)] } ?? [])
+    }
+
     /// The problem shown to people; nil for a report that is not a problem.
     var problem: BrokerProblem? {
         switch state {

@@ -47,7 +47,7 @@ struct BanTests {
                 pair.feed(.input(.appoint(digits)), to: .host)
                 #expect(pair.cores[0].inside.decisions.drivers == (isHere ? [Self.ana] : []), "\(digits)")
                 pair.feed(.input(.ban(digits, seconds: nil)), to: .host)
-                #expect(pair.cores[0].inside.decisions.bans.map(\.peer) == (isHere ? [Self.ana] : []), "\(digits)")
+                #expect(pair.cores[0].inside.decisions.shownBans.map(\.peer) == (isHere ? [Self.ana] : []), "\(digits)")
             }
             pair.feed(.input(.host(.kick(decoy.name))), to: .host)
             #expect(!pair.cores[0].mesh.banned.contains(decoy.id))
@@ -68,7 +68,7 @@ struct BanTests {
         #expect(peers.meant(by: "a1a1a1").isEmpty && peers.meant(by: "b2b2b2b2b3").isEmpty)
         var pair = try linked(Self.ana, Self.other)
         pair.feed(.input(.ban("ana", seconds: nil)), to: .host)
-        #expect(pair.notices(at: .host).last == "severalGuests" && pair.cores[0].inside.decisions.bans.isEmpty)
+        #expect(pair.notices(at: .host).last == "severalGuests" && pair.cores[0].inside.decisions.shownBans.isEmpty)
     }
 
     @Test("a ban is on the disk with its report, and outlives the session")

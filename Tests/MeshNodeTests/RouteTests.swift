@@ -61,7 +61,7 @@ struct RouteTests {
         var pair = try PairOfCores()
         let host = pair.cores[0].mesh.local
         pair.happen([.link(7, .connected(host)), .event(.input(.forgetHost(host.id)))], to: .guest)
-        #expect(pair.cores[1].inside.decisions.known.hosts == [])
+        #expect(pair.cores[1].inside.decisions.knownHosts.hosts == [])
     }
 
     @Test("a table of heard nodes has a limit, and forgets the node that was heard longest ago")

@@ -178,7 +178,7 @@ public struct NodeCore: Sendable {
             case .received(let message, let id): received(message, on: id)
             case .heard(let node): heard(node)
             case .report(let node):
-                if !steps.isSettled || !decisions.reported.knows(node.named) { steps.append(.reported(node.named)) }
+                if !steps.isSettled || !decisions.wasReported(node.named) { steps.append(.reported(node.named)) }
             case .askedForRoom(let id):
                 // The state comes over the present link. After a move the transfer would start again.
                 guard decisions.app.isCurrent else { break }
@@ -213,14 +213,14 @@ public struct NodeCore: Sendable {
         // A linked node that scans hears all relays in range each second. A relay that was reported to people already
         // needs no step.
         let isNews =
-            node.relay == nil || !steps.isSettled || context.mesh.host == nil || !decisions.reported.knows(node)
+            node.relay == nil || !steps.isSettled || context.mesh.host == nil || !decisions.wasReported(node)
         if isNews { steps.append(.event(.heard(node))) }
         let at = configuration.origin + context.now
         show(.contact(Encounter(.heard, node.host, at: at, by: .sighting, rssi: node.rssi)))
     }
 
     private mutating func steer(_ event: ReconnectPolicy.Event) {
-        perform(network.follow(&context) { [known = decisions.known] in $0.handle(event, known: known, $1) })
+        perform(network.follow(&context) { [known = decisions.knownHosts] in $0.handle(event, known: known, $1) })
     }
 
     // MARK: Steps
@@ -255,7 +255,7 @@ public struct NodeCore: Sendable {
         switch act {
         // The monitor may know the radio's own reason.
         case .effect(.show(.networkUnavailable)):
-            tell(Notice(decisions.monitor.refusal ?? .networkUnavailable))
+            tell(Notice(decisions.radioProblem ?? .networkUnavailable))
         case .effect(.show(let error)): tell(Notice(error))
         case .effect(.clear): show(screen.clear(by: .linked, now: context.now))
         case .begin: begin()

@@ -3,7 +3,7 @@
 import DemocracyDJ
 import MeshProtocol
 
-/// An input from outside the network. `decide` handles each of them.
+/// An input from outside the network. `NodeDecisions` handles each of them.
 public enum NodeInput: Hashable, Sendable {
     /// A command of the person at the head unit.
     case host(HostFeature.Command)
@@ -62,63 +62,4 @@ public enum NodeInput: Hashable, Sendable {
     case mark(String)
     /// Say goodbye, save everything and stop.
     case quit(ByeReason)
-}
-
-extension NodeDecisions {
-    /// Decides on an input.
-    mutating func decide(_ input: NodeInput, _ context: inout Context) -> [StepAction] {
-        switch input {
-        case .host(.undo): return undo(&context)
-        case .host(let command): return ask(.host(.command(command)), &context)
-        case .guest(let event):
-            // Without a disk a wish could be forgotten, so it is refused.
-            return context.isWithoutStore && event.isWish
-                ? [.tell(Notice(CommandProblem.notKept))] : ask(.guest(event), &context)
-        // The notice is cleared, so that it appears again if the host refuses again.
-        case .pin(let secret):
-            context.mesh.secret = secret
-            allowOneProof(&context)
-            return [.cleared(by: .retried), .steer(.start)]
-        case .invite(let wish): return decide(wish, &context)
-        case .join(let text): return join(text, &context)
-        case .joinInvited(let invitation): return join(invitation, &context)
-        case .forgetHost(let text): return forgetHost(text, &context)
-        case .hosts: return [.show(.hosts(shownHosts, isAnswer: true))]
-        case .ban(let name, let seconds): return ban(name, seconds, &context)
-        case .unban(let name): return unban(name, &context)
-        case .bans: return [.show(.bans(shownBans, isAnswer: true))]
-        case .appoint(let name): return appoint(name, &context)
-        case .dismiss(let name): return dismiss(name, &context)
-        case .drivers: return [.show(.drivers(drivers))]
-        case .retry:
-            toldCopies = RecentTable(limit: NodeLimits.shownHosts)
-            allowOneProof(&context)
-            let isLinked = app.isHosting || app.guest?.state.host != nil
-            let isWell = monitor.refusal == nil && failingCovers.isEmpty && isLinked
-            return [.retried(isWell: isWell)] + watch(.retry, &context) + forgetChangedKey(&context)
-                + [.steer(.start)]
-        case .leave:
-            // The person has left without answering whether the key should be forgotten.
-            changedKey = nil
-            let goodbye = app.guest?.state.host.map { [StepAction.disconnect($0.id)] } ?? []
-            return goodbye + ask(.guest(.gaveUp), &context) + [.cleared(by: .left), .steer(.leave)]
-        case .player(let report): return ask(.host(.player(report)), &context)
-        case .library(let library): return ask(.host(.library(library)), &context) + [.show(.library(library))]
-        case .libraryAway(let isAway): return ask(.host(.libraryAway(isAway)), &context)
-        case .playlist(let songs): return ask(.host(.playlist(songs)), &context)
-        case .playlistFound(let answer): return ask(.host(.playlistFound(answer)), &context)
-        case .end: return endSession(&context)
-        case .notice(let notice): return [.tell(notice)]
-        case .cleared(let code): return [.clear(code)]
-        case .page(let url, let passengers): return [.show(.page(url, passengers: passengers))]
-        case .clockSet(let seconds): return clockSays(seconds, &context)
-        case .mark(let text): return [.show(.mark(text))]
-        case .quit(let reason): return [.quit(reason)]
-        }
-    }
-
-    /// The person asks for one more attempt with the PIN.
-    private func allowOneProof(_ context: inout Context) {
-        if context.mesh.allowOneProof() { context.memory.note(unanswered: context.mesh.unanswered.rows) }
-    }
 }

@@ -238,7 +238,7 @@ struct NodeNetwork: Sendable {
         case .showResults(let found, let query): return [.emit(.show(.searchResults(found, query: query)))]
         // A notice about a failed radio comes first, because the person must know that.
         case .notice(let notice):
-            let refusal = notice == Notice(.notConnected) ? decisions.monitor.refusal : nil
+            let refusal = notice == Notice(.notConnected) ? decisions.radioProblem : nil
             return [.tell(refusal.map { Notice($0) } ?? notice)]
         }
     }

@@ -42,7 +42,7 @@ struct NodeScreen: Sendable {
         return [
             host.flatMap { hears($0.playback(now: now)) }, host.flatMap { offers($0.steering) },
             radioDoes(
-                links: decisions.presence.overRadio, isAdvertising: decisions.app.isHosting,
+                links: decisions.linkedOverRadio, isAdvertising: decisions.app.isHosting,
                 isScanning: route.isScanning, isDialling: route.isDialling),
         ].compactMap(\.self)
     }

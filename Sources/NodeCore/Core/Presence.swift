@@ -22,6 +22,11 @@ struct Presence: Sendable {
     /// A peer's vouched links.
     func vouched(_ id: Peer.ID) -> [MeshCore.LinkID] { entries[id]?.vouched.sorted() ?? [] }
 
+    /// Whether a peer has this link.
+    func has(_ id: Peer.ID, by link: MeshCore.LinkID) -> Bool {
+        entries[id].map { $0.radio.contains(link) || $0.vouched.contains(link) } == true
+    }
+
     /// Whether a peer is linked over the radio.
     func isOverRadio(_ id: Peer.ID) -> Bool { entries[id]?.radio.isEmpty == false }
 

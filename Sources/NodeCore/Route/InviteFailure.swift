@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DemocracyDJ
 import MeshProtocol
 
 /// Why the dial of an invited host has failed.
@@ -18,5 +19,21 @@ public enum InviteFailure: Hashable, Sendable {
 
     init(_ end: LinkEnd, provedBy peer: Peer.ID?) {
         self = if case .refused(let reason) = end { .refused(reason, by: peer) } else { .linkEnded(end) }
+    }
+
+    /// What a guest reports, and how its policy goes on.
+    func acts(_ presence: Presence) -> [StepAction] {
+        switch self {
+        case .refused(let reason, .some(let host)):
+            [
+                .cleared(by: .refused), .tell(Notice(NetworkError(reason, by: presence[host]))),
+                .steer(.refused(reason, by: host)),
+            ]
+        case .heldBack(let host):
+            [.cleared(by: .refused), .tell(Notice(NetworkError.pinAtRisk)), .steer(.refused(.challenge, by: host))]
+        // Any peer can claim this in the host's name. So the node reports it and tries again.
+        case .refused(let reason, nil): [.tell(Notice(NetworkError(reason))), .steer(.dialFailed)]
+        case .unknownPeer, .dialFailed, .linkEnded: [.steer(.dialFailed)]
+        }
     }
 }

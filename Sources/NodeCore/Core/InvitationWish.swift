@@ -47,32 +47,27 @@ public struct InvitationWish: Hashable, Sendable {
     }
 }
 
-extension NodeDecisions {
-    mutating func decide(_ wish: InvitationWish, _ context: inout Context) -> [StepAction] {
-        guard app.isHosting else { return [] }
-        guard wish.span != .none else {
+extension InvitationWish {
+    /// Performs the request of a host's person.
+    func decide(_ context: inout NodeDecisions.Context) -> [StepAction] {
+        switch span {
+        case .none:
             let count = context.mesh.admissionPolicy.takeBackInvitations()
-            return [.tell(Notice(.invitationsTakenBack(count)))] + noteInvitations(&context)
-        }
-        if case .noMore(let name) = wish.span {
+            return [.tell(Notice(.invitationsTakenBack(count)))] + context.noteInvitations()
+        case .noMore(let name):
             let count = context.mesh.admissionPolicy.takeBack(invitation: name) ? 1 : 0
-            return [.tell(Notice(.invitationsTakenBack(count)))] + noteInvitations(&context)
+            return [.tell(Notice(.invitationsTakenBack(count)))] + context.noteInvitations()
+        case .once: return invite(for: NodeLimits.onceSeconds, isOnce: true, &context)
+        case .seconds(let count): return invite(for: count, isOnce: false, &context)
         }
-        guard wish.entropy.count == InvitationWish.entropyBytes else { return [] }
-        let (name, secret) = (
-            Array(wish.entropy.prefix(Limits.invitationBytes)), Array(wish.entropy.dropFirst(Limits.invitationBytes))
-        )
-        var (seconds, isOnce) = (NodeLimits.onceSeconds, true)
-        if case .seconds(let count) = wish.span { (seconds, isOnce) = (count, false) }
-        let given = context.mesh.admissionPolicy.invite(
-            name, secret, seconds: seconds, isOnce: isOnce, now: context.now)
-        guard let given else { return [.tell(Notice(.tooManyInvitations))] }
-        return noteInvitations(&context, making: given)
     }
 
-    /// Stores and shows the changed invitations.
-    func noteInvitations(_ context: inout Context, making given: GivenInvitation? = nil) -> [StepAction] {
-        context.memory.note(context.mesh.admissionPolicy.invitations)
-        return [.showInvitations(making: given)]
+    private func invite(for seconds: UInt32, isOnce: Bool, _ context: inout NodeDecisions.Context) -> [StepAction] {
+        guard entropy.count == Self.entropyBytes else { return [] }
+        let given = context.mesh.admissionPolicy.invite(
+            Array(entropy.prefix(Limits.invitationBytes)), Array(entropy.dropFirst(Limits.invitationBytes)),
+            seconds: seconds, isOnce: isOnce, now: context.now)
+        guard let given else { return [.tell(Notice(.tooManyInvitations))] }
+        return context.noteInvitations(making: given)
     }
 }
