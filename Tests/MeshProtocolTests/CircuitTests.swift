@@ -278,7 +278,7 @@ struct CircuitTests {
             }
             #expect(actions.contains(.circuitEnded(99)))
             #expect(convoy.nodes["Car"]?.core.allLinks.contains(99) == false)
-            #expect(convoy.nodes["Car"]?.core.circuitEnds.inner.isEmpty == true)
+            #expect(convoy.nodes["Car"]?.core.circuitEnds.count == 0)
         }
     }
 

@@ -7,22 +7,9 @@ extension MeshCore {
 
     /// Puts a link into a circuit. Returns whether the circuit exists.
     mutating func enter(_ place: CircuitPlace, _ id: LinkID, _ role: LinkRole) -> Bool {
-        var place = place
-        guard let carrier = links[place.carrier], !carrier.isOver else { return false }
-        let mtu = largestSDU(over: place.carrier)
-        guard mtu >= Limits.leastSDUBytes else { return false }
-        if role == .initiator {
-            guard let host = place.host, carrier.machine.connectedPeer != nil else { return false }
-            place.number = links[place.carrier]?.circuits.open(
-                host, hopsLeft: Limits.circuitHops, receiveMTU: mtu, passed: [])
-        } else if let number = place.number, links[place.carrier]?.circuits.accept(number, receiveMTU: mtu) != true {
-            // The circuit was closed while the owner was asked.
-            return false
-        }
-        guard let circuit = place.circuit else { return false }
-        if role == .initiator { tellShownState(of: id, over: circuit.link) }
+        guard let place = circuitEnds.enter(place, id, role, &links) else { return false }
+        if role == .initiator { tellShownState(of: id, over: place.carrier) }
         links[id]?.place = place
-        circuitEnds.inner[circuit] = id
         return true
     }
 
@@ -37,7 +24,7 @@ extension MeshCore {
         let limit = links[circuit.link]?.circuits.sendMTU(of: circuit.number) ?? Limits.leastSDUBytes
         while afterFinalFrame, let (sdu, _) = nextSDU(for: id, limit: limit) { last.append(sdu) }
         links[circuit.link]?.circuits.close(circuit.number, .ended, after: last)
-        circuitEnds.inner[circuit] = nil
+        circuitEnds.leave(circuit)
         links[id] = nil
         return [.circuitEnded(id), .wake(circuit.link)]
     }
@@ -48,12 +35,12 @@ extension MeshCore {
         guard let link = links[id], link.machine.role == .initiator, let circuit = link.place?.circuit else {
             return false
         }
-        return circuitEnds.inner[circuit] == id
+        return circuitEnds.link(in: circuit) == id
     }
 
     /// Whether a link carries a circuit that this side has left for a better route.
     public func carriesLingering(_ carrier: LinkID) -> Bool {
-        circuitEnds.inner.contains { $0.key.link == carrier && links[$0.value]?.lingersUntil != nil }
+        circuitEnds.links(over: carrier).contains { links[$0]?.lingersUntil != nil }
     }
 
     /// Holds back the credits of a link's circuit while this side does not read it.
@@ -66,128 +53,53 @@ extension MeshCore {
     /// The circuit of a link. Nil for a link with a channel of its own.
     public func place(of id: LinkID) -> CircuitPlace? { links[id]?.place }
 
-    /// The largest SDU of a circuit that fits a record of a link.
-    func largestSDU(over id: LinkID) -> Int {
-        min(Limits.innerSDUBytes, (links[id]?.sendMTU ?? 0) - Limits.sduBytes + Limits.innerSDUBytes)
-    }
-
     // MARK: Receiving
 
     /// A frame about a circuit has arrived on a link.
     mutating func circuit(_ frame: Frame, on id: LinkID) -> [Action] {
         let events = links[id]?.circuits.received(frame) ?? []
+        let actions = events.flatMap { event -> [Action] in
+            let around = if case .offered = event { circuitSurroundings } else { nil as CircuitEnds.Surroundings? }
+            return perform(circuitEnds.decide(event, on: id, around, &links))
+        }
         // A refusal may have to be sent.
-        return events.flatMap { decide($0, on: id) } + (links[id]?.circuits.waitingFrames == 0 ? [] : [.wake(id)])
+        return actions + (links[id]?.circuits.waitingFrames == 0 ? [] : [.wake(id)])
     }
 
-    private mutating func decide(_ event: CircuitMux.Event, on id: LinkID) -> [Action] {
-        switch event {
-        case .offered(let open): return offered(open, on: id)
-        case .malformed: return update(id) { $0.end(.misbehaved(.malformedFrame)) }
-        case .ready(let number): return ready(CircuitPlace.Circuit(link: id, number: number))
-        case .received(let number, let sdu): return received(sdu, in: CircuitPlace.Circuit(link: id, number: number))
-        case .closed(let number, let end): return closed(CircuitPlace.Circuit(link: id, number: number), end)
+    private var circuitSurroundings: CircuitEnds.Surroundings {
+        let host = route == nil ? nil : hostLink.flatMap { links[$0]?.machine.connectedPeer?.id }
+        return CircuitEnds.Surroundings(
+            local: local.id, relays: relays, takesCircuits: takesCircuits, host: host, uplink: uplink)
+    }
+
+    private mutating func perform(_ actions: [CircuitEnds.Action]) -> [Action] {
+        actions.flatMap { action -> [Action] in
+            switch action {
+            case .wake(let id): return [.wake(id)]
+            case .offered(let place): return [.circuitOffered(place)]
+            case .received(let sdu, let inner, let circuit):
+                let actions = received(sdu, on: inner, now: now)
+                links[circuit.link]?.circuits.handled(circuit.number)
+                return actions + [.wake(circuit.link)]
+            case .serve(let id):
+                serve(id)
+                return []
+            case .probed(let circuit, let end): return [.tell(circuit.link, .probed(circuit.number, end))]
+            case .ended(let inner, let end):
+                if links[inner]?.lingersUntil != nil { return leaveCircuit(inner, afterFinalFrame: false) }
+                return update(inner) { $0.end(.circuit(end)) }
+            case .malformed(let id): return update(id) { $0.end(.misbehaved(.malformedFrame)) }
+            }
         }
-    }
-
-    private mutating func offered(_ open: CircuitOpen, on id: LinkID) -> [Action] {
-        if takesCircuits, open.host == local.id, refusal(ofOwn: open, on: id) == nil {
-            circuitEnds.offered[CircuitPlace.Circuit(link: id, number: open.circuit)] = []
-            return [.circuitOffered(CircuitPlace(offered: open, on: id))]
-        }
-        guard let end = refusal(of: open, on: id) else { return passOn(open, from: id) }
-        links[id]?.circuits.refuse(open.circuit, end)
-        return [.wake(id)]
-    }
-
-    /// Why a circuit to this node itself is refused; nil if it is accepted.
-    private func refusal(ofOwn open: CircuitOpen, on id: LinkID) -> CircuitEnd? {
-        if open.passed.count > Limits.circuitHops { return .tooFar }
-        return largestSDU(over: id) >= Limits.leastSDUBytes ? nil : .noRoom
-    }
-
-    private func refusal(of open: CircuitOpen, on id: LinkID) -> CircuitEnd? {
-        if takesCircuits, open.host == local.id { return refusal(ofOwn: open, on: id) }
-        let head = Identity.head(of: local.id)
-        guard relays, links[id]?.carrier != nil else { return .noRelay }
-        guard let hostLink, let uplink, uplink != id, route != nil,
-            links[hostLink]?.machine.connectedPeer?.id == open.host
-        else { return .noHost }
-        if open.passed.contains(head) { return .loop }
-        if open.hopsLeft == 0 || open.passed.count >= Limits.circuitHops { return .tooFar }
-        // A circuit needs two links that accept its SDUs.
-        guard min(largestSDU(over: id), largestSDU(over: uplink)) >= Limits.leastSDUBytes else { return .noRoom }
-        return relayedCircuits < Limits.relayedCircuits ? nil : .noRoom
     }
 
     /// The link to the next node on the route to the host.
     var uplink: LinkID? { hostLink.map { links.carrier(of: $0) ?? $0 } }
 
-    private mutating func passOn(_ open: CircuitOpen, from id: LinkID) -> [Action] {
-        guard let uplink else { return [] }
-        let mtu = min(open.innerMTU, largestSDU(over: id))
-        let number = links[uplink]?.circuits.open(
-            open.host, hopsLeft: open.hopsLeft - 1, receiveMTU: mtu,
-            passed: open.passed + [Identity.head(of: settings.local.id)])
-        guard let number else {
-            links[id]?.circuits.refuse(open.circuit, .noRoom)
-            return [.wake(id)]
-        }
-        let (down, up) = (
-            CircuitPlace.Circuit(link: id, number: open.circuit), CircuitPlace.Circuit(link: uplink, number: number)
-        )
-        (circuitEnds.relayed[down], circuitEnds.relayed[up]) = (up, down)
-        if links[id]?.circuits.count == 1 { links[id]?.carrier?.begins() }
-        return [.wake(uplink), .wake(id)]
-    }
-
-    /// A circuit may send. If this node has requested it for another circuit, that one is now open too.
-    private mutating func ready(_ circuit: CircuitPlace.Circuit) -> [Action] {
-        if circuitEnds.probes.contains(circuit) { return reachedHost(circuit) }
-        guard let other = circuitEnds.relayed[circuit] else { return [.wake(circuit.link)] }
-        let sendMTU = links[circuit.link]?.circuits.sendMTU(of: circuit.number) ?? Limits.leastSDUBytes
-        let mtu = min(sendMTU, largestSDU(over: circuit.link))
-        if links[other.link]?.circuits.accept(other.number, receiveMTU: mtu) == true { serve(other.link) }
-        return [.wake(circuit.link), .wake(other.link)]
-    }
-
-    private mutating func received(_ sdu: [UInt8], in circuit: CircuitPlace.Circuit) -> [Action] {
-        if let other = circuitEnds.relayed[circuit] {
-            links[other.link]?.circuits.enqueue(sdu, on: other.number)
-            let isLetIn = links[circuit.link]?.carrier?.passes(sdu) == true
-            return [.wake(other.link)] + (isLetIn ? [.wake(circuit.link)] : [])
-        }
-        guard let inner = circuitEnds.inner[circuit] else {
-            // The SDU arrived right after the offer, which the owner has not answered yet.
-            circuitEnds.offered[circuit]?.append(sdu)
-            return []
-        }
-        let actions = received(sdu, on: inner, now: now)
-        links[circuit.link]?.circuits.handled(circuit.number)
-        return actions + [.wake(circuit.link)]
-    }
-
     /// Handles the SDUs that arrived for a link before it was in its circuit.
     mutating func receiveEarly(on id: LinkID) -> [Action] {
-        guard let circuit = links[id]?.place?.circuit, let early = circuitEnds.offered.removeValue(forKey: circuit)
-        else {
-            return []
-        }
-        return early.flatMap { received($0, in: circuit) }
-    }
-
-    /// The circuit has ended at its other end or on the route.
-    private mutating func closed(_ circuit: CircuitPlace.Circuit, _ end: CircuitEnd) -> [Action] {
-        if let other = circuitEnds.relayed.removeValue(forKey: circuit) {
-            circuitEnds.relayed[other] = nil
-            links[other.link]?.circuits.close(other.number, end == .misused ? .ended : end)
-            return [.wake(other.link)]
-        }
-        circuitEnds.offered[circuit] = nil
-        if circuitEnds.probes.remove(circuit) != nil { return [.tell(circuit.link, .probed(circuit.number, end))] }
-        guard let inner = circuitEnds.inner[circuit] else { return [] }
-        if links[inner]?.lingersUntil != nil { return leaveCircuit(inner, afterFinalFrame: false) }
-        return update(inner) { $0.end(.circuit(end)) }
+        guard let circuit = links[id]?.place?.circuit else { return [] }
+        return circuitEnds.takeEarly(circuit).flatMap { perform(circuitEnds.received($0, in: circuit, &links)) }
     }
 
     /// Sends the queued SDUs in the circuits of a link before this side leaves the link. They include the goodbyes.
@@ -203,7 +115,9 @@ extension MeshCore {
         guard let numbers = links[id]?.circuits.numbers, !numbers.isEmpty else { return [] }
         let role = links[id]?.machine.role ?? .initiator
         links[id]?.circuits = CircuitMux(role)
-        return numbers.flatMap { closed(CircuitPlace.Circuit(link: id, number: $0), .ended) }
+        return numbers.flatMap { number in
+            perform(circuitEnds.closed(CircuitPlace.Circuit(link: id, number: number), .ended, &links))
+        }
     }
 
     // MARK: Sending
@@ -216,7 +130,7 @@ extension MeshCore {
             supply(CircuitPlace.Circuit(link: id, number: number), limit, &actions)
         }
         guard let (frame, passedOn) = next else { return nil }
-        if let passedOn, let other = circuitEnds.relayed[CircuitPlace.Circuit(link: id, number: passedOn)] {
+        if let passedOn, let other = circuitEnds.opposite(of: CircuitPlace.Circuit(link: id, number: passedOn)) {
             links[other.link]?.circuits.handled(other.number)
             actions.append(.wake(other.link))
         }
@@ -226,7 +140,7 @@ extension MeshCore {
     private mutating func supply(
         _ circuit: CircuitPlace.Circuit, _ limit: Int, _ actions: inout [Action]
     ) -> CircuitMux.Supply {
-        guard let inner = circuitEnds.inner[circuit] else { return .nothing }
+        guard let inner = circuitEnds.link(in: circuit) else { return .nothing }
         // Neither a handshake packet nor an answer can be split.
         if links.leastRoom(of: inner) > limit { return .tooLong }
         guard let (sdu, more) = nextSDU(for: inner, limit: limit) else { return .nothing }

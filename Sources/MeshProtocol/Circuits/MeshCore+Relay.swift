@@ -68,10 +68,10 @@ extension MeshCore {
     }
 
     /// Number of relayed circuits.
-    public var relayedCircuits: Int { circuitEnds.relayed.count / 2 }
+    public var relayedCircuits: Int { circuitEnds.relayedCount }
 
     /// Whether a link carries circuits of nodes behind this one.
-    public func passesCircuits(on id: LinkID) -> Bool { circuitEnds.relayed.keys.contains { $0.link == id } }
+    public func passesCircuits(on id: LinkID) -> Bool { circuitEnds.isPassed(on: id) }
 
     /// The host that this node is linked to.
     public var host: Peer? { hostLink.flatMap { links.peer(on: $0) } }
@@ -89,21 +89,15 @@ extension MeshCore {
         var actions: [Action] = []
         for id in peerLinks.ofChild.values.sorted() {
             if route == nil {
-                for number in links[id]?.circuits.numbers ?? [] { end(CircuitPlace.Circuit(link: id, number: number)) }
+                for number in links[id]?.circuits.numbers ?? [] {
+                    circuitEnds.end(CircuitPlace.Circuit(link: id, number: number), &links)
+                }
                 links[id]?.carrier?.isServed = false
             }
             actions += update(id) { $0.tell(route) }
         }
         if let uplink { actions.append(.wake(uplink)) }
         return actions
-    }
-
-    /// Ends a relayed circuit on both sides.
-    private mutating func end(_ circuit: CircuitPlace.Circuit) {
-        links[circuit.link]?.circuits.close(circuit.number, .ended)
-        guard let other = circuitEnds.relayed.removeValue(forKey: circuit) else { return }
-        circuitEnds.relayed[other] = nil
-        links[other.link]?.circuits.close(other.number, .ended)
     }
 
     // MARK: The host's state

@@ -140,6 +140,11 @@ struct LinkSlots: Sendable {
     /// Bytes of the smallest SDU that fits the next packet of a link, if that cannot be split.
     mutating func leastRoom(of id: LinkID) -> Int { slotOf[id].flatMap { slots[$0]?.leastRoom() } ?? 0 }
 
+    /// The largest SDU of a circuit that fits a record of a link.
+    func largestSDU(over id: LinkID) -> Int {
+        min(Limits.innerSDUBytes, (self[id]?.sendMTU ?? 0) - Limits.sduBytes + Limits.innerSDUBytes)
+    }
+
     // MARK: Handshakes
 
     /// Accepted links with an unfinished handshake: those in circuits, or those with channels.

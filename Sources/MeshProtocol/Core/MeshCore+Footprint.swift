@@ -44,7 +44,7 @@ extension MeshCore {
     /// The current memory use.
     package var footprint: Footprint {
         var footprint = Footprint(
-            links: links.count, innerLinks: circuitEnds.inner.count, connected: peerLinks.ofPeer.count,
+            links: links.count, innerLinks: circuitEnds.count, connected: peerLinks.ofPeer.count,
             halfOpenLinks: halfOpenLinks(),
             conversations: peers.count)
         for conversation in peers.conversations {

@@ -59,7 +59,7 @@ extension MeshCore {
     }
 
     /// Whether a link is one of many in circuits. Such links ping each other less often.
-    func isCrowded(_ link: Link) -> Bool { link.place != nil && circuitEnds.inner.count > Limits.fewCircuits }
+    func isCrowded(_ link: Link) -> Bool { link.place != nil && circuitEnds.count > Limits.fewCircuits }
 
     /// The flags of this node in a circuit, where its own radio is not heard.
     private var ownFlags: AdvertisedFlags { AdvertisedFlags(critical: admissionPolicy.isLocked ? .proof : []) }

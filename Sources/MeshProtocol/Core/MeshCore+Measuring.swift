@@ -17,27 +17,20 @@ extension MeshCore {
         relay: Int, towards host: Peer.ID, over carrier: LinkID, now: MeshInstant
     ) -> (number: UInt64, actions: [Action])? {
         self.now = max(now, self.now)
-        let mtu = largestSDU(over: carrier)
+        let mtu = links.largestSDU(over: carrier)
         guard (1...Int(Limits.circuitHops)).contains(relay), mtu >= Limits.leastSDUBytes,
             links[carrier]?.machine.connectedPeer != nil,
             let number = links[carrier]?.circuits.open(
                 host, hopsLeft: UInt8(relay - 1), receiveMTU: mtu, passed: [])
         else { return nil }
-        circuitEnds.probes.insert(CircuitPlace.Circuit(link: carrier, number: number))
+        circuitEnds.probe(CircuitPlace.Circuit(link: carrier, number: number))
         return (number, [.wake(carrier)])
     }
 
     /// Closes the circuit of a probe that was not answered.
     public mutating func abandonProbe(_ number: UInt64, over carrier: LinkID) -> [Action] {
-        guard circuitEnds.probes.remove(CircuitPlace.Circuit(link: carrier, number: number)) != nil else { return [] }
+        guard circuitEnds.abandonProbe(CircuitPlace.Circuit(link: carrier, number: number)) else { return [] }
         links[carrier]?.circuits.close(number, .ended)
         return [.wake(carrier)]
-    }
-
-    /// A probe has reached the host, because the route is shorter than it was.
-    mutating func reachedHost(_ circuit: CircuitPlace.Circuit) -> [Action] {
-        circuitEnds.probes.remove(circuit)
-        links[circuit.link]?.circuits.close(circuit.number, .ended)
-        return [.tell(circuit.link, .probed(circuit.number, nil)), .wake(circuit.link)]
     }
 }

@@ -8,149 +8,6 @@ public struct MeshCore: Sendable {
     /// A link's number. The owner assigns it and never uses a number twice.
     public typealias LinkID = Int
 
-    /// An action for the owner.
-    public enum Action: Hashable, Sendable {
-        /// A link has data to send: call `nextSDU` until it returns nothing.
-        case wake(LinkID)
-        /// Report this event of a link.
-        case tell(LinkID, LinkEvent)
-        /// A note of the other end's radio about a link, for the owner's radio.
-        case heed(LinkID, AirNote)
-        /// Read nothing from a link before this time.
-        case holdReading(LinkID, until: MeshInstant)
-        /// Close a link's channel. If it has a final frame, close it when `nextSDU` returns nothing. No further data
-        /// follow.
-        case close(LinkID, afterFinalFrame: Bool)
-        /// A conversation was forgotten to make room for another. Its stored data can be deleted.
-        case forgot(ConversationKey)
-        /// A peer requests a circuit that ends here: answer with `opened`, as its responder and with this place.
-        case circuitOffered(CircuitPlace)
-        /// A link in a circuit has ended and is removed.
-        case circuitEnded(LinkID)
-    }
-
-    /// The random bytes that a link needs.
-    public struct Entropy: Hashable, Sendable {
-        /// A private key of 32 bytes, for this link alone.
-        public var ephemeralKey: [UInt8] { Array(bytes[..<32]) }
-        /// Identifies a new numbering; not 0.
-        public var epoch: UInt32 {
-            max(1, bytes[32...].reduce(0) { $0 << 8 | UInt32($1) })
-        }
-
-        /// Number of random bytes.
-        public static let byteCount = 36
-        private let bytes: [UInt8]
-
-        /// Entropy from this many random bytes.
-        public init(_ bytes: [UInt8]) {
-            precondition(bytes.count == Self.byteCount, "the entropy of a link has a fixed size")
-            self.bytes = bytes
-        }
-    }
-
-    /// The state of a peer that is kept from one run to the next.
-    public struct Remembered: Hashable, Sendable, Codable {
-        /// The peer's public key. With it an initiator joins again in one round trip.
-        public var publicKey: [UInt8]
-        /// Unacknowledged messages, and what was received.
-        public var conversation: Conversation.Durable
-        /// Both have proved that they know the same PIN or invitation, so neither asks again.
-        public var isProved: Bool
-
-        /// A peer as a store has read it.
-        public init(publicKey: [UInt8], conversation: Conversation.Durable, isProved: Bool = false) {
-            self.publicKey = publicKey
-            self.conversation = conversation
-            self.isProved = isProved
-        }
-    }
-
-    struct Link: Sendable {
-        var machine: LinkMachine
-        var entropy: Entropy
-        /// The peer that an initiator has dialled.
-        var expected: Peer.ID?
-        /// Why no peer is admitted on this link.
-        var refusal: RefusalReason?
-        /// The invitation that an initiator claims to have.
-        var invitation: [UInt8]?
-        /// The conversation on the link, once it is up.
-        var conversation: ConversationKey?
-        /// The number up to which this side has reported messages as received in its hello.
-        var told: UInt64 = 0
-        /// The flags that the responder advertises: this side's own, or those that were heard.
-        var advertised: AdvertisedFlags?
-        /// The owner has been notified of the answer, which is about to be sent.
-        var isAdmitted = false
-        /// A state update was sent with the answer (`welcome`).
-        var isWelcomed = false
-        /// The end of the link was reported. Nothing follows.
-        var isOver = false
-        /// Largest SDU that the other side accepts.
-        var sendMTU: Int
-        /// The circuits on the link.
-        var circuits: CircuitMux
-        /// The circuit of the link. Nil for a link with a channel of its own.
-        var place: CircuitPlace?
-        /// The state of a link between a relay and a node behind it. Nil for a link that carries a conversation.
-        var carrier: Carrier?
-        /// The peer's hello.
-        var hello: Hello?
-        /// The last states that an initiator has, by its own account, the newest first.
-        var shown: [StateName] = []
-        /// The time since which a reliable message waits for its acknowledgement, if silence alone would reveal a lost
-        /// peer late.
-        var waitsSince: MeshInstant?
-        /// The link has ended for this side, which has moved to a better route. Its circuit stays until the other side,
-        /// which has not noticed yet, closes it, at most until this time.
-        var lingersUntil: MeshInstant?
-        /// The entrance through which the link was made.
-        var entrance = Entrance.air
-        /// Whether the link's bytes cost money.
-        var isMetered = false
-
-        /// Whether both sides are silent for longer than on a direct link.
-        var isQuiet: Bool { place != nil || isMetered }
-
-        /// The least silence of this side on the link.
-        var leastSilence: Duration {
-            if place != nil { return Limits.circuitSilence }
-            if isMetered { return Limits.meteredSilence }
-            return carrier == nil ? .zero : Limits.carrierSilence
-        }
-
-        /// Whether the peer accepts circuits and wants the signed state.
-        var leadsToRelay: Bool { hello?.relays == true }
-
-        /// When `tick` is due.
-        var deadline: MeshInstant? {
-            guard let deadline = machine.deadline else { return lingersUntil }
-            return waitsSince.map { min(deadline, $0 + Limits.circuitPatience) } ?? deadline
-        }
-
-        /// Updates the summary that is read for all links. It reads the link in place, since a copy of a link would
-        /// cost more than all else. Names are written when they change, and not with each SDU.
-        mutating func read(_ summary: inout LinkSlots.Summary) {
-            (summary.isThere, summary.isOver) = (true, isOver)
-            summary.deadline = deadline
-            summary.isHalfOpen = machine.isHalfOpen
-            summary.isResponder = machine.role == .responder
-            summary.carrier = place?.carrier
-            summary.entrance = entrance
-            summary.unfinished = machine.role == .responder ? machine.unfinishedBytes : 0
-            (summary.isCarrier, summary.leadsToRelay) = (carrier != nil, leadsToRelay && place == nil)
-            summary.circuits = circuits.count
-            if machine.isConnected != (summary.peer != nil) { summary.peer = machine.connectedPeer }
-            if summary.conversation == nil { summary.conversation = conversation }
-        }
-
-        /// Whether a carrier has nothing to send. This also reads the link in place.
-        mutating func hasNothing(_ log: SharedLog) -> Bool {
-            machine.hasNothing && circuits.hasNothing && carrier?.hasNothing(of: log) != false
-        }
-    }
-
     /// The settings of a node. They are fixed before its first link.
     struct Settings: Sendable {
         let local: Peer
@@ -164,28 +21,6 @@ public struct MeshCore: Sendable {
         fileprivate(set) var takesCircuits = false
     }
 
-    /// The links by their peers.
-    struct PeerLinks: Sendable {
-        /// The link to each connected peer.
-        var ofPeer: [Peer.ID: LinkID] = [:]
-        /// The link to each node behind this one.
-        var ofChild: [Peer.ID: LinkID] = [:]
-        /// The link to the host that this node has joined.
-        var toHost: LinkID?
-    }
-
-    /// The other end of each circuit.
-    struct CircuitEnds: Sendable {
-        /// The links in circuits that end here.
-        var inner: [CircuitPlace.Circuit: LinkID] = [:]
-        /// Circuits that were offered to the owner, and the SDUs that have arrived in them since.
-        var offered: [CircuitPlace.Circuit: [[UInt8]]] = [:]
-        /// Circuits that measure the time to a relay.
-        var probes: Set<CircuitPlace.Circuit> = []
-        /// The relayed circuits: each of the two ends is a key, and its value is the opposite end.
-        var relayed: [CircuitPlace.Circuit: CircuitPlace.Circuit] = [:]
-    }
-
     private(set) var settings: Settings
     var links = LinkSlots()
     var peerLinks = PeerLinks()
@@ -197,12 +32,7 @@ public struct MeshCore: Sendable {
     var admission = Admission()
     /// Stored secrets of handshakes in circuits, for peers that come back.
     var rejoins = RejoinTable()
-    /// The proofs that this node requires before it admits a peer.
-    public var admissionPolicy = AdmissionPolicy()
-    /// The secret that this node can prove when it joins.
-    public var secret: JoiningSecret?
-    /// How often other nodes could check a guess of the secret.
-    public var unanswered = UnansweredProofs()
+    var proofs: Proofs
     /// Limits the handshakes of other nodes.
     var handshakes = HandshakeGate()
     /// Protocol violations, by kind.
@@ -227,6 +57,7 @@ public struct MeshCore: Sendable {
             ])
         peers = PeerBook(remembered, of: service, holdsUntilStored: holdsUntilStored)
         sharedStates = SharedStates(service, key: identity.signingKey)
+        proofs = Proofs(identity)
     }
 
     /// This node.
@@ -242,6 +73,24 @@ public struct MeshCore: Sendable {
     public var takesCircuits: Bool {
         get { settings.takesCircuits }
         set { settings.takesCircuits = newValue }
+    }
+
+    /// The proofs that this node requires before it admits a peer.
+    public var admissionPolicy: AdmissionPolicy {
+        get { proofs.policy }
+        _modify { yield &proofs.policy }
+    }
+
+    /// The secret that this node can prove when it joins.
+    public var secret: JoiningSecret? {
+        get { proofs.secret }
+        set { proofs.secret = newValue }
+    }
+
+    /// How often other nodes could check a guess of the secret.
+    public var unanswered: UnansweredProofs {
+        get { proofs.unanswered }
+        set { proofs.unanswered = newValue }
     }
 
     /// The link to the host that this node has joined.
