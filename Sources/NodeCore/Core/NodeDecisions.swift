@@ -172,8 +172,6 @@ struct NodeDecisions: Sendable {
         }
     }
 
-    // MARK: Hosts in range
-
     private mutating func heard(_ node: HeardNode, _ context: inout Context) -> [StepAction] {
         let peer = node.host
         let told = report(node, &context)

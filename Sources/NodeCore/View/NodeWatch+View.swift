@@ -49,25 +49,6 @@ extension NodeWatch {
         page(for: own, webGuests: [], version: 0, songs: songs, now: now)
     }
 
-    /// State that the server of a node's page knows and no event contains.
-    package struct PageState: Sendable {
-        var surroundings: Surroundings
-        var library: LibraryCount?
-        var webGuests: Set<Peer.ID>
-
-        package init(_ surroundings: Surroundings, library: LibraryCount?, webGuests: Set<Peer.ID>) {
-            (self.surroundings, self.library, self.webGuests) = (surroundings, library, webGuests)
-        }
-    }
-
-    /// The view that the page shows to the person at the node.
-    package mutating func view(_ state: PageState, version: Int, now: MeshInstant) -> NodeView {
-        surroundings = state.surroundings
-        if let library = state.library { _ = take(library) }
-        _ = tick(now: now)
-        return page(for: own, webGuests: state.webGuests, version: version, now: now)
-    }
-
     /// A found song in the form of the page.
     package func found(_ song: Song) -> NodeView.FoundSong {
         NodeView.FoundSong(

@@ -38,6 +38,17 @@ package struct NodeWatch: Sendable {
         }
     }
 
+    /// State that the server of a node's page knows and no event contains.
+    package struct PageState: Sendable {
+        var surroundings: Surroundings
+        var library: LibraryCount?
+        var webGuests: Set<Peer.ID>
+
+        package init(_ surroundings: Surroundings, library: LibraryCount?, webGuests: Set<Peer.ID>) {
+            (self.surroundings, self.library, self.webGuests) = (surroundings, library, webGuests)
+        }
+    }
+
     /// How long the present song had played at a given time.
     package struct Progress: Sendable {
         var elapsed: Double
@@ -178,6 +189,14 @@ package struct NodeWatch: Sendable {
 
     /// Applies the passing of time.
     package mutating func tick(now: MeshInstant) -> Change { own.tick(now: now) ? .now : .none }
+
+    /// The view that the page shows to the person at the node.
+    package mutating func view(_ state: PageState, version: Int, now: MeshInstant) -> NodeView {
+        surroundings = state.surroundings
+        if let library = state.library { _ = take(library) }
+        _ = tick(now: now)
+        return page(for: own, webGuests: state.webGuests, version: version, now: now)
+    }
 
     private mutating func connected(_ peer: Peer) -> Change {
         names.learn(peer)
