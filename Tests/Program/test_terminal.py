@@ -76,7 +76,7 @@ def test_a_number_suggests_what_was_found(host: Program, ana: Person) -> None:
     host.expect("intent", kind="suggestSong", songID="n7")
     ana.see('Your suggestion of "Mile 7" was accepted.')
     ana.enter("queue")
-    ana.see(f"20. Mile 7 {BY}  you asked")
+    ana.see(f"20. Mile 7 {BY}  suggested by you")
 
 
 def test_what_arrives_does_not_touch_what_is_being_typed(host: Program, ana: Person) -> None:
