@@ -120,7 +120,7 @@ def test_the_first_sound_after_a_start_with_a_saved_queue(
     assert max(run["sound"] for run in runs) < FIRST_SOUND
 
 
-# On a machine with ten times as much work as it has cores a cut took 16 s.
+# A cut took 16 s on a machine with ten times as much work as it has cores.
 @pytest.mark.timeout(60 + 30 * CUTS)
 @pytest.mark.long
 def test_two_hundred_power_cuts_during_playback_need_no_repair(

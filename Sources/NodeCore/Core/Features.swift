@@ -67,7 +67,7 @@ struct Features: Sendable {
         return [.tell(Notice(.copied(host: isHost ? local : peer, guest: isHost ? peer : local)))]
     }
 
-    /// A link to a peer has ended. `unheard`: what was reported of a host that has said goodbye.
+    /// A link to a peer has ended. `unheard`: the reports that a host which has said goodbye is gone.
     mutating func ended(
         _ peer: Peer, on id: MeshCore.LinkID, _ end: LinkEnd, isBesideRadio: Bool, unheard: [StepAction],
         _ context: inout Context

@@ -117,7 +117,7 @@ struct HostList: Sendable {
     /// The person has left without answering whether the key should be forgotten.
     mutating func left() { changedKey = nil }
 
-    /// The person says Retry. Returns the host whose old key is to be forgotten, if there is one.
+    /// The person says Retry. Returns the host with the old key to forget, if there is one.
     mutating func retried() -> Peer.ID? {
         defer { changedKey = nil }
         toldCopies = RecentTable(limit: NodeLimits.shownHosts)

@@ -72,8 +72,8 @@ struct LinkTable: Sendable {
         heldUntil[id] = max(time, heldUntil[id] ?? time)
     }
 
-    /// Whether the next SDU of a link may be read: its peer has not sent too much, and is not one of those whose events
-    /// already fill the next step (`full`).
+    /// Whether the next SDU of a link may be read: its peer has not sent too much, and is not in `full`, the peers with no
+    /// room for another event in the next step.
     func mayRead(_ id: MeshCore.LinkID, full: Set<Peer.ID>, _ mesh: MeshCore, now: MeshInstant) -> Bool {
         heldUntil[id].map { $0 > now } != true
             && (full.isEmpty || mesh.peer(on: id).map { full.contains($0.id) } != true)
@@ -119,8 +119,8 @@ struct LinkTable: Sendable {
     /// The links in circuits, in order.
     var inCircuits: [MeshCore.LinkID] { places.keys.sorted() }
 
-    /// The links in circuits whose reading begins or stops, in order. `full` are the peers whose events already fill the
-    /// next step. Of a thousand links only those are checked that are held, or whose peers are in `full`.
+    /// The links in circuits that begin or stop to be read, in order. `full` are the peers with no room for another event
+    /// in the next step. There may be a thousand links, so this checks only held links and links of peers in `full`.
     mutating func holdCircuits(
         full: Set<Peer.ID>, isQuitting: Bool, _ mesh: MeshCore, now: MeshInstant
     ) -> [(id: MeshCore.LinkID, isHeld: Bool)] {

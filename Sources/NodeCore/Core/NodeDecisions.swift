@@ -59,7 +59,7 @@ struct NodeDecisions: Sendable {
     /// The next deadline of the features.
     var deadline: MeshInstant? { features.deadline }
 
-    /// What people see when the node is ready, in addition to the queue of a host.
+    /// The view when the node is ready, in addition to the queue of a host.
     func shownAtStart(_ context: Context) -> [StepAction] {
         if app.isHosting {
             return (context.mesh.admissionPolicy.invitations.isEmpty ? [] : [.showInvitations(making: nil)])

@@ -3,8 +3,8 @@
 import DemocracyDJ
 import MeshProtocol
 
-/// What a node does about its links at once, without a step: it performs the decisions of the protocol, of the route and
-/// of this node's part as a relay. Events above the links are returned for the next step.
+/// The part of a node that handles its links at once, without a step. It performs the decisions of the protocol, of the
+/// route and of this node's part as a relay. It returns events above the links for the next step.
 struct NodeLinks: Sendable {
     /// The protocol, the route and the time, which steps read too.
     typealias Context = NodeDecisions.Context
@@ -24,7 +24,8 @@ struct NodeLinks: Sendable {
 
     // MARK: Questions
 
-    /// Whether the next SDU of a link may be read. `full` are the peers whose events already fill the next step.
+    /// Whether the next SDU of a link may be read. `full` are the peers with no room for another
+    /// event in the next step.
     func mayRead(_ id: MeshCore.LinkID, full: Set<Peer.ID>, _ mesh: MeshCore, now: MeshInstant) -> Bool {
         table.mayRead(id, full: full, mesh, now: now)
     }
@@ -115,7 +116,7 @@ struct NodeLinks: Sendable {
         return take()
     }
 
-    // MARK: What a step has decided
+    // MARK: Decisions of a step
 
     /// Performs the protocol's decisions in order.
     mutating func apply(_ meshActions: [MeshCore.Action], _ context: inout Context) -> [NetworkAction] {
@@ -192,7 +193,7 @@ struct NodeLinks: Sendable {
         earliest(route.deadline, relayRole.deadline)
     }
 
-    /// Time has passed for the links. `reads` says whether the next SDU of a link may be read.
+    /// Time has passed for the links. `full` are the peers with no room for another event in the next step.
     mutating func tick(full: Set<Peer.ID>, isQuitting: Bool, _ context: inout Context) -> [NetworkAction] {
         for id in table.due(context.mesh, now: context.now) {
             // While this side does not read, it cannot blame the peer for silence. A handshake always has a deadline.

@@ -21,12 +21,13 @@ struct NodeNetwork: Sendable {
 
     // MARK: Questions
 
-    /// Whether the next SDU of a link may be read. `full` are the peers whose events already fill the next step.
+    /// Whether the next SDU of a link may be read. `full` are the peers with no room for another
+    /// event in the next step.
     func mayRead(_ id: MeshCore.LinkID, full: Set<Peer.ID>, _ mesh: MeshCore, now: MeshInstant) -> Bool {
         links.mayRead(id, full: full, mesh, now: now)
     }
 
-    /// The links for whose peers a bearer vouches.
+    /// The links with peers that a bearer vouches for.
     var vouchedLinks: VouchedLinks { vouched }
 
     /// How often the host was asked for the state that a relay should bring; nil if none is expected. For tests.

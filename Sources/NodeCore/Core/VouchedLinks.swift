@@ -3,7 +3,7 @@
 import DemocracyDJ
 import MeshProtocol
 
-/// The links for whose peers a bearer vouches, such as those of the page. No handshake proves these peers, so their
+/// The links with peers that a bearer vouches for, such as those of the page. No handshake proves these peers, so their
 /// bearer is asked to end a link that is not admitted.
 struct VouchedLinks: Sendable {
     /// The answer to a link that a bearer offers.

@@ -10,7 +10,7 @@ import NodeCore
 
 /// The side of `fieldtest bench` that measures.
 struct BenchCaller: Sendable {
-    /// What the person has chosen.
+    /// The person's choices.
     struct Plan: Sendable {
         var host: String
         var distance: Double?

@@ -3,9 +3,9 @@
 import FieldTest
 import MeshProtocol
 
-/// What the caller has received, and its waits for the next part.
+/// The data that the caller has received, and its waits for more.
 actor BenchInbox {
-    /// What was received so far.
+    /// The data received so far.
     struct Contents {
         var isConnected = false
         /// How often the session was connected.

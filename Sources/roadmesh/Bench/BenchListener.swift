@@ -76,7 +76,7 @@ actor BenchListener {
     }
 
     private func send(_ message: BenchMessage, to peer: Peer) async {
-        // If the caller has left, nobody needs the answer. Other callers do not wait for room in this caller's outbox.
+        // A caller that has left needs no answer. Other callers do not wait for room in this caller's outbox.
         await endpoint.trySend(message.body, to: peer.id)
     }
 }
