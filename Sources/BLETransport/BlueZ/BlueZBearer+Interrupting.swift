@@ -23,7 +23,7 @@ extension BlueZBearer: InterruptibleBearer {
         guard let socket = linkWatch.socket else {
             throw BearerError(.notPermitted, "a request for a PHY needs CAP_NET_RAW")
         }
-        let handles = linkWatch.links.filter { $0.value.hasChannel }.keys.sorted()
+        let handles = linkWatch.links.filter { $0.value.isOpen }.keys.sorted()
         for handle in handles where linkWatch.links[handle]?.got.phy != phy.rawValue {
             linkWatch.lastAsked[UInt16(CBLUEZ_OPCODE_SET_PHY)] = handle
             let sent = try await socket.perform(.writable) { Int(cbluez_hci_set_phy($0, handle, phy.bit)) }

@@ -65,7 +65,8 @@ public struct LinkTuning: Sendable {
     /// Intervals without advice.
     private let chance: LinkIntervals
     private var advice: LinkIntervals?
-    private var isOpen = false
+    /// Whether the link has carried a channel of this radio.
+    private(set) var isOpen = false
     private var refused: Set<Setting> = []
     /// The last requested interval, and the deadline for its answer.
     private var interval: Int?
@@ -84,9 +85,6 @@ public struct LinkTuning: Sendable {
         let units = got.interval.map { Int(($0 / 1.25).rounded()) } ?? .max
         ownInterval = isOfSystem && units <= RadioLimits.configuredInterval ? units : nil
     }
-
-    /// Whether the link has carried a channel of this radio.
-    var hasChannel: Bool { isOpen }
 
     /// When `tick` is due.
     var deadline: MeshInstant? {

@@ -37,10 +37,12 @@ extension Poller.Interruption {
 /// The running kernel.
 package enum KernelName {
     /// The kernel's version as the distribution names it: `Linux 6.1.175`.
-    package static var running: String {
+    package static var running: String { release.map { "Linux \($0)" } ?? "Linux" }
+
+    /// The version alone: `6.1.175`. Nil if the kernel does not report it.
+    package static var release: String? {
         var names = utsname()
-        guard uname(&names) == 0 else { return "Linux" }
-        return "Linux \(text(names.release))"
+        return uname(&names) == 0 ? text(names.release) : nil
     }
 }
 

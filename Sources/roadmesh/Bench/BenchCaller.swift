@@ -74,9 +74,8 @@ struct BenchCaller: Sendable {
         guard await inbox.wait(atMost: plan.wait, until: { $0.isConnected }) else {
             try Task.checkCancellation()
             throw SetupProblem(
-                .unavailable,
-                "\(plan.host) was not reached in \(Int(plan.wait / .seconds(1))) s. Start it with: roadmesh fieldtest bench "
-                    + "--listen \"\(plan.host)\"")
+                notReached: plan.host, within: plan.wait,
+                ". Start it with: roadmesh fieldtest bench --listen \"\(plan.host)\"")
         }
         let join = await inbox.contents.joined - began
         try await send(.hello(machine, callers: nil))

@@ -135,10 +135,8 @@ struct BenchCommand: AsyncParsableCommand {
     }
 
     private func write(_ result: BenchResult, to path: String) throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         do {
-            try encoder.encode(result).write(to: URL(filePath: NodeOptions.absolute(path)), options: .atomic)
+            try writeFile(JSONLine.text(result, isWide: true), path)
         } catch {
             throw SetupProblem(.cannotCreate, "\(path) cannot be written; name another file with --output.")
         }

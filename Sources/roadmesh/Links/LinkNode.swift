@@ -105,6 +105,12 @@ func checkedHost(_ host: String) throws(SetupProblem) -> String {
 }
 
 extension SetupProblem {
+    /// The problem of a guest that has not found its host or listener. `advice` ends the sentence.
+    init(notReached host: String, within wait: Duration, _ advice: String = "; is it on and in range?") {
+        let seconds = Seconds<Waits>(wait / .seconds(1)).defaultValueDescription
+        self.init(.unavailable, "\(host) was not reached in \(seconds) s\(advice)")
+    }
+
     /// The problem of a guest that a host or listener rejects.
     init(_ reason: RefusalReason, by host: String) {
         let sentence =

@@ -156,11 +156,7 @@ struct PingRun: Sendable {
     private func pings(_ count: Int?, _ interval: Duration, _ stop: PingStop) async -> Result<Void, any Error> {
         guard await isReached(stop) else {
             guard await stop.isSignalled else {
-                return .failure(
-                    SetupProblem(
-                        .unavailable,
-                        "\(host) was not reached in \(Seconds<Waits>(wait / .seconds(1)).defaultValueDescription) s; is it on "
-                            + "and in range?"))
+                return .failure(SetupProblem(notReached: host, within: wait))
             }
             return .failure(CancellationError())
         }

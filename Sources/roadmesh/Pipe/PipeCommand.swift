@@ -231,7 +231,7 @@ extension SetupProblem {
         case .refused(.restarted), .refused(.other):
             self.init(.unavailable, "\(other) does not accept this session; start both sides again.")
         case .unanswered:
-            self.init(.unavailable, "\(other) was not reached in \(seconds) s; is it on and in range?")
+            self.init(notReached: other, within: wait)
         }
     }
 }
