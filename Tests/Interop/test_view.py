@@ -69,6 +69,8 @@ def test_a_program_is_told_the_view_that_the_page_shows(host: Program, bob: Prog
     bob.expect("vote", songID="n3", state="confirmed")
     host.expect("intent", songID="n3")
     for program, connection in ((host, "hosting"), (bob, "connected")):
+        # A guest's bearer is known from the first report on its link.
+        program.expect_seen("link")
         view = told(program)
         page, shown = stream(program.expect_seen("ready")["http"])
         page.close()
