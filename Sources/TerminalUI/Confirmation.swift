@@ -101,7 +101,10 @@ struct Confirmation {
         case .retry:
             // A notice shows that a guest is looking for its host.
             let isShown = events.contains { if case .notice = $0 { true } else { false } }
-            return isShown ? nil : "Trying again."
+            if isShown { return nil }
+            // A guest that is connected has nothing to try again.
+            let isDismissed = events.contains { if case .noticeCleared = $0 { true } else { false } }
+            return host != nil && isDismissed ? "The message is dismissed." : "Trying again."
         case .leave:
             return host.map { "You have left \($0.name). Type retry to look for it again." } ?? "You have left."
         case .join(let name): return "Looking for \(UntrustedText.shown(name))."

@@ -51,7 +51,7 @@ extension Screen {
         lines += watch.own.notices.standing.suffix(TerminalLimits.standingNotices).map { notice in
             // The message was printed above. In a narrow window the command is kept.
             let toast = ErrorToast(showing: notice, now: .zero)
-            let button = toast.buttonText == nil ? "" : " [retry]"
+            let button = Sentences.hint(toast.buttonText)
             let said = UntrustedText.shown(toast.headline(in: language))
             let message = ShownText.cut("! \(said)", to: columns - ShownText.width(button))
             return Panel.Line(text: message + button, style: .warning)

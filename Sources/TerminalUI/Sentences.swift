@@ -124,7 +124,16 @@ struct Sentences {
         if isBare { return UntrustedText.shown(message) + suggestion }
         // The mark means that something is wrong. After a command that worked it is left out.
         let mark = notice.isOfPerson && !notice.isRefusal ? "" : "! "
-        return "\(mark)\(UntrustedText.shown(message))\(suggestion)\(notice.button == nil ? "" : " [retry]")"
+        return "\(mark)\(UntrustedText.shown(message))\(suggestion)\(hint(notice.button))"
+    }
+
+    /// The command that does the same as a notice's button, in brackets. "OK" only dismisses the notice.
+    static func hint(_ button: String?) -> String {
+        switch button {
+        case nil: ""
+        case "OK": " [ok]"
+        default: " [retry]"
+        }
     }
 
     // MARK: Hosts in range
@@ -235,7 +244,9 @@ struct Sentences {
         switch reason {
         case .linkLost, .replaced: losses.hold(peer, now: now)
         case .goodbye where role == .host: return [say("\(peer.name) has left.")]
-        case .refused where role == .host: return [say("\(peer.name) was kicked.")]
+        case .refused where role == .host:
+            let isBanned = watch.bans.contains { $0.peer.id == peer.id && !$0.session }
+            return [say(isBanned ? "\(peer.name) was banned." : "\(peer.name) was kicked.")]
         case .goodbye, .refused: break
         }
         return []

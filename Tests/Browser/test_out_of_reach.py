@@ -279,7 +279,7 @@ def test_the_page_of_a_passenger_that_was_sent_away_leaves_the_server_in_peace(
         assert server.connections.get(timeout=10) == 0
     with pytest.raises(queue.Empty):
         server.connections.get(timeout=4)
-    expect(page.locator(".banner")).to_contain_text("kicked you")
+    expect(page.locator(".banner")).to_contain_text("kicked or banned you")
     expect(page.locator("#state")).to_contain_text("Ended")
     # The guest returns with its button.
     server.after_joining = web_guest()

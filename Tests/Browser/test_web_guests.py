@@ -54,10 +54,10 @@ def test_a_phone_joins_votes_and_is_kicked_like_anybody(ride: Ride, open_page: O
     driver.get_by_role("tab", name="Guests").click()
     driver.get_by_role("button", name="Kick Mia").click()
     answer(driver, "Really kick Mia")
-    expect(phone.get_by_text("The host has kicked you from this session.")).to_be_visible()
+    expect(phone.get_by_text("The driver has kicked or banned you.")).to_be_visible()
     phone.get_by_role("button", name="Return to Start").click()
     expect(phone.get_by_label("Your name")).to_have_value("Mia")
-    expect(phone.get_by_role("alert")).to_contain_text("kicked you")
+    expect(phone.get_by_role("alert")).to_contain_text("kicked or banned you")
     expect(bobs.locator("#lists")).not_to_contain_text("Mia")
 
 
@@ -73,7 +73,7 @@ def test_a_guest_kicked_by_mistake_is_back_by_itself_or_after_a_reload_as_the_sa
     driver.get_by_role("tab", name="Guests").click()
     driver.get_by_role("button", name="Kick Mia").click()
     answer(driver, "Really kick Mia")
-    expect(phone.get_by_text("The host has kicked you from this session.")).to_be_visible()
+    expect(phone.get_by_text("The driver has kicked or banned you.")).to_be_visible()
     driver.get_by_role("button", name="Undo").click()
     expect(driver.get_by_role("button", name="Undo")).to_have_count(0)
     if reloads:
@@ -141,7 +141,7 @@ def test_neither_a_restart_nor_an_end_asks_anybody_for_the_code_and_new_tokens_a
     driver.get_by_role("tab", name="Guests").click()
     driver.get_by_role("button", name="Kick Tom").click()
     answer(driver, "Really kick Tom")
-    expect(tom.locator(".banner")).to_contain_text("kicked you")
+    expect(tom.locator(".banner")).to_contain_text("kicked or banned you")
 
     first.program.end()
     for page in (driver, mia):
@@ -154,7 +154,7 @@ def test_neither_a_restart_nor_an_end_asks_anybody_for_the_code_and_new_tokens_a
     again.program.expect("intent", kind="vote", songID="s6")
     # A removed guest stays removed.
     tom.reload()
-    expect(tom.get_by_role("alert")).to_contain_text("kicked you")
+    expect(tom.get_by_role("alert")).to_contain_text("kicked or banned you")
 
     again.program.say("end")
     again.program.expect("notice", code="sessionEnded")

@@ -424,7 +424,7 @@ def inviting() -> View:
 
 
 STOPPED = "The host is off. The queue is saved."
-KICKED = "The host has kicked you from this session. Ask the driver to unban you, then retry."
+KICKED = "The driver has kicked or banned you. Ask the driver to unban you, then retry."
 
 STATES: dict[str, View | None] = {
     "host-playing": host_playing(),

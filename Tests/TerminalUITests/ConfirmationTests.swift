@@ -63,6 +63,7 @@ struct ConfirmationTests {
             "The host is asked to put \"Road Trip\" at place 2."
         ),
         (.guest(.steer(.kick("bob"))), .guest, [], [], "The host is asked to kick Bob."),
+        (.retry, .guest, [.noticeCleared(code: "hostEnded")], [], "The message is dismissed."),
     ]
 
     @Test("a command without a line of its own is confirmed", arguments: cases.indices)

@@ -270,6 +270,22 @@ struct ScreenTests {
         #expect(!screen.panel()[1].hasPrefix("!"))
     }
 
+    @Test func aNoticeThatIsOnlyDismissedNamesTheCommandOK() {
+        var screen = Car.anasScreen()
+        let said = screen.show(.notice(Notice(.hostEnded(host: Car.dad))), now: .zero)
+        #expect(said.count == 1 && said[0].hasSuffix(" Unsent votes are saved. [ok]"))
+        #expect(screen.panel()[1].hasSuffix(" [ok]"))
+    }
+
+    @Test("the host says whether a guest was kicked or banned", arguments: [true, false])
+    func removed(session: Bool) {
+        var screen = Screen(Car.description(.host, Car.dad), .abovePanel, library: Car.songs)
+        _ = screen.show(.peerConnected(Car.bob), now: .zero)
+        _ = screen.show(.bans([ShownBan(peer: Car.bob, until: nil, session: session)], isAnswer: false), now: .zero)
+        let said = screen.show(.peerDisconnected(Car.bob, .refused), now: .zero)
+        #expect(said == [session ? "Bob was kicked." : "Bob was banned."])
+    }
+
     @Test func aNoticeThatGoesByItselfIsSaidAndDoesNotStay() {
         var screen = Car.anasScreen()
         #expect(screen.show(.notice(Notice(.notConnected)), now: .zero).count == 1)

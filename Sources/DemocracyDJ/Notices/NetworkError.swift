@@ -247,7 +247,7 @@ extension NetworkError {
         case .refused: refusal("refused", "The host has rejected you.", "Ask the driver why, then retry.")
         case .kicked:
             refusal(
-                "kicked", "The host has kicked you from this session.", "Ask the driver to unban you, then retry.")
+                "kicked", "The driver has kicked or banned you.", "Ask the driver to unban you, then retry.")
         case .versionMismatch:
             refusal(
                 "versionMismatch", "The host uses another version of RoadMesh.",

@@ -271,8 +271,8 @@ public struct NodeCommand: Sendable {
         NodeCommand("more", [.guest], explainedBy: "search", "shows more of what was found") { _ in
             .input(.guest(.more))
         },
-        NodeCommand("retry", driver, "tries the radio again, now") { _ in .input(.retry) },
-        NodeCommand("retry", passengers, "looks for a host again; also join, hosts, forget") { _ in
+        NodeCommand("retry", driver, or: ["ok"], "tries the radio again, now") { _ in .input(.retry) },
+        NodeCommand("retry", passengers, or: ["ok"], "looks for a host again; also join, hosts, forget") { _ in
             .input(.retry)
         },
         NodeCommand("hosts", [.guest], explainedBy: "retry", "lists the hosts that you have joined, and those in range")
