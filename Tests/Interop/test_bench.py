@@ -61,6 +61,15 @@ def test_a_measurement_has_all_figures_and_nothing_that_identifies_anyone(
     assert lines[-1] == f"The result is in {path}."
 
 
+def test_the_listener_names_each_caller_once(tool: StartTool, listener: Tool, tmp_path: Path) -> None:
+    assert bench(tool, "lap", "--gaps", "2", "--output", str(tmp_path / "result.json"))[0] == 0
+    listener.process.send_signal(signal.SIGINT)
+    assert listener.process.stderr
+    said = listener.process.stderr.read().splitlines()
+    assert [line.split(b":")[0] for line in said] == [b"A caller measures"]
+    assert listener.ended() == 0
+
+
 def test_programs_get_the_result_as_one_line(tool: StartTool, listener: Tool, tmp_path: Path) -> None:
     path = tmp_path / "result.json"
     code, output, errors = bench(tool, "lap", "--gaps", "0", "--json", "--output", str(path))

@@ -89,7 +89,7 @@ struct BenchCaller: Sendable {
         result.goodput = try await rates()
         result.reconnect = try await reconnects()
         result.powerCycle = try await powerCycle()
-        try await send(.hello(machine, callers: nil))
+        try await send(.hello(machine, callers: result.links))
         // The echo follows the answer to the hello.
         guard try await echo(.max) != nil else { throw noAnswer }
         result.links = await inbox.contents.callers

@@ -48,8 +48,8 @@ actor BenchListener {
             return
         }
         switch BenchMessage(body) {
-        case .hello(let caller, _):
-            show("A caller measures: \(caller.shortened.text)")
+        case .hello(let caller, let known):
+            if known == nil { show("A caller measures: \(caller.shortened.text)") }
             await send(.hello(machine, callers: mostCallers), to: peer)
         case .echo(let number): await send(.echo(number), to: peer)
         case .end: await send(.end(bytes: received.removeValue(forKey: peer.id) ?? 0), to: peer)

@@ -5,7 +5,8 @@ import FoundationEssentials
 
 /// A message between the two programs of `fieldtest bench`. All but the bulk data is JSON.
 enum BenchMessage: Codable, Hashable {
-    /// The sender's machine. The listener adds the largest number of callers that it has had at once.
+    /// The sender's machine. The listener adds the largest number of callers that it has had at once. A caller leaves it
+    /// out the first time.
     case hello(BenchMachine, callers: Int?)
     /// A question that the listener answers with the same number.
     case echo(Int)
