@@ -9,6 +9,8 @@ public enum FieldTestLimits {
     public static let writeInterval: Duration = .seconds(1)
     /// Interval of rows in a recording without other events.
     public static let tickInterval: Duration = .seconds(10)
+    /// Interval of rows with the program's load. An hour has sixty of them.
+    public static let loadInterval: Duration = .seconds(60)
     /// Rows that are queued while the disk refuses them: some minutes of a full car. The oldest are dropped first.
     public static let waitingRows = 4_096
     /// Characters of a drive's origin: a sentence or two.

@@ -298,6 +298,7 @@ extension LimitTable {
         [
             .init("writeInterval", FieldTestLimits.writeInterval),
             .init("tickInterval", FieldTestLimits.tickInterval),
+            .init("loadInterval", FieldTestLimits.loadInterval),
             .init("waitingRows", FieldTestLimits.waitingRows),
             .init("originCharacters", FieldTestLimits.originCharacters),
             .init("plotPeers", FieldTestLimits.plotPeers),

@@ -33,7 +33,8 @@ struct RecordingTests {
         .contact(ContactRow(Encounter(.heard, NodeSamples.ana, at: .now, by: .sighting, rssi: -70))),
         .radio(RadioSample(RadioActivity())), .wish(WishRow(song: "s1", wish: "vote", state: "sent")),
         .intent(IntentRow(peer: "a1", intent: "vote", song: "s1", accepted: true)),
-        .position(position), .mark("tunnel in"), .notice("hostFull"), .tick, .missing(3), .end("quit"),
+        .position(position), .load(ProcessLoad(wakeUps: 900, processor: 0.04)), .mark("tunnel in"), .notice("hostFull"),
+        .tick, .missing(3), .end("quit"),
     ]
 
     private static func place(_ row: FieldTest.Happening) -> Int {
@@ -45,11 +46,12 @@ struct RecordingTests {
         case .wish: 4
         case .intent: 5
         case .position: 6
-        case .mark: 7
-        case .notice: 8
-        case .tick: 9
-        case .missing: 10
-        case .end: 11
+        case .load: 7
+        case .mark: 8
+        case .notice: 9
+        case .tick: 10
+        case .missing: 11
+        case .end: 12
         }
     }
 
@@ -86,7 +88,7 @@ struct RecordingTests {
 
     @Test("Each kind of row is in the document with its fields, and the document has no other")
     func kinds() throws {
-        #expect(Set(Self.rows.map(Self.place)).count == 12)
+        #expect(Set(Self.rows.map(Self.place)).count == 13)
         for complaint in try Self.complaints(Page(Self.path)) { Issue.record("\(complaint)") }
     }
 

@@ -20,6 +20,8 @@ struct BenchTests {
         ]
         result.reconnect = BenchTimes((1...100).map(Double.init))
         result.powerCycle = 1.26
+        result.idle = BenchIdle(
+            caller: LoadRate(wakeUps: 14.62, processor: 0.0006), listener: LoadRate(wakeUps: 17, processor: 0.001))
         return result
     }
 
@@ -43,6 +45,8 @@ struct BenchTests {
                 "goodput    1M: 61.2 kB/s to the listener, 59.9 kB/s back", "goodput    coded: not supported",
                 "reconnect  median 51.0 ms, 95 % 95.0 ms, 99 % 99.0 ms, longest 100 ms, of 100",
                 "power      back 1.3 s after the adapter",
+                "idle       caller: 14.6 wake-ups a second, 0.06 % of a core",
+                "           listener: 17.0 wake-ups a second, 0.10 % of a core",
             ])
     }
 
@@ -63,7 +67,7 @@ struct BenchTests {
         let keys = try JSONDecoder().decode([String: Anything].self, from: data).keys.sorted()
         #expect(
             keys == [
-                "caller", "day", "distance", "goodput", "join", "links", "listener", "powerCycle", "reconnect",
+                "caller", "day", "distance", "goodput", "idle", "join", "links", "listener", "powerCycle", "reconnect",
                 "roadmeshBench", "roundTrip", "version",
             ])
     }

@@ -145,6 +145,18 @@ struct ReportTests {
         #expect(Report([Drives.oneGap, Drives.overRelays]).html.contains("Linked over 2 hops"))
     }
 
+    @Test("a report says what the program has cost, if the recording does")
+    func load() {
+        var drive = Drives.oneGap
+        #expect(!Report([drive]).html.contains("Wake-ups"))
+        let load = ProcessLoad(wakeUps: 600, processor: 0.024)
+        drive.rows.insert(DriveRow(at: .seconds(40), .load(load)), at: drive.rows.count - 1)
+        let report = Report([drive])
+        #expect(report.html.contains("Wake-ups a second</th><td>15.0</td>"))
+        #expect(report.html.contains("Processor</th><td>0.06 % of a core</td>"))
+        #expect(report.json.filter { !$0.isWhitespace }.contains(#""load":{"processor":0.0006"#))
+    }
+
     @Test("a page needs no other files")
     func selfContained() {
         let html = Report([Drives.oneGap]).html

@@ -52,8 +52,28 @@ struct RecorderTests {
     @Test("an idle recording writes a row every ten seconds")
     func ticks() {
         var recorder = Recorder(.guest, origin: origin)
-        let ticks = (1...35).flatMap { recorder.tick(now: at(Double($0))) }
+        let load = ProcessLoad(wakeUps: 0, processor: 0)
+        let ticks = (1...35).flatMap { recorder.tick(load, now: at(Double($0))) }
         #expect(ticks.map(\.at) == [10, 20, 30])
+    }
+
+    @Test("each minute a row has the wake-ups and the processor time since the start of the drive")
+    func load() {
+        var recorder = Recorder(.guest, origin: origin, load: ProcessLoad(wakeUps: 100, processor: 2))
+        let rows = (1...125).flatMap { second in
+            recorder.tick(ProcessLoad(wakeUps: 100 + 15 * second, processor: 2.5), now: at(Double(second)))
+        }
+        let loads = rows.compactMap { if case .load(let load) = $0.what { load } else { nil } }
+        #expect(loads == [60, 120].map { ProcessLoad(wakeUps: 15 * $0, processor: 0.5) })
+        #expect(rows.first { if case .load = $0.what { true } else { false } }?.at == 60)
+    }
+
+    @Test("the load of this process grows with its work")
+    func measured() async throws {
+        let before = ProcessLoad.now
+        for _ in 1...20 { try await Task.sleep(for: .milliseconds(1)) }
+        let cost = ProcessLoad.now.since(before)
+        #expect(cost.wakeUps >= 20 && cost.processor > 0)
     }
 
     @Test("a link over relays is recorded with their number, and the link to the next relay as the one below it")

@@ -52,6 +52,9 @@ def test_a_measurement_has_all_figures_and_nothing_that_identifies_anyone(
     again = result["reconnect"]
     assert (again["count"], again["lost"]) == (10, 0)
     assert 0 < again["median"] <= again["percentile95"] <= again["longest"] < START * 1_000
+    # Ten seconds have ten keepalives of each side.
+    for side in ("caller", "listener"):
+        assert 1 < result["idle"][side]["wakeUps"] < 200 and 0 < result["idle"][side]["processor"] < 1
     # A virtual radio has no adapter to switch off.
     assert "powerCycle" not in result
     text = path.read_text()

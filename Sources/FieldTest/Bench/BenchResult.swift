@@ -26,6 +26,8 @@ public struct BenchResult: Codable, Hashable, Sendable {
     /// Time from the adapter's return to the answer over the next link, in seconds. Nil if the adapter could not be
     /// switched, or if no answer came.
     public var powerCycle: Double?
+    /// What each side costs its device while the session is idle.
+    public var idle: BenchIdle?
     /// The largest number of callers that the listener had at once during the measurement.
     public var links: Int
 
@@ -109,4 +111,15 @@ public struct BenchGoodput: Codable, Hashable, Sendable {
     public init(phy: String?, up: Double? = nil, down: Double? = nil, reason: String? = nil) {
         (self.phy, self.up, self.down, self.reason) = (phy, up, down, reason)
     }
+}
+
+/// What an idle session costs.
+public struct BenchIdle: Codable, Hashable, Sendable {
+    /// The cost of the caller.
+    public var caller: LoadRate
+    /// The cost of the listener. It includes all its callers.
+    public var listener: LoadRate
+
+    /// The costs of both sides.
+    public init(caller: LoadRate, listener: LoadRate) { (self.caller, self.listener) = (caller, listener) }
 }

@@ -11,6 +11,10 @@ extension BenchResult {
         for rate in goodput { lines.append("goodput    \(rate.text)") }
         lines.append("reconnect  " + (reconnect?.text ?? "not measured"))
         lines.append("power      " + (powerCycle.map { "back \(Format.time($0)) after the adapter" } ?? "not measured"))
+        if let idle {
+            lines.append("idle       caller: \(idle.caller.text)")
+            lines.append("           listener: \(idle.listener.text)")
+        }
         if links > 1 { lines.append("links      \(links) callers at once") }
         if isEmulated { lines.append("The controllers are emulated, so these figures are not those of a real radio.") }
         return lines

@@ -101,6 +101,9 @@ extension Drive {
 extension DriveRow {
     /// Counts are capped here, so that sums of them do not overflow.
     static let largestCount = 1 << 30
+    /// Caps of a recorded load: a month of a busy device.
+    private static let mostWakeUps = 1 << 40
+    private static let mostProcessor = 1e9
 
     private static func strength(_ rssi: Int?) -> Int? { rssi.flatMap { (-127...20).contains($0) ? $0 : nil } }
 
@@ -144,6 +147,10 @@ extension DriveRow {
             intent.intent = Drive.word(intent.intent)
             intent.song = intent.song.map { Drive.word($0) }
             row.what = .intent(intent)
+        case .load(var load):
+            load.wakeUps = min(max(0, load.wakeUps), Self.mostWakeUps)
+            load.processor = load.processor.isFinite ? min(max(0, load.processor), Self.mostProcessor) : 0
+            row.what = .load(load)
         case .notice(let code): row.what = .notice(Drive.word(code))
         case .end(let reason): row.what = .end(Drive.word(reason))
         // A position that is not on Earth is not read at all.

@@ -7,7 +7,7 @@ extension DriveRow: Codable {
     }
 
     private enum Kind: String, Codable {
-        case link, carrier, contact, radio, wish, intent, position, mark, notice, tick, missing, end
+        case link, carrier, contact, radio, wish, intent, position, load, mark, notice, tick, missing, end
     }
 
     /// Reads a row. Throws if it is invalid, or of a kind that this version does not know.
@@ -24,6 +24,7 @@ extension DriveRow: Codable {
             case .wish: .wish(try WishRow(from: decoder))
             case .intent: .intent(try IntentRow(from: decoder))
             case .position: .position(try PositionRow(from: decoder))
+            case .load: .load(try ProcessLoad(from: decoder))
             case .mark: .mark(try container.decode(String.self, forKey: .text))
             case .notice: .notice(try container.decode(String.self, forKey: .code))
             case .tick: .tick
@@ -49,6 +50,7 @@ extension DriveRow: Codable {
         case .wish(let row): try row.encode(to: encoder)
         case .intent(let row): try row.encode(to: encoder)
         case .position(let row): try row.encode(to: encoder)
+        case .load(let load): try load.encode(to: encoder)
         case .mark(let text): try container.encode(text, forKey: .text)
         case .notice(let code): try container.encode(code, forKey: .code)
         case .tick: break
@@ -66,6 +68,7 @@ extension DriveRow: Codable {
         case .wish: .wish
         case .intent: .intent
         case .position: .position
+        case .load: .load
         case .mark: .mark
         case .notice: .notice
         case .tick: .tick

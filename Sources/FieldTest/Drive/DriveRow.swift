@@ -34,6 +34,8 @@ public enum Happening: Hashable, Sendable {
     case intent(IntentRow)
     /// Where the device was, about once a second.
     case position(PositionRow)
+    /// What the program has cost since the drive began, once a minute and at the end.
+    case load(ProcessLoad)
     /// The user has set a mark.
     case mark(String)
     /// A notice with this code was shown.

@@ -51,6 +51,8 @@ public struct DriveMetrics: Hashable, Sendable {
     public private(set) var marks: [Mark] = []
     /// The radio's activities.
     public private(set) var radio = RadioTime()
+    /// What the program has cost its device; nil for a recording of an older version.
+    public private(set) var load: LoadRate?
     /// Messages that were sent again on a later link.
     public private(set) var resent = 0
     /// Messages that arrived again and were dropped.
@@ -96,6 +98,7 @@ public struct DriveMetrics: Hashable, Sendable {
             case .mark(let text): marks.append(Mark(at: row.at, text: text))
             case .missing(let rows): missing += max(0, min(rows, DriveRow.largestCount))
             case .position(let position): track.append(position, at: row.at)
+            case .load(let total): load = row.at > 0 ? total.rate(over: row.at) : nil
             case .notice, .tick, .end: break
             }
         }

@@ -60,7 +60,7 @@ public actor DriveRecording: Service {
         self.logger = logger
         self.origin = origin
         self.gpsd = gpsd.map { GPSDClient(address: $0, logger: logger) }
-        recorder = Recorder(header.role, origin: origin, isShared: isShared)
+        recorder = Recorder(header.role, origin: origin, isShared: isShared, load: .now)
         events = node.events()
         let number = try store.begin(header: JSONLine.text(header), sharing: isShared ? .shared : .none)
         (self.number, packetSource) = (number, source)
@@ -76,6 +76,7 @@ public actor DriveRecording: Service {
         let follower = Task { await self.followPosition() }
         let reader = Task { [packetSource] in await packetSource?.run() }
         for await event in events {
+            if case .bye = event { take(recorder.take(ProcessLoad.now, now: .now)) }
             take(recorder.take(event, now: .now))
             packets?.take(event)
         }
@@ -109,7 +110,7 @@ public actor DriveRecording: Service {
         while !Task.isCancelled {
             try? await Task.sleep(for: FieldTestLimits.writeInterval)
             guard !Task.isCancelled else { return }
-            take(recorder.tick(now: .now))
+            take(recorder.tick(.now, now: .now))
             await write()
             packets?.write(now: .now)
         }

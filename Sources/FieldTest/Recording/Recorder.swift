@@ -17,14 +17,21 @@ public struct Recorder: Sendable {
     /// Heads of the peers that had a session. A link to any other node carries sessions of other nodes.
     private var sessions: Set<String> = []
     private var lastRow: Duration = .zero
+    /// The program's load at the start, and the time of the last row with it.
+    private let loadBefore: ProcessLoad
+    private var lastLoad: Duration = .zero
     private var lastPosition: (at: ContinuousClock.Instant, position: PositionRow)?
     /// Decides which positions a shared drive has. Nil if it is not shared.
     private var ends: TrackEnds?
 
     /// Makes a recorder of a drive that starts at this time. If the drive `isShared`, it has no positions near its
-    /// start and its end.
-    public init(_ role: NodeDescription.Role, origin: ContinuousClock.Instant, isShared: Bool = false) {
+    /// start and its end. `load` is that of the program at this time.
+    public init(
+        _ role: NodeDescription.Role, origin: ContinuousClock.Instant, isShared: Bool = false,
+        load: ProcessLoad = ProcessLoad(wakeUps: 0, processor: 0)
+    ) {
         isGuest = role == .guest
+        loadBefore = load
         ends = isShared ? TrackEnds() : nil
         self.origin = origin
     }
@@ -71,9 +78,16 @@ public struct Recorder: Sendable {
         return ends == nil ? rows : rows.flatMap { ends?.take(position, in: $0) ?? [] }
     }
 
-    /// Lets time pass. After a long time without events, it returns a tick.
-    public mutating func tick(now: ContinuousClock.Instant) -> [DriveRow] {
-        now - origin - lastRow >= FieldTestLimits.tickInterval ? row(now, .tick) : []
+    /// Lets time pass. Each minute it returns the program's load, and after a long time without events a tick.
+    public mutating func tick(_ load: ProcessLoad, now: ContinuousClock.Instant) -> [DriveRow] {
+        if now - origin - lastLoad >= FieldTestLimits.loadInterval { return take(load, now: now) }
+        return now - origin - lastRow >= FieldTestLimits.tickInterval ? row(now, .tick) : []
+    }
+
+    /// Handles the program's load.
+    public mutating func take(_ load: ProcessLoad, now: ContinuousClock.Instant) -> [DriveRow] {
+        lastLoad = now - origin
+        return row(now, .load(load.since(loadBefore)))
     }
 
     private mutating func take(_ contact: Encounter) -> [DriveRow] {

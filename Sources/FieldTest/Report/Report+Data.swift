@@ -135,6 +135,8 @@ private struct DriveData: Encodable {
     var resent: Int
     var duplicates: Int
     var radioSeconds: DriveMetrics.RadioTime
+    /// What the program has cost its device, per second.
+    var load: LoadRate?
     var hopSeconds: [Hops]
     var relaySeconds: [Relay]
     var marks: [DriveMetrics.Mark]
@@ -158,6 +160,7 @@ private struct DriveData: Encodable {
         resent = metrics.resent
         duplicates = metrics.duplicates
         radioSeconds = metrics.radio
+        load = metrics.load
         hopSeconds = metrics.hops.byHops.map { Hops(hops: $0.hops, seconds: $0.seconds) }
         relaySeconds = metrics.hops.byRelay.map {
             Relay(relay: $0.relay, name: metrics.name(ofRelay: $0.relay), seconds: $0.seconds)

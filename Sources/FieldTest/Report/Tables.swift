@@ -34,7 +34,12 @@ enum Tables {
                 ("Radio: dialling", Format.time(metrics.radio.dialling)),
                 ("Radio: linked", Format.time(metrics.radio.linked)),
                 ("Radio: advertising", Format.time(metrics.radio.advertising)),
-            ]
+            ] + load(metrics.load)
+    }
+
+    /// What the program has cost; empty if the recording does not say.
+    private static func load(_ rate: LoadRate?) -> [(name: String, value: String)] {
+        rate.map { [("Wake-ups a second", $0.wakeUpsText), ("Processor", $0.processorText)] } ?? []
     }
 
     /// Linked time by number of relays; empty without relays.

@@ -87,6 +87,7 @@ struct BenchCaller: Sendable {
             caller: machine, listener: listener, join: join / .seconds(1), links: 1)
         result.roundTrip = await roundTrips()
         result.goodput = try await rates()
+        result.idle = try await idle()
         result.reconnect = try await reconnects()
         result.powerCycle = try await powerCycle()
         try await send(.hello(machine, callers: result.links))
@@ -158,6 +159,19 @@ struct BenchCaller: Sendable {
             let end = await inbox.contents.end
         else { throw noAnswer }
         return rate(end, await inbox.contents.bulkBytes)
+    }
+
+    /// What both sides cost while they send nothing.
+    private func idle() async throws -> BenchIdle? {
+        show("Measuring the idle session…")
+        try await send(.idle(milliseconds: Int(BenchLimits.idleTime / .milliseconds(1))))
+        let (before, began) = (ProcessLoad.now, ContinuousClock.now)
+        try await Task.sleep(for: BenchLimits.idleTime)
+        let caller = ProcessLoad.now.since(before).rate(over: (.now - began) / .seconds(1))
+        guard await inbox.wait(atMost: BenchLimits.answer, until: { $0.load != nil }),
+            let listener = await inbox.contents.load
+        else { return nil }
+        return BenchIdle(caller: caller, listener: listener)
     }
 
     // MARK: Interruptions

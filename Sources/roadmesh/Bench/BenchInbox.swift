@@ -16,6 +16,8 @@ actor BenchInbox {
         var listener: BenchMachine?
         var callers = 1
         var lastEcho = 0
+        /// What the idle session has cost the listener.
+        var load: LoadRate?
         var bulkBytes = 0
         /// The bytes of the other side's last `end`, and when it came.
         var end: (bytes: Int, at: ContinuousClock.Instant)?
@@ -47,8 +49,9 @@ actor BenchInbox {
             case .hello(let machine, let callers):
                 (contents.listener, contents.callers) = (machine.shortened, callers ?? 1)
             case .echo(let number): contents.lastEcho = max(contents.lastEcho, number)
+            case .load(let rate): contents.load = rate
             case .end(let bytes): contents.end = (bytes, .now)
-            case .request, nil: return
+            case .request, .idle, nil: return
             }
         }
         wake()

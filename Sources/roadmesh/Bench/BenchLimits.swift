@@ -10,6 +10,8 @@ enum BenchLimits {
     static let textCharacters = 80
     /// Pings for the round trip: enough for a 95th percentile.
     static let pings = 50
+    /// Time in which both sides send nothing: ten keepalives of each.
+    static let idleTime: Duration = .seconds(10)
     /// Disconnects, unless `--gaps` gives another number: enough for a 95th percentile, in two minutes with BlueZ.
     static let gaps = 50
     /// Maximum number of disconnects that `--gaps` accepts: with BlueZ they take an hour.

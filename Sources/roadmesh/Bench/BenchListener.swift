@@ -57,8 +57,17 @@ actor BenchListener {
             let time = Duration.milliseconds(min(max(milliseconds, 0), BenchLimits.mostSeconds * 1_000))
             sending[peer.id]?.cancel()
             sending[peer.id] = Task { await self.sendBulk(to: peer, for: time) }
-        case nil: break
+        case .idle(let milliseconds):
+            let time = Duration.milliseconds(min(max(milliseconds, 0), BenchLimits.mostSeconds * 1_000))
+            Task { await self.sendLoad(to: peer, after: time) }
+        case .load, nil: break
         }
+    }
+
+    private func sendLoad(to peer: Peer, after time: Duration) async {
+        let (before, began) = (ProcessLoad.now, ContinuousClock.now)
+        try? await Task.sleep(for: time)
+        await send(.load(ProcessLoad.now.since(before).rate(over: (.now - began) / .seconds(1))), to: peer)
     }
 
     private func sendBulk(to peer: Peer, for time: Duration) async {

@@ -12,6 +12,10 @@ enum BenchMessage: Codable, Hashable {
     case echo(Int)
     /// The listener is to send bulk data for this many milliseconds, and then `end`.
     case request(milliseconds: Int)
+    /// Both sides are to send nothing for this many milliseconds. Then the listener answers with `load`.
+    case idle(milliseconds: Int)
+    /// What the idle session has cost the listener.
+    case load(LoadRate)
     /// The bulk data of one direction is complete. The listener answers with the bytes that it has received.
     case end(bytes: Int)
 
