@@ -33,7 +33,7 @@ enum HandshakeTarget {
             switch beginning {
             case .hostListens, .hostIdentifies, .hostConfirms:
                 node = try LinkedNode(.responder, seed: 1)
-                puppet = try Puppet(.initiator, of: node.core)
+                puppet = try Puppet(.initiator, of: node)
                 knownBefore = [:]
                 try node.open(entropy: 11)
                 if beginning == .hostIdentifies { try give(puppet.hello(.xx, payload: [])) }
@@ -44,7 +44,7 @@ enum HandshakeTarget {
                 let key = ConversationKey(host.local.id, as: .initiator, .democracyDJ)
                 knownBefore = knows ? [key: Self.knownPeer(try LinkedNode.identity(7).publicKey)] : [:]
                 node = try LinkedNode(.initiator, seed: 2, remembered: knownBefore)
-                puppet = try Puppet(.responder, of: node.core)
+                puppet = try Puppet(.responder, of: node)
                 try node.open(expecting: host.local.id, entropy: 12)
                 try listen()
                 if beginning == .guestWaitsForAnswer { try give(puppet.next(payload: [])) }

@@ -8,6 +8,7 @@ struct LinkedNode {
     static let link: MeshCore.LinkID = 1
 
     var core: MeshCore
+    let publicKey: [UInt8]
     let role: LinkRole
     /// The peer, once the link is up.
     private(set) var peer: Peer?
@@ -25,8 +26,10 @@ struct LinkedNode {
 
     init(_ role: LinkRole, seed: UInt8, remembered: [ConversationKey: MeshCore.Remembered] = [:]) throws {
         self.role = role
+        let identity = try Self.identity(seed)
+        publicKey = identity.publicKey
         core = MeshCore(
-            identity: try Self.identity(seed), name: role == .responder ? "Car" : "Ana", service: .democracyDJ,
+            identity: identity, name: role == .responder ? "Car" : "Ana", service: .democracyDJ,
             remembered: remembered)
     }
 
@@ -164,7 +167,7 @@ struct LinkedNode {
             try invariant(misbehaved == 0, "misbehaviour ends a link, but \(core.misbehaviours) was counted")
         }
         try invariant((end != nil) == (core.deadline(of: Self.link) == nil), "a link has a deadline until it ends")
-        try invariant(core.halfOpenLinks() <= 1, "there is one link")
+        try invariant(core.footprint.halfOpenLinks <= 1, "there is one link")
         if let key, let conversation = core.conversation(key) {
             try invariant(conversation.unacknowledged <= Limits.outboxMessages, "an outbox is full at 512")
         }

@@ -17,12 +17,12 @@ struct Puppet {
     let id: Peer.ID
 
     /// The peer of a node. As a host it has the key that the guest expects.
-    init(_ role: LinkRole, of node: MeshCore) throws {
+    init(_ role: LinkRole, of node: LinkedNode) throws {
         self.role = role
         identity = try LinkedNode.identity(role == .responder ? 7 : 3)
         id = identity.peerID
         prologue = HandshakePacket.prologue(of: .democracyDJ)
-        hostKey = node.settings.identity.publicKey
+        hostKey = node.publicKey
     }
 
     /// A guest's first packet.

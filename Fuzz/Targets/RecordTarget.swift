@@ -98,7 +98,7 @@ struct ConnectedPair {
         // Records that the other side has already sealed go first.
         for sdu in try self[keyPath: other].drain() { try self[keyPath: side].receive(sdu) }
         let link = LinkedNode.link
-        guard let record = self[keyPath: other].core.links[link]?.machine.sealed?.seal(plaintext) else { return }
+        guard let record = self[keyPath: other].core[link: link]?.machine.sealed?.seal(plaintext) else { return }
         let wasOver = self[keyPath: side].end != nil
         try self[keyPath: side].receive(record)
         guard !wasOver else { return }

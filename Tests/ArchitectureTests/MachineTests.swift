@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("The form of the node's machine, checked in the sources")
+@Suite("The form of the node's machines, checked in the sources")
 struct MachineTests {
     /// The declarations of stored properties of a file's first type, which has no other members of this form.
     private func storedProperties(_ path: String) throws -> [Substring] {
@@ -14,9 +14,18 @@ struct MachineTests {
 
     @Test("NodeCore has at most 12 stored properties, and only its own file can reach them")
     func nodeCore() throws {
-        let properties = try storedProperties("Sources/NodeCore/Core/NodeCore.swift")
-        #expect((5...12).contains(properties.count), "\(properties)")
-        for property in properties { #expect(property.hasPrefix("    private var "), "\(property)") }
+        try expectPrivate("Sources/NodeCore/Core/NodeCore.swift", 5...12)
+    }
+
+    @Test("MeshCore has at most 15 stored properties, and only its own file can reach them")
+    func meshCore() throws {
+        try expectPrivate("Sources/MeshProtocol/Core/MeshCore.swift", 3...15)
+    }
+
+    private func expectPrivate(_ path: String, _ count: ClosedRange<Int>) throws {
+        let properties = try storedProperties(path)
+        #expect(count.contains(properties.count), "\(properties)")
+        for property in properties { #expect(property.hasPrefix("    private "), "\(property)") }
     }
 
     @Test("no machine of NodeCore is spread over files: a file called Type+Aspect changes nothing")
@@ -26,5 +35,12 @@ struct MachineTests {
         for line in lines where line.file.contains("+") {
             #expect(!line.code.contains("mutating "), "\(line.file): \(line.code)")
         }
+    }
+
+    @Test("MeshCore is in one file")
+    func meshCoreInOneFile() throws {
+        let files = Set(try SourceTree.lines(of: "MeshProtocol").map(\.file))
+        try #require(files.contains("MeshCore.swift"), "\(files)")
+        #expect(!files.contains { $0.contains("MeshCore+") }, "\(files)")
     }
 }

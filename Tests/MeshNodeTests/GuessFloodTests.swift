@@ -37,7 +37,7 @@ struct GuessFloodTests {
                 drive.car.guests[eve].core.secret = JoiningSecret(pin: digits)
                 drive.car.link(eve, isRead: false)
             }
-            drive.mostLinks = max(drive.mostLinks, drive.car.host.mesh.links.count)
+            drive.mostLinks = max(drive.mostLinks, drive.car.host.footprint.links)
             // One SDU of each guest in turn, including the vote.
             drive.car.readOnce()
             let (began, said) = (drive.car.now, drive.car.guests[ana].acknowledged)
@@ -72,8 +72,8 @@ struct GuessFloodTests {
 
         // No guesser has joined, and no data of them stay.
         #expect(car.states.allSatisfy { $0.connectedPeers.allSatisfy { $0.name == "Ana" } })
-        #expect(car.host.mesh.peers.count == 1)
-        #expect(car.host.mesh.links.count == 1)
+        #expect(car.host.footprint.conversations == 1)
+        #expect(car.host.footprint.links == 1)
         #expect(flood.mostLinks <= Limits.halfOpenLinks + Limits.halfOpenLinksOfKnown + 1)
 
         // The joined guest's votes are as fast as usual, its link stays, and it gets no notices.
@@ -87,7 +87,7 @@ struct GuessFloodTests {
             \(Self.guessers * Self.rounds) guesses of \(Self.guessers) identities in \(last): \(expected) counted, none right, \
             \(ends.count - expected) refused, for the others there was no link; votes \(flood.votes.count), the slowest \
             \(flood.votes.max() ?? .zero), without guesses \(quiet.votes.max() ?? .zero); at most \(flood.mostLinks) links, \
-            \(car.host.mesh.peers.count) key known; \(car.writes) writes, without guesses \(quiet.car.writes)
+            \(car.host.footprint.conversations) key known; \(car.writes) writes, without guesses \(quiet.car.writes)
             """)
     }
 }

@@ -98,7 +98,7 @@ struct RelayTests {
         convoy.line("Car", "One", "Ana")
         convoy.line("Car", "Two")
         convoy.pass(.seconds(3))
-        let old = convoy.nodes["Two"]?.core.mesh.sharedStates.log
+        let old = convoy.nodes["Two"]?.core.mesh.log
         convoy.type(.guest(.vote("s2")), at: "Ana")
         convoy.pass(.milliseconds(300))
         convoy.part("One", "Ana")
@@ -106,7 +106,7 @@ struct RelayTests {
         let seen = convoy.state(at: "Ana")
         convoy.change("Two") { core in
             core.change { mesh in
-                if let old { mesh.sharedStates.log = old }
+                if let old { mesh.change { _, _, log in log = old } }
                 return []
             }
         }

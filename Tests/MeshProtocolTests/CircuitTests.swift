@@ -120,7 +120,7 @@ struct CircuitTests {
     @Test("a goodbye passes all relays, in both directions")
     func goodbyes() {
         var convoy = line(["One", "Two"], guests: ["Ana", "Ben"])
-        convoy.act("Ana") { core in core.hostLink.map { core.leave($0) } ?? [] }
+        convoy.act("Ana") { core in core.host.flatMap { core.link(to: $0.id) }.map { core.leave($0) } ?? [] }
         convoy.settle()
         #expect(convoy.ends(at: "Car") == [.goodbye(.unspecified)])
         let ben = convoy.id("Ben")
@@ -148,13 +148,13 @@ struct CircuitTests {
         for (hops, passed, end) in [(UInt8(3), passed, CircuitEnd.loop), (0, [], .tooFar)] {
             var number: UInt64?
             convoy.act("Two") { core in
-                number = core.links[carrier]?.circuits.open(host, hopsLeft: hops, receiveMTU: 600, passed: passed)
+                number = core[link: carrier]?.circuits.open(host, hopsLeft: hops, receiveMTU: 600, passed: passed)
                 return [.wake(carrier)]
             }
             var closed: CircuitEnd?
             convoy.onTheWay = { _, sdu in [sdu] }
             convoy.settle()
-            closed = convoy.nodes["Two"]?.core.links[carrier]?.circuits.numbers.contains(number!) == true ? nil : end
+            closed = convoy.nodes["Two"]?.core[link: carrier]?.circuits.numbers.contains(number!) == true ? nil : end
             #expect(closed == end)
         }
         #expect(convoy.isConnected("Ana"), "nobody else notices")
@@ -267,10 +267,11 @@ struct CircuitTests {
                 passed: [Identity.head(of: convoy.id("One"))])
             var actions: [MeshCore.Action] = []
             convoy.act("Car") { core in
-                _ = core.circuit(.circuitOpen(open), on: carrier)
+                _ = core.change(carrier) { _ in [.circuit(.circuitOpen(open))] }
                 _ =
                     number == 0
-                    ? core.circuit(.circuitClose(circuit: 0, .ended), on: carrier) : core.channelClosed(carrier)
+                    ? core.change(carrier) { _ in [.circuit(.circuitClose(circuit: 0, .ended))] }
+                    : core.channelClosed(carrier)
                 actions = core.opened(
                     99, as: .responder, sendMTU: 600, in: CircuitPlace(offered: open, on: carrier),
                     entropy: MeshCore.Entropy([UInt8](repeating: 9, count: MeshCore.Entropy.byteCount)), now: .zero)
@@ -278,7 +279,7 @@ struct CircuitTests {
             }
             #expect(actions.contains(.circuitEnded(99)))
             #expect(convoy.nodes["Car"]?.core.allLinks.contains(99) == false)
-            #expect(convoy.nodes["Car"]?.core.circuitEnds.count == 0)
+            #expect(convoy.nodes["Car"]?.core.footprint.innerLinks == 0)
         }
     }
 
@@ -382,7 +383,7 @@ extension Convoy {
     /// A guest with valid keys sends the host a fragment that our guests never send.
     fileprivate mutating func say(_ fragment: Fragment, as name: String) {
         guard let id = nodes[name]?.core.link(to: id("Car")), let far = nodes["Car"]?.core.link(to: self.id(name)),
-            let record = nodes[name]?.core.links[id]?.machine.sealed?.seal(Road.bytes(.fragment(fragment)))
+            let record = nodes[name]?.core[link: id]?.machine.sealed?.seal(Road.bytes(.fragment(fragment)))
         else { return }
         act("Car") { [now] in $0.received(record, on: far, now: now) }
     }

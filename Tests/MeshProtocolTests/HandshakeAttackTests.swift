@@ -134,14 +134,14 @@ struct HandshakeAttackTests {
         var taken = 0
         for _ in 0..<300 {
             let id = road.strangerLink()
-            if road.nodes["Car"]?.core.links[id]?.machine.takesKnownOnly == false { taken += 1 }
+            if road.nodes["Car"]?.core[link: id]?.machine.takesKnownOnly == false { taken += 1 }
             road.cut(id)
         }
         #expect(taken == Limits.handshakeBurst)
         road.advance(by: .seconds(1))
         for _ in 0..<300 {
             let id = road.strangerLink()
-            if road.nodes["Car"]?.core.links[id]?.machine.takesKnownOnly == false { taken += 1 }
+            if road.nodes["Car"]?.core[link: id]?.machine.takesKnownOnly == false { taken += 1 }
             road.cut(id)
         }
         #expect(taken == Limits.handshakeBurst + Limits.handshakesPerSecond)
@@ -188,7 +188,7 @@ struct HandshakeAttackTests {
         for _ in 0..<200 {
             let replay = road.strangerLink()
             road.give(hello, to: "Car", on: replay)
-            if road.nodes["Car"]?.core.links[replay]?.machine.hasEnded == false { answers += 1 }
+            if road.nodes["Car"]?.core[link: replay]?.machine.hasEnded == false { answers += 1 }
             road.cut(replay)
         }
         #expect(answers < Limits.guests)
@@ -229,10 +229,10 @@ struct HandshakeAttackTests {
             var road = Road()
             let id = road.dial()
             for _ in 0..<3 { road.step(id) }
-            #expect(road.nodes["Ana"]?.core.links[id]?.machine.isHalfOpen == true)
+            #expect(road.nodes["Ana"]?.core[link: id]?.machine.isHalfOpen == true)
             // The record counts as one more frame.
             let plaintext = [UInt8]((0..<frames).flatMap { _ in [200, 0] as [UInt8] })
-            let record = road.nodes["Car"]?.core.links[id]?.machine.sealed?.seal(plaintext) ?? []
+            let record = road.nodes["Car"]?.core[link: id]?.machine.sealed?.seal(plaintext) ?? []
             road.give(record, to: "Ana", on: id)
             road.settle()
             let isTooMuch = frames == Limits.framesBeforeAnswer

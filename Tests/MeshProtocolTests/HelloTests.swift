@@ -221,7 +221,7 @@ struct HelloTests {
                 .circuitClose(circuit: 2, .ended),
             ], as: "Ana", on: id)
         let record = road.nodes["Car"]?.core.nextSDU(for: id, limit: Limits.sduBytes)?.sdu ?? []
-        let plaintext = road.nodes["Ana"]?.core.links[id]?.machine.sealed?.open(record[...]) ?? []
+        let plaintext = road.nodes["Ana"]?.core[link: id]?.machine.sealed?.open(record[...]) ?? []
         var reader = FrameReader(plaintext[...])
         #expect(reader.next() == .frame(.circuitClose(circuit: 2, .noRelay)))
         #expect(reader.next() == nil)

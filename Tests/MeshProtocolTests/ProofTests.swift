@@ -89,7 +89,7 @@ struct ProofTests {
         // This host asks, and accepts any proof.
         var liar = Self.road(pin: "271828")
         let link = liar.dial()
-        while liar.nodes["Car"]?.core.links[link]?.machine.isProving != true, liar.step(link) {}
+        while liar.nodes["Car"]?.core[link: link]?.machine.isProving != true, liar.step(link) {}
         liar.pull("Ana", link)
         liar.wires[link]?.toHost = []
         let hello = Hello(name: "Car", resumption: Resumption(epoch: 1, first: 1, theirEpoch: 0, delivered: 0))
@@ -102,7 +102,7 @@ struct ProofTests {
         for share in [[UInt8](repeating: 0, count: 32), [UInt8](repeating: 0xFF, count: 32), [1, 2, 3]] {
             var road = Self.road()
             let id = road.dial()
-            while road.nodes["Car"]?.core.links[id]?.machine.isProving != true, road.step(id) {}
+            while road.nodes["Car"]?.core[link: id]?.machine.isProving != true, road.step(id) {}
             road.say([.proof(kind: 1, round: 1, data: share)], as: "Ana", on: id)
             let end = road.nodes["Car"]?.ends[id]
             #expect(end == .misbehaved(share.count == 32 ? .badProof : .malformedFrame))
@@ -123,7 +123,7 @@ struct ProofTests {
         // The same packet again, from an attacker: the host sends its challenge, and nothing more.
         let replay = road.strangerLink()
         road.give(packet, to: "Car", on: replay)
-        #expect(road.nodes["Car"]?.core.links[replay]?.machine.isProving == true)
+        #expect(road.nodes["Car"]?.core[link: replay]?.machine.isProving == true)
         road.give([UInt8](repeating: 1, count: 60), to: "Car", on: replay)
         #expect(road.nodes["Car"]?.ends[replay] == .misbehaved(.forgedRecord))
         #expect(road.nodes["Car"]?.core.admissionPolicy == AdmissionPolicy(pin: Self.pin))
@@ -137,7 +137,7 @@ struct ProofTests {
         ] {
             var road = Self.road()
             let id = road.dial()
-            while road.nodes["Car"]?.core.links[id]?.machine.isProving != true, road.step(id) {}
+            while road.nodes["Car"]?.core[link: id]?.machine.isProving != true, road.step(id) {}
             road.say(frames, as: "Ana", on: id)
             #expect(road.nodes["Car"]?.ends[id] == .misbehaved(.unexpectedFrame))
             #expect(!road.isConnected("Car", to: "Ana"))
@@ -145,7 +145,7 @@ struct ProofTests {
         var asked = Self.road()
         asked.nodes["Car"]?.core.admissionPolicy = AdmissionPolicy()
         let id = asked.dial()
-        while asked.nodes["Ana"]?.core.links[id]?.machine.sealed == nil, asked.step(id) {}
+        while asked.nodes["Ana"]?.core[link: id]?.machine.sealed == nil, asked.step(id) {}
         _ = asked.step(id)
         asked.answer([.challenge(kind: 1, round: 2, data: [UInt8](repeating: 1, count: 32))], as: "Car", on: id)
         #expect(asked.nodes["Ana"]?.ends[id] == .misbehaved(.unexpectedFrame))
@@ -184,7 +184,7 @@ struct ProofTests {
         var road = Self.road(guests: (1...8).map { "Guest \($0)" })
         for guest in 1...7 {
             let open = road.dial("Guest 8")
-            while road.nodes["Car"]?.core.links[open]?.machine.isProving != true, road.step(open) {}
+            while road.nodes["Car"]?.core[link: open]?.machine.isProving != true, road.step(open) {}
             _ = road.step(open)
             let id = road.dial("Guest \(guest)")
             while road.step(id) {}
@@ -304,7 +304,7 @@ extension Road {
     /// A host with valid keys sends an answer that our hosts never send.
     fileprivate mutating func answer(_ frames: [Frame], as name: String, on id: MeshCore.LinkID) {
         guard let guest = wires[id]?.guest,
-            let record = nodes[name]?.core.links[id]?.machine.sealed?.seal(frames.flatMap { Self.bytes($0) })
+            let record = nodes[name]?.core[link: id]?.machine.sealed?.seal(frames.flatMap { Self.bytes($0) })
         else { return }
         give(record, to: guest, on: id)
     }

@@ -246,7 +246,7 @@ extension Road {
     }
 
     mutating func say(_ plaintext: [UInt8], as name: String, on id: MeshCore.LinkID) {
-        guard let record = nodes[name]?.core.links[id]?.machine.sealed?.seal(plaintext) else { return }
+        guard let record = nodes[name]?.core[link: id]?.machine.sealed?.seal(plaintext) else { return }
         give(record, to: "Car", on: id)
     }
 

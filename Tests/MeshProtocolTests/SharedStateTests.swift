@@ -138,12 +138,12 @@ struct SharedStateTests {
         var convoy = tree()
         convoy.share("everything", with: "One", as: .whole)
         convoy.settle()
-        var entry = convoy.nodes["One"]!.core.sharedStates.log.next(after: nil)!.entry
+        var entry = convoy.nodes["One"]!.core.log.next(after: nil)!.entry
         entry.signed[entry.signed.count - 1] ^= 1
         entry.sharing = .change
         let forged = entry
         convoy.act("One") { core in
-            core.sharedStates.log.append(forged)
+            core.change { _, _, log in log.append(forged) }
             return []
         }
         convoy.settle()

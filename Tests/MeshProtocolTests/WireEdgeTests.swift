@@ -102,7 +102,7 @@ struct WireEdgeTests {
         let hello = [UInt8(1), ProtocolVersion.major] + Road.identity(77).publicKey
         convoy.say([.circuitOpen(open(2, to: convoy.id("Car"))), .circuitData(circuit: 2, sdu: hello)], "Ana", "One")
         let link = convoy.link("One", to: "Ana")
-        #expect(convoy.nodes["One"]?.core.links[link ?? 0]?.circuits.queuedBytes == 0, "XX-2 has left")
+        #expect(convoy.nodes["One"]?.core[link: link ?? 0]?.circuits.queuedBytes == 0, "XX-2 has left")
     }
 
     // MARK: Relays that a circuit has passed
@@ -178,13 +178,13 @@ struct WireEdgeTests {
         var road = Road()
         let id = road.dial()
         var isAnswering: Bool {
-            if case .answering = road.nodes["Ana"]?.core.links[id]?.machine.phase { true } else { false }
+            if case .answering = road.nodes["Ana"]?.core[link: id]?.machine.phase { true } else { false }
         }
         var moves = true
         while !isAnswering, moves { moves = road.step(id) }
         let hello = Hello(name: "Car", resumption: Resumption(epoch: 1, first: 1, theirEpoch: 0, delivered: 0))
         let frames = (0..<unknown).flatMap { _ in [UInt8(99), 0] } + Road.bytes(.selfInfo(hello))
-        road.act("Ana", on: id) { core in core.update(id) { $0.receivedFrames(frames[...], now: .zero) } }
+        road.act("Ana", on: id) { core in core.change(id) { $0.receivedFrames(frames[...], now: .zero) } }
         #expect(road.isConnected("Ana", to: "Car") == (unknown < 16))
         #expect(road.nodes["Ana"]?.ends[id] == (unknown < 16 ? nil : .misbehaved(.unexpectedFrame)))
     }
@@ -194,7 +194,7 @@ extension Convoy {
     /// A node sends frames to another in one record, and everything moves.
     fileprivate mutating func say(_ frames: [Frame], _ name: String, _ other: String) {
         guard let link = link(name, to: other),
-            let record = nodes[name]?.core.links[link]?.machine.sealed?.seal(frames.flatMap { Road.bytes($0) })
+            let record = nodes[name]?.core[link: link]?.machine.sealed?.seal(frames.flatMap { Road.bytes($0) })
         else {
             Issue.record("\(name) has no link to \(other)")
             return
@@ -205,6 +205,6 @@ extension Convoy {
 
     /// The next frame about a circuit that a node has for a link.
     fileprivate mutating func frame(_ name: String, _ link: MeshCore.LinkID) -> Frame? {
-        nodes[name]?.core.links[link]?.circuits.next(fitting: 1_500) { _, _ in .nothing }?.frame
+        nodes[name]?.core[link: link]?.circuits.next(fitting: 1_500) { _, _ in .nothing }?.frame
     }
 }

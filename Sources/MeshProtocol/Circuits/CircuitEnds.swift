@@ -52,56 +52,154 @@ struct CircuitEnds: Sendable {
     /// Number of relayed circuits.
     var relayedCount: Int { relayed.count / 2 }
 
-    /// The link in a circuit that ends here.
-    func link(in circuit: Circuit) -> LinkID? { inner[circuit] }
-
-    /// The links in circuits on a link.
-    func links(over carrier: LinkID) -> some Sequence<LinkID> {
-        inner.lazy.filter { $0.key.link == carrier }.map(\.value)
+    /// Whether a link carries a circuit that this side has left for a better route.
+    func carriesLingering(_ carrier: LinkID, _ links: LinkSlots) -> Bool {
+        inner.contains { $0.key.link == carrier && links[$0.value]?.lingersUntil != nil }
     }
-
-    /// The opposite end of a relayed circuit.
-    func opposite(of circuit: Circuit) -> Circuit? { relayed[circuit] }
 
     /// Whether a link carries relayed circuits.
     func isPassed(on link: LinkID) -> Bool { relayed.keys.contains { $0.link == link } }
 
     // MARK: Links in circuits
 
-    /// Puts a link into a circuit. Returns its place, or nil if the circuit does not exist.
-    mutating func enter(_ place: CircuitPlace, _ id: LinkID, _ role: LinkRole, _ links: inout LinkSlots)
-        -> CircuitPlace?
-    {
+    /// Puts a link into a circuit. Returns whether the circuit exists.
+    mutating func enter(_ place: CircuitPlace, _ id: LinkID, _ role: LinkRole, _ links: inout LinkSlots) -> Bool {
         var place = place
-        guard let carrier = links[place.carrier], !carrier.isOver else { return nil }
+        guard let carrier = links[place.carrier], !carrier.isOver else { return false }
         let mtu = links.largestSDU(over: place.carrier)
-        guard mtu >= Limits.leastSDUBytes else { return nil }
+        guard mtu >= Limits.leastSDUBytes else { return false }
         if role == .initiator {
-            guard let host = place.host, carrier.machine.connectedPeer != nil else { return nil }
+            guard let host = place.host, carrier.machine.connectedPeer != nil else { return false }
             place.number = links[place.carrier]?.circuits.open(
                 host, hopsLeft: Limits.circuitHops, receiveMTU: mtu, passed: [])
         } else if let number = place.number, links[place.carrier]?.circuits.accept(number, receiveMTU: mtu) != true {
             // The circuit was closed while the owner was asked.
-            return nil
+            return false
         }
-        guard let circuit = place.circuit else { return nil }
+        guard let circuit = place.circuit else { return false }
         inner[circuit] = id
-        return place
+        if role == .initiator {
+            // The relay at the carrier's other end may be behind, and may have combined the host's changes differently.
+            links[place.carrier]?.carrier?.known = []
+            let names = links[id]?.shown ?? []
+            _ = links[place.carrier]?.machine.tell(names)
+        }
+        links[id]?.place = place
+        return true
     }
 
-    /// A link has left its circuit.
-    mutating func leave(_ circuit: Circuit) { inner[circuit] = nil }
+    /// A link leaves its circuit. It may send its last SDUs before.
+    mutating func leave(
+        _ circuit: Circuit, _ id: LinkID, saysLast: Bool, _ links: inout LinkSlots, _ peers: inout PeerBook,
+        _ log: SharedLog, now: MeshInstant
+    ) {
+        let limit = links[circuit.link]?.circuits.sendMTU(of: circuit.number) ?? Limits.leastSDUBytes
+        let last = saysLast ? lastSDUs(of: id, limit: limit, &links, &peers, log, now: now) : []
+        links[circuit.link]?.circuits.close(circuit.number, .ended, after: last)
+        inner[circuit] = nil
+    }
+
+    /// Whether the circuit of an ended link stays open for some time. A guest that has moved to a better route closes
+    /// nothing until the host has accepted the new link. Otherwise the host would see the guest leave and come back.
+    func mayLinger(_ id: LinkID, _ links: LinkSlots) -> Bool {
+        guard let link = links[id], link.machine.role == .initiator, let circuit = link.place?.circuit else {
+            return false
+        }
+        return inner[circuit] == id
+    }
 
     /// Removes and returns the SDUs that arrived for a link before it was in its circuit.
     mutating func takeEarly(_ circuit: Circuit) -> [[UInt8]] { offered.removeValue(forKey: circuit) ?? [] }
 
     // MARK: Probes
 
-    /// A circuit was requested to measure the time to a relay.
-    mutating func probe(_ circuit: Circuit) { probes.insert(circuit) }
+    /// Requests a circuit that may pass this many relays, to measure the time to the last of them. Returns its number,
+    /// or nil if the carrier is not up or has no room.
+    mutating func probe(
+        relay: Int, towards host: Peer.ID, over carrier: LinkID, _ links: inout LinkSlots
+    ) -> UInt64? {
+        let mtu = links.largestSDU(over: carrier)
+        guard (1...Int(Limits.circuitHops)).contains(relay), mtu >= Limits.leastSDUBytes,
+            links[carrier]?.machine.connectedPeer != nil,
+            let number = links[carrier]?.circuits.open(
+                host, hopsLeft: UInt8(relay - 1), receiveMTU: mtu, passed: [])
+        else { return nil }
+        probes.insert(Circuit(link: carrier, number: number))
+        return number
+    }
 
-    /// A probe is not awaited any more. Returns whether it was.
-    mutating func abandonProbe(_ circuit: Circuit) -> Bool { probes.remove(circuit) != nil }
+    /// Closes the circuit of a probe that was not answered. Returns whether it was open.
+    mutating func abandonProbe(_ circuit: Circuit, _ links: inout LinkSlots) -> Bool {
+        guard probes.remove(circuit) != nil else { return false }
+        links[circuit.link]?.circuits.close(circuit.number, .ended)
+        return true
+    }
+
+    // MARK: Sending
+
+    /// The next SDU to send on a link, of at most this many bytes, and the actions that follow. The links in circuits
+    /// of the link fill its records.
+    func nextSDU(
+        for id: LinkID, limit: Int, _ links: inout LinkSlots, _ peers: inout PeerBook, _ log: SharedLog,
+        now: MeshInstant
+    ) -> (sdu: [UInt8], actions: [MeshCore.Action])? {
+        // The caller asks until nothing is left.
+        guard !links.isSilentCarrier(id, log) else { return nil }
+        // Taken out and put back, so that its queues are not copied. No code reads the slot in between.
+        guard var link = links.take(id) else { return nil }
+        let (key, isCarrier) = (link.conversation, link.carrier != nil)
+        var actions: [MeshCore.Action] = []
+        let outgoing = link.machine.nextSDU(limit: limit) {
+            key.flatMap { peers[$0]?.conversation.nextReliable() }
+        } circuits: { room in
+            guard !link.circuits.isEmpty else { return nil }
+            let next = link.circuits.next(fitting: room) { number, limit in
+                supply(Circuit(link: id, number: number), limit, &links, &peers, log, now: now, &actions)
+            }
+            guard let (frame, passedOn) = next else { return nil }
+            if let other = passedOn.flatMap({ relayed[Circuit(link: id, number: $0)] }) {
+                links[other.link]?.circuits.handled(other.number)
+                actions.append(.wake(other.link))
+            }
+            return frame
+        } latest: {
+            isCarrier ? link.carrier?.next(of: log) : key.flatMap { peers[$0]?.conversation.nextLatest() }
+        }
+        if link.isQuiet, link.waitsSince == nil, key.map({ peers[$0]?.conversation.isUnanswered == true }) == true {
+            link.waitsSince = now
+        }
+        links[id] = consume link
+        guard let outgoing else { return nil }
+        if outgoing.latestHasLeft, !isCarrier { actions.append(.tell(id, .latestHasLeft)) }
+        return (outgoing.sdu, actions)
+    }
+
+    /// What the link in a circuit sends.
+    private func supply(
+        _ circuit: Circuit, _ limit: Int, _ links: inout LinkSlots, _ peers: inout PeerBook, _ log: SharedLog,
+        now: MeshInstant, _ actions: inout [MeshCore.Action]
+    ) -> CircuitMux.Supply {
+        guard let inner = inner[circuit] else { return .nothing }
+        // Neither a handshake packet nor an answer can be split.
+        if links.leastRoom(of: inner) > limit { return .tooLong }
+        guard let (sdu, more) = nextSDU(for: inner, limit: limit, &links, &peers, log, now: now) else {
+            return .nothing
+        }
+        actions += more
+        return .sdu(sdu)
+    }
+
+    /// The last SDUs of a link before this side leaves it.
+    func lastSDUs(
+        of id: LinkID, limit: Int, atMost count: Int = .max, _ links: inout LinkSlots, _ peers: inout PeerBook,
+        _ log: SharedLog, now: MeshInstant
+    ) -> [[UInt8]] {
+        var sdus: [[UInt8]] = []
+        while sdus.count < count, let (sdu, _) = nextSDU(for: id, limit: limit, &links, &peers, log, now: now) {
+            sdus.append(sdu)
+        }
+        return sdus
+    }
 
     // MARK: Events
 
@@ -198,7 +296,7 @@ struct CircuitEnds: Sendable {
     }
 
     /// A circuit has ended at its other end or on the route.
-    mutating func closed(_ circuit: Circuit, _ end: CircuitEnd, _ links: inout LinkSlots) -> [Action] {
+    private mutating func closed(_ circuit: Circuit, _ end: CircuitEnd, _ links: inout LinkSlots) -> [Action] {
         if let other = relayed.removeValue(forKey: circuit) {
             relayed[other] = nil
             links[other.link]?.circuits.close(other.number, end == .misused ? .ended : end)
@@ -209,8 +307,22 @@ struct CircuitEnds: Sendable {
         return inner[circuit].map { [.ended($0, end)] } ?? []
     }
 
+    /// A link has ended, and with it all its circuits.
+    mutating func ended(_ id: LinkID, _ links: inout LinkSlots) -> [Action] {
+        guard let numbers = links[id]?.circuits.numbers, !numbers.isEmpty else { return [] }
+        let role = links[id]?.machine.role ?? .initiator
+        links[id]?.circuits = CircuitMux(role)
+        return numbers.flatMap { closed(Circuit(link: id, number: $0), .ended, &links) }
+    }
+
+    /// The route to the host is lost. Ends all circuits of a node behind this one.
+    mutating func routeLost(_ child: LinkID, _ links: inout LinkSlots) {
+        for number in links[child]?.circuits.numbers ?? [] { end(Circuit(link: child, number: number), &links) }
+        links[child]?.carrier?.isServed = false
+    }
+
     /// Ends a relayed circuit on both sides.
-    mutating func end(_ circuit: Circuit, _ links: inout LinkSlots) {
+    private mutating func end(_ circuit: Circuit, _ links: inout LinkSlots) {
         links[circuit.link]?.circuits.close(circuit.number, .ended)
         guard let other = relayed.removeValue(forKey: circuit) else { return }
         relayed[other] = nil

@@ -11,6 +11,9 @@ struct HandshakeGate: Sendable {
         case known
         /// There are too many links.
         case busy
+
+        /// How long a handshake may take after this answer.
+        var time: Duration { self == .known ? Limits.knownHelloTimeout : Limits.handshakeTimeout }
     }
 
     private struct Rates: Sendable {
@@ -19,12 +22,28 @@ struct HandshakeGate: Sendable {
     }
 
     private var rates: [Entrance: Rates] = [:]
-    /// The handshakes in circuits.
-    var inCircuits = RateLimit(
+    private var inCircuits = RateLimit(
         perSecond: Limits.circuitHandshakesPerSecond, burst: Limits.circuitHandshakeBurst, now: .zero)
 
-    /// A channel has opened at an entrance with this many unfinished handshakes.
-    mutating func opened(at entrance: Entrance, halfOpen: Int, now: MeshInstant) -> Answer {
+    /// An accepted link begins at an entrance, or in a circuit.
+    mutating func opened(
+        in place: CircuitPlace?, at entrance: Entrance, _ links: LinkSlots, now: MeshInstant
+    ) -> Answer {
+        guard let place else { return opened(at: entrance, halfOpen: links.halfOpen(at: entrance), now: now) }
+        // One relay must not take the slots of nodes behind another.
+        let isFull =
+            links.halfOpen(inCircuits: true) >= Limits.halfOpenCircuits
+            || links.halfOpen(over: place.carrier) >= Limits.halfOpenCircuitsOfRelay
+        return isFull ? .busy : .open
+    }
+
+    /// Whether a key agreement is allowed on a link in a circuit.
+    mutating func mayAgreeInCircuit(now: MeshInstant) -> Bool { inCircuits.allows(now: now) }
+
+    /// A link in a circuit needs no key agreement.
+    mutating func giveBackInCircuit() { inCircuits.giveBack() }
+
+    private mutating func opened(at entrance: Entrance, halfOpen: Int, now: MeshInstant) -> Answer {
         var rates = rates[entrance] ?? Self.full(entrance)
         defer { self.rates[entrance] = rates }
         if halfOpen < Limits.halfOpenLinks, rates.strangers.allows(now: now) { return .open }

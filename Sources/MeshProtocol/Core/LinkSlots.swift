@@ -64,8 +64,11 @@ struct LinkSlots: Sendable {
     /// The numbers of all links, in any order.
     var keys: some Collection<LinkID> { slotOf.keys }
 
-    /// All links, in any order.
-    var values: some Sequence<MeshCore.Link> { slots.lazy.compactMap(\.self) }
+    /// Adds the memory use of all links.
+    func measure(_ footprint: inout Footprint) {
+        (footprint.links, footprint.halfOpenLinks) = (count, halfOpen(inCircuits: false))
+        for link in slots { link?.measure(&footprint) }
+    }
 
     /// Takes a link out for a short time. It is put back by its number.
     mutating func take(_ id: LinkID) -> MeshCore.Link? { slotOf[id].flatMap { slots[$0].take() } }
@@ -143,6 +146,37 @@ struct LinkSlots: Sendable {
     /// The largest SDU of a circuit that fits a record of a link.
     func largestSDU(over id: LinkID) -> Int {
         min(Limits.innerSDUBytes, (self[id]?.sendMTU ?? 0) - Limits.sduBytes + Limits.innerSDUBytes)
+    }
+
+    /// The entrance of a link. A link in a circuit has the entrance of its carrier.
+    func entrance(of id: LinkID) -> Entrance {
+        guard let link = summary(of: id) else { return .air }
+        return link.carrier.flatMap { summary(of: $0)?.entrance } ?? link.entrance
+    }
+
+    /// Whether the relay's updates follow this node's state of the host, so that nothing is repeated.
+    func continuesState(on id: LinkID) -> Bool {
+        guard let link = self[id], link.machine.role == .initiator, let carrier = link.place?.carrier else {
+            return false
+        }
+        return self[carrier]?.carrier?.known.isEmpty == false
+    }
+
+    /// Whether this node has reported to the host of a link which states it has.
+    func hasShownState(on id: LinkID) -> Bool { self[id]?.place == nil && self[id]?.shown.isEmpty == false }
+
+    /// Whether part of an update has arrived from a relay, but not all of it.
+    func isReceivingState(on carrier: LinkID) -> Bool {
+        self[carrier]?.machine.reassemblers[.latest].map { $0.byteCount > 0 } == true
+    }
+
+    // MARK: Sending
+
+    /// A link has data to send. Returns the link to wake: the carrier sends the data of a link in a circuit.
+    mutating func wake(_ id: LinkID) -> LinkID {
+        guard let circuit = self[id]?.place?.circuit else { return id }
+        self[circuit.link]?.circuits.wake(circuit.number)
+        return circuit.link
     }
 
     // MARK: Handshakes

@@ -4,41 +4,15 @@
 ///
 /// Events go in, actions come out, and its owner performs them in order. It reads no clock and draws no random numbers,
 /// so a simulator can run a car full of nodes from one seed.
+///
+/// `MeshLinks` handles what happens on links. `Membership` knows the peers, and decides which ones join.
 public struct MeshCore: Sendable {
     /// A link's number. The owner assigns it and never uses a number twice.
     public typealias LinkID = Int
 
-    /// The settings of a node. They are fixed before its first link.
-    struct Settings: Sendable {
-        let local: Peer
-        let identity: Identity
-        let service: ServiceType
-        let holdsUntilStored: Bool
-        let silence: Duration
-        let relays: Bool
-        fileprivate let prologues: [HandshakePacket.Medium: [UInt8]]
-        /// Whether circuits may end here.
-        fileprivate(set) var takesCircuits = false
-    }
-
-    private(set) var settings: Settings
-    var links = LinkSlots()
-    var peerLinks = PeerLinks()
-    var circuitEnds = CircuitEnds()
-    var peers: PeerBook
-    /// The route that this node has reported to the nodes behind it.
-    public internal(set) var route: Route?
-    var sharedStates: SharedStates
-    var admission = Admission()
-    /// Stored secrets of handshakes in circuits, for peers that come back.
-    var rejoins = RejoinTable()
-    var proofs: Proofs
-    /// Limits the handshakes of other nodes.
-    var handshakes = HandshakeGate()
-    /// Protocol violations, by kind.
-    public internal(set) var misbehaviours: [Misbehaviour: Int] = [:]
-    /// Time of the last event.
-    var now = MeshInstant.zero
+    private let settings: Settings
+    private var links: MeshLinks
+    private var members: Membership
 
     /// A node that knows no peers, or those of `remembered`. It ignores remembered peers that are invalid, belong to
     /// another service, or exceed `Limits.conversations`. With `holdsUntilStored`, a reliable message is sent only
@@ -49,95 +23,39 @@ public struct MeshCore: Sendable {
         holdsUntilStored: Bool = false, silence: Duration = Limits.pongTimeout, relays: Bool = false
     ) {
         settings = Settings(
-            local: Peer(id: identity.peerID, name: name), identity: identity, service: service,
-            holdsUntilStored: holdsUntilStored, silence: silence, relays: relays,
-            prologues: [
-                .direct: HandshakePacket.prologue(of: service),
-                .circuit: HandshakePacket.prologue(of: service, on: .circuit),
-            ])
-        peers = PeerBook(remembered, of: service, holdsUntilStored: holdsUntilStored)
-        sharedStates = SharedStates(service, key: identity.signingKey)
-        proofs = Proofs(identity)
+            identity, name: name, service, holdsUntilStored: holdsUntilStored, silence: silence, relays: relays)
+        links = MeshLinks(settings)
+        members = Membership(settings, remembered: remembered)
     }
-
-    /// This node.
-    public var local: Peer { settings.local }
-
-    /// The application of this node.
-    public var service: ServiceType { settings.service }
-
-    /// Whether this node is a relay.
-    public var relays: Bool { settings.relays }
 
     /// Whether circuits may end here. True for a host.
     public var takesCircuits: Bool {
-        get { settings.takesCircuits }
-        set { settings.takesCircuits = newValue }
+        get { links.takesCircuits }
+        set { links.takesCircuits = newValue }
     }
 
     /// The proofs that this node requires before it admits a peer.
     public var admissionPolicy: AdmissionPolicy {
-        get { proofs.policy }
-        _modify { yield &proofs.policy }
+        get { members.proofs.policy }
+        _modify { yield &members.proofs.policy }
     }
 
     /// The secret that this node can prove when it joins.
     public var secret: JoiningSecret? {
-        get { proofs.secret }
-        set { proofs.secret = newValue }
+        get { members.proofs.secret }
+        set { members.proofs.secret = newValue }
     }
 
     /// How often other nodes could check a guess of the secret.
     public var unanswered: UnansweredProofs {
-        get { proofs.unanswered }
-        set { proofs.unanswered = newValue }
+        get { members.proofs.unanswered }
+        set { members.proofs.unanswered = newValue }
     }
 
-    /// The link to the host that this node has joined.
-    var hostLink: LinkID? { peerLinks.toHost }
-
-    /// Makes all nodes of a simulation share their checked signatures.
-    package mutating func share(_ checked: CheckedSignatures) { sharedStates.share(checked) }
-
-    /// The conversation with a known peer.
-    public func conversation(_ key: ConversationKey) -> Conversation? { peers[key]?.conversation }
-
-    /// The conversation on a link that is up.
-    public func conversation(on id: LinkID) -> Conversation? { key(on: id).flatMap { peers[$0]?.conversation } }
-
-    /// The key of that conversation.
-    public func key(on id: LinkID) -> ConversationKey? { links.conversation(on: id) }
-
-    /// The linked peers.
-    public var connectedPeers: [Peer.ID] { Array(peerLinks.ofPeer.keys) }
-
-    /// The peer of a link that is up.
-    public func peer(on id: LinkID) -> Peer? { links.peer(on: id) }
-
-    /// All links in any state.
-    public var allLinks: [LinkID] { links.keys.sorted() }
-
-    /// The link to a peer.
-    public func link(to peer: Peer.ID) -> LinkID? { peerLinks.ofPeer[peer] }
-
-    /// The link that carries a conversation. A peer has at most one, in either role.
-    private func link(of key: ConversationKey) -> LinkID? {
-        peerLinks.ofPeer[key.peer].flatMap { links.conversation(on: $0) == key ? $0 : nil }
-    }
-
-    /// Accepted links with an unfinished handshake: those with channels, or those in circuits.
-    func halfOpenLinks(inCircuits: Bool = false) -> Int { links.halfOpen(inCircuits: inCircuits) }
-
-    /// Which initiators may begin a handshake on an accepted link.
-    private mutating func mayBegin(in place: CircuitPlace?, at entrance: Entrance) -> HandshakeGate.Answer {
-        guard let place else {
-            return handshakes.opened(at: entrance, halfOpen: links.halfOpen(at: entrance), now: now)
-        }
-        // One relay must not take the slots of nodes behind another.
-        let isFull =
-            halfOpenLinks(inCircuits: true) >= Limits.halfOpenCircuits
-            || links.halfOpen(over: place.carrier) >= Limits.halfOpenCircuitsOfRelay
-        return isFull ? .busy : .open
+    /// Banned peers. This does not affect links that are up; use `sendAway` for those.
+    public var banned: Set<Peer.ID> {
+        get { members.admission.banned }
+        set { members.admission.banned = newValue }
     }
 
     // MARK: Links
@@ -153,178 +71,125 @@ public struct MeshCore: Sendable {
         showing states: [StateName] = [], framesPerSecond: Int = Limits.framesPerSecond, entropy: Entropy,
         now: MeshInstant
     ) -> [Action] {
-        self.now = now
         let isCarrier =
             place == nil && (role == .responder ? relays : advertised?.critical.contains(.circuitsOnly) == true)
-        // The key of a relay is not stored: a relay is dialled by its advertisement, and has no conversation of its
-        // own.
-        let known = isCarrier ? nil : expected.flatMap { onlyJoined(withHead: $0) }
-        let keys = LinkMachine.Keys(
-            local: settings.identity, prologue: settings.prologues[place == nil ? .direct : .circuit] ?? [],
-            ephemeral: entropy.ephemeralKey, expected: expected,
-            expectedKey: known.flatMap { peers[key($0, as: .initiator)]?.publicKey },
-            rejoin: place == nil ? nil : known.flatMap { rejoins.next(key($0, as: .initiator), now: now) },
-            mayRejoin: place != nil,
-            joined: isCarrier ? [] : expected.map { joined(withHead: $0) } ?? [],
-            heard: role == .initiator && place == nil ? advertised : nil,
-            secret: isCarrier ? nil : secret(for: expected),
-            proved: isCarrier ? [] : expected.map { joined(withHead: $0) }?.filter { isProved($0) } ?? [])
-        let gate = role == .responder ? mayBegin(in: place, at: Entrance(bearer)) : .open
-        let time =
-            role == .initiator
-            ? Limits.answerTimeout : gate == .known ? Limits.knownHelloTimeout : Limits.handshakeTimeout
+        let start = members.opened(
+            as: role, expected: expected, advertised: advertised, in: place, isCarrier: isCarrier,
+            at: Entrance(bearer), ephemeralKey: entropy.ephemeralKey, links.slots, now: now)
+        let time = role == .initiator ? Limits.answerTimeout : start.gate.time
         let hopTime = min(Limits.hopTime * (place?.hops ?? 0), Limits.longestHopTime)
-        links[id] = Link(
+        let showsStates = role == .initiator && !isCarrier
+        let link = Link(
             machine: LinkMachine(
-                role: role, keys: keys, handshakeTime: time + hopTime, framesPerSecond: framesPerSecond, now: now),
-            entropy: entropy,
-            expected: expected, refusal: refusal, advertised: advertised, sendMTU: sendMTU,
+                role: role, keys: start.keys, handshakeTime: time + hopTime, framesPerSecond: framesPerSecond, now: now),
+            entropy: entropy, expected: expected, refusal: refusal, advertised: advertised, sendMTU: sendMTU,
             circuits: CircuitMux(role), carrier: isCarrier ? Carrier() : nil,
-            shown: role == .responder || isCarrier ? [] : shown(states, to: place?.host ?? expected),
+            shown: showsStates ? links.states.shown(states, to: place?.host ?? expected) : [],
             entrance: Entrance(bearer), isMetered: bearer == .broker)
-        if let place, !enter(place, id, role) {
-            links[id]?.place = place
-            return update(id) { $0.end(.circuit(.noRoom)) }
-        }
-        if place != nil, role == .responder { links[id]?.machine.isBusy = !handshakes.inCircuits.allows(now: now) }
-        links[id]?.machine.takesKnownOnly = gate == .known
-        let standing = known.flatMap { introduce(to: $0, on: id) }
-        return update(id) { machine in
-            // The channel is already closed, which is not a violation.
-            if sendMTU == 0 { return machine.end(.linkLost) }
-            if sendMTU < Limits.leastSDUBytes { return machine.end(.misbehaved(.smallChannel)) }
-            return gate == .busy ? machine.turnAway() : machine.opened(as: standing)
-        } + (place == nil || role == .initiator ? [] : receiveEarly(on: id))
+        return links.opened(id, link, in: place, start, &members, now: now)
     }
 
     /// An SDU has arrived on a link.
     public mutating func received(_ sdu: [UInt8], on id: LinkID, now: MeshInstant) -> [Action] {
-        self.now = now
-        rejoins.forgetOld(now: now)
-        if links[id]?.machine.awaitsKnown == true, case .knownHello? = HandshakePacket(sdu[...]),
-            !handshakes.mayRecognise(at: entrance(of: id), now: now)
-        {
-            links[id]?.machine.isBusy = true
-        }
-        let actions = update(id) { $0.received(sdu, now: now) }
-        guard let carrier = links.carrier(of: id), let greediest = links.greediest(over: carrier) else {
-            return actions
-        }
-        return actions + update(greediest) { $0.end(.misbehaved(.badFragment)) }
+        members.forgetOld(now: now)
+        return links.received(sdu, on: id, &members, now: now)
     }
 
     /// A link's channel has closed. The link is removed.
-    public mutating func channelClosed(_ id: LinkID) -> [Action] {
-        let actions = update(id) { $0.channelClosed() }
-        links[id] = nil
-        return actions
-    }
-
-    /// When `tick` is due for a link.
-    public func deadline(of id: LinkID) -> MeshInstant? { links[id]?.deadline }
-
-    /// The earliest deadline of all links.
-    public var deadline: MeshInstant? { links.deadline }
-
-    /// The links that `tick` is due for, in order.
-    public func due(by now: MeshInstant) -> [LinkID] { links.due(by: now) }
+    public mutating func channelClosed(_ id: LinkID) -> [Action] { links.channelClosed(id, &members) }
 
     /// Time has passed for a link.
     public mutating func tick(_ id: LinkID, now: MeshInstant) -> [Action] {
-        self.now = max(now, self.now)
-        rejoins.forgetOld(now: self.now)
-        if let until = links[id]?.lingersUntil {
-            return now >= until ? leaveCircuit(id, afterFinalFrame: false) : []
-        }
-        if let since = links[id]?.waitsSince, now >= since + Limits.circuitPatience {
-            links[id]?.waitsSince = nil
-            return update(id) { $0.doubt(now: now) }
-        }
-        return update(id) { $0.tick(now: now) }
+        links.moveClock(to: now)
+        members.forgetOld(now: links.now)
+        return links.tick(id, &members, now: now)
     }
 
     /// Nothing was read from a link until now because this side did not read. So the other side was not silent.
     public mutating func heardNothingByChoice(on id: LinkID, now: MeshInstant) {
-        links[id]?.machine.heardNothingByChoice(now: now)
-        // The unread data may contain an acknowledgement.
-        if links[id]?.waitsSince != nil { links[id]?.waitsSince = now }
+        links.heardNothingByChoice(on: id, now: now)
     }
 
     /// Nothing is read from a link at present because the application does not read. A ping shows the peer that this
     /// side is alive.
     public mutating func holdUp(_ id: LinkID, now: MeshInstant) -> [Action] {
-        heardNothingByChoice(on: id, now: now)
-        return update(id) { $0.showLife(now: now) }
+        links.heardNothingByChoice(on: id, now: now)
+        return change(id) { $0.showLife(now: now) }
     }
+
+    /// Holds back the credits of a link's circuit while this side does not read it.
+    public mutating func holdCircuit(of id: LinkID, _ isHeld: Bool) -> [Action] { links.holdCircuit(of: id, isHeld) }
 
     /// This side leaves a link, with a goodbye that may report the end of its session.
     public mutating func leave(_ id: LinkID, saying reason: GoodbyeReason = .unspecified) -> [Action] {
-        sealWhatPasses(id)
-        return update(id) { $0.leave(saying: reason) }
-    }
-
-    /// Banned peers. This does not affect links that are up; use `sendAway` for those.
-    public var banned: Set<Peer.ID> {
-        get { admission.banned }
-        set { admission.banned = newValue }
-    }
-
-    /// The answer to a peer that a bearer vouches for, if the bearer has linked these `connected` peers already.
-    public func answer(vouchedFor peer: Peer.ID, connected: some Collection<Peer.ID>) -> Admission.Answer {
-        admission.answer(peer, local: local.id, connected: connected, limit: Limits.vouchedGuests)
+        links.leave(id, saying: reason, &members)
     }
 
     /// The responder ends the link of an initiator.
     public mutating func sendAway(_ peer: Peer.ID, _ reason: RefusalReason) -> [Action] {
-        guard let id = peerLinks.ofPeer[peer] else { return [] }
-        return update(id) { $0.sendAway(reason) }
-    }
-
-    /// The next SDU to send on a link, of at most this many bytes, and the actions that follow.
-    public mutating func nextSDU(for id: LinkID, limit: Int) -> (sdu: [UInt8], actions: [Action])? {
-        // The caller asks until nothing is left.
-        guard !links.isSilentCarrier(id, sharedStates.log) else { return nil }
-        // Taken out and put back, so that its queues are not copied. No code reads the slot in between.
-        guard var link = links.take(id) else { return nil }
-        let (key, isCarrier) = (link.conversation, link.carrier != nil)
-        var actions: [Action] = []
-        let outgoing = link.machine.nextSDU(limit: limit) {
-            key.flatMap { peers[$0]?.conversation.nextReliable() }
-        } circuits: { room in
-            link.circuits.isEmpty
-                ? nil : nextFrame(&link.circuits, of: id, room, &actions)
-        } latest: {
-            isCarrier ? link.carrier?.next(of: sharedStates.log) : key.flatMap { peers[$0]?.conversation.nextLatest() }
-        }
-        if link.isQuiet, link.waitsSince == nil, key.map({ peers[$0]?.conversation.isUnanswered == true }) == true {
-            link.waitsSince = now
-        }
-        links[id] = consume link
-        guard let outgoing else { return nil }
-        if outgoing.latestHasLeft, !isCarrier { actions.append(.tell(id, .latestHasLeft)) }
-        return (outgoing.sdu, actions)
-    }
-
-    /// Adds the first state update of a link to its answer, in reply to `LinkEvent.admitted`. The update is sent right
-    /// after the answer in the same burst, encrypted with the initiator's key, and is message number 1 of class latest
-    /// on this link. `latestHasLeft` reports it once the link is up. The call has no effect if no answer is in
-    /// progress, if the answer has its update already, or if the message is too long. A relay gets a signed update if
-    /// it is for the nodes behind it.
-    public mutating func welcome(_ body: [UInt8], as sharing: SharedState? = nil, on id: LinkID) -> [Action] {
-        guard body.count <= Limits.messageBytes, let link = links[id], link.isAdmitted, !link.isWelcomed, !link.isOver
-        else { return [] }
-        // A peer that is connected already may have got a later update.
-        if let key = link.conversation, peers[key]?.conversation.hasSentLatest != false { return [] }
-        let entry = leadsToRelay(id) ? sharing.flatMap { sharedStates.signed(body, as: $0) } : nil
-        let unit = MessageUnit(.latest, number: 1, body: (entry?.signed ?? body)[...], sharing: entry?.sharing)
-        guard links[id]?.machine.welcome(with: unit) == true else { return [] }
-        links[id]?.isWelcomed = true
-        if let key = link.conversation { peers[key]?.conversation.countWelcome() }
-        return wake(id)
+        guard let id = link(to: peer) else { return [] }
+        return change(id) { $0.sendAway(reason) }
     }
 
     /// Sends the peer of a link this side's radio note on it. If several wait, only the newest is sent.
-    public mutating func note(_ note: AirNote, on id: LinkID) -> [Action] { update(id) { $0.note(note) } }
+    public mutating func note(_ note: AirNote, on id: LinkID) -> [Action] {
+        change(id) { $0.note(note) }
+    }
+
+    /// Asks a node that is not a relay to move behind a relay, if it hears one.
+    public mutating func askForRoom(on id: LinkID) -> [Action] { change(id) { $0.askForRoom() } }
+
+    /// Sends the current route of circuits to all nodes behind this one, even if it is the same as before: the route
+    /// was lost in between. A nil route ends all relayed circuits.
+    public mutating func lead(_ route: Route?) -> [Action] { links.lead(route, &members) }
+
+    /// The next SDU to send on a link, of at most this many bytes, and the actions that follow.
+    public mutating func nextSDU(for id: LinkID, limit: Int) -> (sdu: [UInt8], actions: [Action])? {
+        links.nextSDU(for: id, limit: limit, &members.peers)
+    }
+
+    /// Pings the peer of a link at once. Returns the ping's number, which `LinkEvent.roundTrip` names. The answer to a
+    /// later ping also answers this one. Nil if the link is not up.
+    public mutating func ping(_ id: LinkID, now: MeshInstant) -> (number: UInt64, actions: [Action])? {
+        links.moveClock(to: now)
+        return links.ping(id, now: now).map { ($0, [links.wake(id)]) }
+    }
+
+    /// Probes a relay: requests a circuit to the host that may pass this many relays, at least one. The last of them
+    /// answers that the host is too far, and `LinkEvent.probed` reports it. Returns the probe's number. Nil if the
+    /// carrier is not up, or if too many circuits are open on it.
+    public mutating func probe(
+        relay: Int, towards host: Peer.ID, over carrier: LinkID, now: MeshInstant
+    ) -> (number: UInt64, actions: [Action])? {
+        links.moveClock(to: now)
+        return links.probe(relay: relay, towards: host, over: carrier).map { ($0, [.wake(carrier)]) }
+    }
+
+    /// Closes the circuit of a probe that was not answered.
+    public mutating func abandonProbe(_ number: UInt64, over carrier: LinkID) -> [Action] {
+        links.abandonProbe(number, over: carrier) ? [.wake(carrier)] : []
+    }
+
+    /// Changes the machine of a link, and performs what it decides.
+    mutating func change(_ id: LinkID, _ change: (inout LinkMachine) -> [LinkMachine.Action]) -> [Action] {
+        links.change(id, &members, change)
+    }
+
+    // MARK: Proofs
+
+    /// A person allows one more host. Returns whether this changes anything.
+    public mutating func allowOneProof() -> Bool { members.proofs.allowOne() }
+
+    /// Why a peer that a bearer vouches for is refused with this claim. Nil if the claim is right.
+    public mutating func judge(_ claim: JoiningSecret, now: MeshInstant) -> RefusalReason? {
+        links.moveClock(to: now)
+        return members.proofs.policy.judge(claim, at: .page, now: links.now)
+    }
+
+    /// Admits a peer of a vouching bearer by its invitation. False if another peer has used it.
+    public mutating func use(_ claim: JoiningSecret) -> Bool {
+        members.proofs.policy.use(invitation: claim.invitation, now: links.now)
+    }
 
     // MARK: Messages
 
@@ -333,63 +198,205 @@ public struct MeshCore: Sendable {
     public mutating func send(
         _ body: [UInt8], as messageClass: MessageClass, to key: ConversationKey, sharing: SharedState? = nil
     ) -> (Conversation.Sending, [Action]) {
-        peers.touch(key)
+        members.peers.touch(key)
         guard body.count <= Limits.messageBytes else { return (.tooLong, []) }
-        if messageClass == .reliable, unacknowledgedBytes + body.count > Limits.allOutboxBytes { return (.full, []) }
-        let isForRelay = sharing != nil && link(of: key).map { leadsToRelay($0) } == true
-        let entry = isForRelay ? sharing.flatMap { sharedStates.signed(body, as: $0) } : nil
-        let sent = peers[key]?.conversation.send(entry?.signed ?? body, as: messageClass, sharing: entry?.sharing)
+        if messageClass == .reliable, members.peers.unacknowledgedBytes + body.count > Limits.allOutboxBytes {
+            return (.full, [])
+        }
+        let isForRelay = sharing != nil && links.link(of: key).map { leadsToRelay($0) } == true
+        let entry = isForRelay ? links.signed(body, as: sharing) : nil
+        let sent = members.peers[key]?.conversation
+            .send(entry?.signed ?? body, as: messageClass, sharing: entry?.sharing)
         guard let sending = sent else { return (.noLink, []) }
         let isHeld = messageClass == .reliable && settings.holdsUntilStored
         guard case .queued = sending, !isHeld else { return (sending, []) }
-        return (sending, wake(key))
+        return (sending, links.wake(key))
     }
 
     /// Everything up to a number in a conversation is on disk and may be sent. No effect if this is known, or if the
     /// conversation was forgotten.
     public mutating func stored(upTo number: UInt64, for key: ConversationKey) -> [Action] {
-        peers[key]?.conversation.stored(upTo: number) == true ? wake(key) : []
+        members.peers[key]?.conversation.stored(upTo: number) == true ? links.wake(key) : []
     }
-
-    private mutating func wake(_ key: ConversationKey) -> [Action] { link(of: key).map { wake($0) } ?? [] }
 
     /// The held messages of a conversation could not be stored. They are removed as if `send` had never been called,
     /// and their numbers are free again. A caller that has them in a later write must remove them there too. Returns
     /// how many there were.
     @discardableResult
     public mutating func withdrawHeld(for key: ConversationKey) -> Int {
-        peers[key]?.conversation.withdrawHeld() ?? 0
+        members.peers[key]?.conversation.withdrawHeld() ?? 0
     }
-
-    /// Bytes that wait for all peers together.
-    private var unacknowledgedBytes: Int { peers.conversations.reduce(0) { $0 + $1.unacknowledgedBytes } }
 
     /// The application cannot store a peer's reliable message. It is never acknowledged. It and all later ones come
     /// again with the next link.
     public mutating func decline(_ message: ReceivedMessage) {
-        peers[message.conversation]?.conversation.decline(message.number, of: message.epoch)
-    }
-
-    /// Whether this reliable message or an earlier one was declined.
-    public func hasDeclined(_ message: ReceivedMessage) -> Bool {
-        message.messageClass == .reliable
-            && peers[message.conversation]?.conversation.hasDeclined(message.number, of: message.epoch) == true
+        members.peers[message.conversation]?.conversation.decline(message.number, of: message.epoch)
     }
 
     /// Declined messages can be stored now. This ends the links of their senders, so that they come back with the
     /// messages.
     public mutating func askForDeclined() -> [Action] {
-        peers.declining.compactMap { link(of: $0) }.sorted().flatMap { id in
-            update(id) { $0.end(.linkLost) }
+        members.peers.declining.compactMap { links.link(of: $0) }.sorted().flatMap {
+            links.end($0, .linkLost, &members)
         }
     }
 
     /// The application has stored a peer's reliable messages up to this one. They are acknowledged.
     public mutating func accept(upTo message: ReceivedMessage) -> [Action] {
+        let key = message.conversation
         guard message.messageClass == .reliable,
-            let accepted = peers[message.conversation]?.conversation.accept(upTo: message.number, of: message.epoch),
-            let id = link(of: message.conversation)
+            let accepted = members.peers[key]?.conversation.accept(upTo: message.number, of: message.epoch),
+            let id = links.link(of: key)
         else { return [] }
-        return update(id) { $0.acknowledge(upTo: accepted) }
+        return change(id) { $0.acknowledge(upTo: accepted) }
+    }
+
+    /// Forgets the peers that this node has joined with this head of an identifier, and the messages to them. They may
+    /// have another key now.
+    public mutating func forget(withHead head: String) -> [Action] {
+        joined(withHead: head).filter { link(to: $0) == nil }.map { peer in
+            let key = key(peer, as: .initiator)
+            members.forget(key)
+            return .forgot(key)
+        }
+    }
+
+    /// Adds the first state update of a link to its answer, in reply to `LinkEvent.admitted`. The update is sent right
+    /// after the answer in the same burst, encrypted with the initiator's key, and is message number 1 of class latest
+    /// on this link. `latestHasLeft` reports it once the link is up. The call has no effect if no answer is in
+    /// progress, if the answer has its update already, or if the message is too long. A relay gets a signed update if
+    /// it is for the nodes behind it.
+    public mutating func welcome(_ body: [UInt8], as sharing: SharedState? = nil, on id: LinkID) -> [Action] {
+        guard body.count <= Limits.messageBytes, links.mayWelcome(id) else { return [] }
+        let key = key(on: id)
+        // A peer that is connected already may have got a later update.
+        if let key, members.peers[key]?.conversation.hasSentLatest != false { return [] }
+        let entry = leadsToRelay(id) ? links.signed(body, as: sharing) : nil
+        let unit = MessageUnit(.latest, number: 1, body: (entry?.signed ?? body)[...], sharing: entry?.sharing)
+        guard links.welcome(id, with: unit) else { return [] }
+        if let key { members.peers[key]?.conversation.countWelcome() }
+        return [links.wake(id)]
+    }
+
+    // MARK: Questions about peers
+
+    /// This node.
+    public var local: Peer { settings.local }
+    /// The application of this node.
+    public var service: ServiceType { settings.service }
+    /// Whether this node is a relay.
+    public var relays: Bool { settings.relays }
+    /// The key of the conversation with a peer in which this node has the given role.
+    public func key(_ peer: Peer.ID, as role: LinkRole) -> ConversationKey { members.key(peer, as: role) }
+    /// The conversation with a known peer.
+    public func conversation(_ key: ConversationKey) -> Conversation? { members.peers[key]?.conversation }
+    /// The conversation with a peer that was used last, in either role.
+    public func lastConversation(with peer: Peer.ID) -> ConversationKey? { members.peers.lastConversation(with: peer) }
+    /// The state that must survive the process (`Conversation.durable` defines when).
+    public var remembered: [ConversationKey: Remembered] { members.peers.remembered }
+    /// The state of one conversation that must survive the process.
+    public func remembered(_ key: ConversationKey) -> Remembered? { members.peers[key]?.remembered }
+    /// The peers that this node has joined with this head of an identifier. Only these can match the head.
+    public func joined(withHead head: String) -> [Peer.ID] { members.peers.joined(withHead: head) }
+    /// Whether this reliable message or an earlier one was declined.
+    public func hasDeclined(_ message: ReceivedMessage) -> Bool { members.peers.hasDeclined(message) }
+    /// The answer to a peer that a bearer vouches for, if the bearer has linked these `connected` peers already.
+    public func answer(vouchedFor peer: Peer.ID, connected: some Collection<Peer.ID>) -> Admission.Answer {
+        members.admission.answer(peer, local: local.id, connected: connected, limit: Limits.vouchedGuests)
+    }
+    /// Whether a host that this node has joined has proved this node's secret.
+    public func isProved(_ host: Peer.ID) -> Bool { members.isProved(host) }
+    /// This node's secret for the host that it dials. An invitation is for one host, a PIN for any.
+    public func secret(for expected: Peer.ID?) -> JoiningSecret? { members.proofs.secret(for: expected) }
+    /// Whether this node sends no tag for its PIN until its person allows it: too many hosts got a tag and did not
+    /// prove that they know the PIN.
+    public var holdsBackProofs: Bool { members.proofs.isHeldBack }
+    /// Whether a host must not be dialled for this reason. A host that has proved a PIN before asks for none.
+    public func holdsBack(from host: Peer.ID) -> Bool { members.holdsBack(from: host) }
+
+    // MARK: Questions about links
+
+    /// All links in any state.
+    public var allLinks: [LinkID] { links.slots.keys.sorted() }
+    /// The peer of a link that is up.
+    public func peer(on id: LinkID) -> Peer? { links.slots.peer(on: id) }
+    /// The linked peers.
+    public var connectedPeers: [Peer.ID] { links.byPeer.peers }
+    /// The link to a peer.
+    public func link(to peer: Peer.ID) -> LinkID? { links.byPeer.link(to: peer) }
+    /// The key of the conversation on a link that is up.
+    public func key(on id: LinkID) -> ConversationKey? { links.slots.conversation(on: id) }
+    /// The conversation on a link that is up.
+    public func conversation(on id: LinkID) -> Conversation? { key(on: id).flatMap { conversation($0) } }
+    /// When `tick` is due for a link.
+    public func deadline(of id: LinkID) -> MeshInstant? { links.slots[id]?.deadline }
+    /// The earliest deadline of all links.
+    public var deadline: MeshInstant? { links.slots.deadline }
+    /// The links that `tick` is due for, in order.
+    public func due(by now: MeshInstant) -> [LinkID] { links.slots.due(by: now) }
+    /// Whether the responder of the link to a peer asks for a proof, by its sealed hello.
+    public func asksForProof(_ peer: Peer.ID) -> Bool {
+        link(to: peer).flatMap { links.slots[$0]?.hello }?.flags.critical.contains(.proof) == true
+    }
+    /// Protocol violations, by kind.
+    public var misbehaviours: [Misbehaviour: Int] { links.misbehaviours }
+    /// The current memory use.
+    package var footprint: Footprint {
+        var footprint = Footprint()
+        links.measure(&footprint)
+        members.measure(&footprint)
+        return footprint
+    }
+
+    // MARK: Questions about relays
+
+    /// The route that this node has reported to the nodes behind it.
+    public var route: Route? { links.route }
+    /// The host that this node is linked to.
+    public var host: Peer? { links.byPeer.toHost.flatMap { links.slots.peer(on: $0) } }
+    /// The first relay on the route to the host. Nil with a direct channel, or without a host.
+    public var parent: (link: LinkID, peer: Peer)? { links.parent }
+    /// The nodes behind this one.
+    public var children: [Peer] { links.byPeer.toChildren.compactMap { links.slots.peer(on: $0) } }
+    /// The linked nodes that have dialled this one, in the order of their links.
+    public var neighbours: [Neighbour] { links.neighbours }
+    /// The circuit of a link. Nil for a link with a channel of its own.
+    public func place(of id: LinkID) -> CircuitPlace? { links.slots[id]?.place }
+    /// Number of circuits on a link to or from a relay. Nil on any other link.
+    public func circuits(on id: LinkID) -> Int? { links.circuits(on: id) }
+    /// Number of relayed circuits.
+    public var relayedCircuits: Int { links.circuits.relayedCount }
+    /// Whether a link carries circuits of nodes behind this one.
+    public func passesCircuits(on id: LinkID) -> Bool { links.circuits.isPassed(on: id) }
+    /// Whether a link carries a circuit that this side has left for a better route.
+    public func carriesLingering(_ carrier: LinkID) -> Bool { links.circuits.carriesLingering(carrier, links.slots) }
+    /// Whether the peer of a link accepts circuits and gets the signed state.
+    public func leadsToRelay(_ id: LinkID) -> Bool { links.slots.summary(of: id)?.leadsToRelay == true }
+    /// The state that the initiator of a link has reported.
+    public func shownState(on id: LinkID) -> StateName? { links.slots[id]?.hello?.shownState }
+    /// Whether this node has reported to the host of a link which states it has.
+    public func hasShownState(on id: LinkID) -> Bool { links.slots.hasShownState(on: id) }
+    /// Whether the relay's updates follow this node's state of the host, so that nothing is repeated.
+    public func continuesState(on id: LinkID) -> Bool { links.slots.continuesState(on: id) }
+    /// Whether part of an update has arrived from a relay, but not all of it.
+    public func isReceivingState(on carrier: LinkID) -> Bool { links.slots.isReceivingState(on: carrier) }
+
+    // MARK: Simulator and tests
+
+    /// Makes all nodes of a simulation share their checked signatures.
+    package mutating func share(_ checked: CheckedSignatures) { links.share(checked) }
+
+    /// A link, for tests, which change it as no peer can.
+    subscript(link id: LinkID) -> Link? {
+        get { links[test: id] }
+        _modify { yield &links[test: id] }
+    }
+
+    /// The signed states that this node has stored for others, for tests.
+    var log: SharedLog { links.states.log }
+
+    /// Changes the stored secrets, the rates of handshakes and the signed states, for tests.
+    mutating func change(_ change: (inout RejoinTable, inout HandshakeGate, inout SharedLog) -> Void) {
+        members.change { rejoins, gate in links.change { change(&rejoins, &gate, &$0) } }
     }
 }

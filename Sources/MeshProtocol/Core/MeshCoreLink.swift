@@ -65,6 +65,49 @@ extension MeshCore {
             return waitsSince.map { min(deadline, $0 + Limits.circuitPatience) } ?? deadline
         }
 
+        /// The link is up, and carries this conversation.
+        mutating func connected(_ key: ConversationKey, isCrowded: Bool, now: MeshInstant) {
+            conversation = key
+            machine.rejoinSecret = nil
+            if isCrowded { machine.liveness.bear(silence: Limits.crowdedSilence) }
+            machine.liveness.begin(now: now)
+            machine.liveness.isAsked = key.role == .initiator && isQuiet
+        }
+
+        /// The secret of the handshake to store, if both sides support this. The link is in a circuit.
+        func rejoin(of peer: Peer, _ publicKey: [UInt8]) -> Rejoin? {
+            guard let secret = machine.rejoinSecret, machine.role == .responder || hello?.rejoins == true else {
+                return nil
+            }
+            return Rejoin(
+                secret: secret, attempt: 0, publicKey: publicKey, name: peer.name, signingKey: hello?.signingKey)
+        }
+
+        /// The event that reports the end of the link.
+        func event(for end: LinkEnd) -> LinkEvent {
+            guard let peer = machine.peer, carrier != nil || conversation != nil else {
+                let proved = machine.remoteKey.map { Identity.peerID(publicKey: $0) }
+                return .failed(expected: expected, proved: proved, end)
+            }
+            return carrier != nil ? .carrierEnded(peer, end) : .ended(peer, end)
+        }
+
+        /// Adds the memory use of the link.
+        func measure(_ footprint: inout Footprint) {
+            let units = machine.reassemblers.values.reduce(0) { max($0, $1.byteCount) }
+            footprint.reassemblyBytes = max(footprint.reassemblyBytes, units)
+            if place != nil, machine.role == .responder { footprint.unfinishedBytes += machine.unfinishedBytes }
+            let frames = machine.packets.count + machine.control.count
+            if machine.hasEnded {
+                footprint.lastFrames = max(footprint.lastFrames, frames)
+            } else {
+                footprint.ownFrames = max(footprint.ownFrames, frames)
+            }
+            footprint.circuits = max(footprint.circuits, circuits.count)
+            footprint.circuitBytes += circuits.queuedBytes
+            footprint.circuitFrames = max(footprint.circuitFrames, circuits.waitingFrames)
+        }
+
         /// Updates the summary that is read for all links. It reads the link in place, since a copy of a link would
         /// cost more than all else. Names are written when they change, and not with each SDU.
         mutating func read(_ summary: inout LinkSlots.Summary) {

@@ -39,6 +39,32 @@ struct PeerBook: Sendable {
 
     var conversations: some Collection<Conversation> { entries.values.lazy.map(\.conversation) }
 
+    /// Bytes that wait for all peers together.
+    var unacknowledgedBytes: Int { entries.values.reduce(0) { $0 + $1.conversation.unacknowledgedBytes } }
+
+    /// Adds the memory use of all peers.
+    func measure(_ footprint: inout Footprint) {
+        footprint.conversations = count
+        for conversation in conversations {
+            footprint.outboxMessages = max(footprint.outboxMessages, conversation.unacknowledged)
+            footprint.outboxBytes = max(footprint.outboxBytes, conversation.unacknowledgedBytes)
+            footprint.allOutboxBytes += conversation.unacknowledgedBytes
+        }
+    }
+
+    /// Whether this reliable message or an earlier one was declined.
+    func hasDeclined(_ message: ReceivedMessage) -> Bool {
+        message.messageClass == .reliable
+            && entries[message.conversation]?.conversation.hasDeclined(message.number, of: message.epoch) == true
+    }
+
+    /// A message that has arrived in a conversation.
+    func message(_ unit: MessageUnit, in key: ConversationKey, _ body: [UInt8]) -> ReceivedMessage {
+        ReceivedMessage(
+            conversation: key, messageClass: unit.messageClass, number: unit.number,
+            epoch: entries[key]?.conversation.peerEpoch ?? 0, body: body)
+    }
+
     /// The conversations with declined messages.
     var declining: [ConversationKey] { entries.filter(\.value.conversation.isDeclining).map(\.key) }
 

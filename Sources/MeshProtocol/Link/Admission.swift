@@ -39,6 +39,26 @@ public struct Admission: Sendable {
         guests < Limits.circuitShare * (Limits.circuitGuests - all)
     }
 
+    /// Whether a peer gets a slot on a link. A node's own links, those in circuits, and those behind a relay have
+    /// separate slots.
+    func answer(
+        _ peer: Peer.ID, local: Peer.ID, on id: MeshCore.LinkID, _ links: LinkSlots, _ peerLinks: PeerLinks,
+        now: MeshInstant
+    ) -> Answer {
+        guard let link = links.summary(of: id) else { return .refuse(.unspecified) }
+        if link.isCarrier {
+            let children = peerLinks.children
+            return answer(peer, local: local, connected: children, limit: Limits.relayChildren, now: now)
+        }
+        let connected = peerLinks.connected(inCircuits: link.carrier != nil, links)
+        if let carrier = link.carrier, peerLinks.link(to: peer) == nil, !banned.contains(peer) {
+            let others = peerLinks.count(over: carrier, links)
+            guard Self.hasShare(carrierWith: others, ofAll: connected.count) else { return .refuse(.full) }
+        }
+        let limit = link.carrier == nil ? Limits.guests : Limits.circuitGuests
+        return answer(peer, local: local, connected: connected, limit: limit, now: now)
+    }
+
     /// The answer to a peer with a proved identity. `connected` are the peers that its bearer has linked already, and
     /// `limit` is the maximum number of these peers.
     public func answer(

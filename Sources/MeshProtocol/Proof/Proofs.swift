@@ -2,9 +2,8 @@
 
 /// The proofs that a node requires from peers, and those that it gives to hosts.
 struct Proofs: Sendable {
-    /// The answer to a peer that has claimed or proved a secret.
+    /// The answer to a peer that claims to know a secret.
     enum Answer: Sendable {
-        case admit
         /// Agree on this secret.
         case agree(JoiningSecret)
         case refuse(RefusalReason)
@@ -73,14 +72,14 @@ struct Proofs: Sendable {
         return .agree(pin)
     }
 
-    /// A peer has proved the secret of an invitation, or the PIN. Another peer may have used the same invitation in the
-    /// meantime.
-    mutating func proved(_ invitation: [UInt8]?, at entrance: Entrance, now: MeshInstant) -> Answer {
+    /// A peer has proved the secret of an invitation, or the PIN. Returns why it is refused: another peer may have used
+    /// the same invitation in the meantime.
+    mutating func proved(_ invitation: [UInt8]?, at entrance: Entrance, now: MeshInstant) -> RefusalReason? {
         guard let invitation else {
             // Without guesses left even a right proof is refused, so the answer reveals nothing.
-            return policy.mayGuess(at: entrance, now: now) ? .admit : .refuse(.tooManyGuesses)
+            return policy.mayGuess(at: entrance, now: now) ? nil : .tooManyGuesses
         }
-        return policy.use(invitation: invitation, now: now) ? .admit : .refuse(.invitation)
+        return policy.use(invitation: invitation, now: now) ? nil : .invitation
     }
 
     /// A peer's proof is wrong. A wrong secret of an invitation does not count as a guess: there are too many possible
