@@ -181,8 +181,8 @@ struct ManyLinksTests {
                 #expect(core.mesh.due(by: slow) == due)
                 #expect(core.mesh.due(by: slow - .nanoseconds(1)) == [])
             }
-            for (id, isHeld) in core.inside.network.circuits {
-                #expect(isHeld == !core.mayRead(id, now: core.inside.now), "\(name)")
+            for (id, isHeld) in core.inside.links.circuits {
+                #expect(isHeld == !core.mayRead(id, now: core.now), "\(name)")
             }
         }
         let all = ["Car"] + relays + guests

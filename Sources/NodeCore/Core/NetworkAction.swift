@@ -3,7 +3,7 @@
 import DemocracyDJ
 import MeshProtocol
 
-/// An output of a node's side of the network (`NodeNetwork`, `NodeLinks`). The order counts.
+/// An output of a node's links (`NodeLinks`), or of its services for its peers (`NodeNetwork`). The order counts.
 enum NetworkAction: Sendable {
     /// For the node's owner.
     case emit(NodeCore.Action)

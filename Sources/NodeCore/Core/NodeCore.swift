@@ -31,7 +31,8 @@ public struct NodeCore: Sendable {
     private var decisions: NodeDecisions
     /// The events that wait for a step, and the step that waits for its write.
     private var steps: Steps
-    private var network: NodeNetwork
+    private var links: NodeLinks
+    private var network = NodeNetwork()
     private var screen = NodeScreen()
     private var phase = Phase.starting
     private var actions: [Action] = []
@@ -40,7 +41,7 @@ public struct NodeCore: Sendable {
     public init(_ configuration: Configuration) {
         self.configuration = configuration
         steps = Steps(isHost: configuration.part.role == .responder)
-        network = NodeNetwork(configuration)
+        links = NodeLinks(configuration.part, origin: configuration.origin)
         var memory = NodeMemory(configuration.contents, configuration.description.service)
         decisions = NodeDecisions(configuration.part, configuration.description.peer, &memory)
         let route = Route(local: configuration.description.peer.id, configuration.part, seed: configuration.seed)
@@ -61,14 +62,10 @@ public struct NodeCore: Sendable {
             steps.begin()
         case .opened(let id, _) where phase == .ended: emit(.close(id, afterFinalFrame: false))
         case .opened(let id, let opening):
-            perform(
-                network.update(&context) { [states = decisions.shownStates(over: opening)] in
-                    $0.opened(id, opening, showing: states, &$1)
-                })
-        case .received(let sdu, let id): perform(network.update(&context) { $0.received(sdu, on: id, &$1) })
-        case .channelClosed(let id): perform(network.update(&context) { $0.channelClosed(id, &$1) })
-        case .measured(let id, let rssi, let condition):
-            perform(network.update(&context) { $0.measured(id, rssi, condition, &$1) })
+            perform(links.opened(id, opening, showing: decisions.shownStates(over: opening), &context))
+        case .received(let sdu, let id): perform(links.received(sdu, on: id, &context))
+        case .channelClosed(let id): perform(links.channelClosed(id, &context))
+        case .measured(let id, let rssi, let condition): perform(links.measured(id, rssi, condition, &context))
         case .joined(let id, let peer): perform(network.joined(id, peer, isQuitting: isQuitting, &context))
         case .claimed(let id, let peer, let claim):
             perform(network.joined(id, peer, claim, isQuitting: isQuitting, &context))
@@ -76,9 +73,9 @@ public struct NodeCore: Sendable {
             if let peer = network.vouched(on: id) { steps.append(.said(message, number, on: id, by: peer.id)) }
         case .left(let id, let end): perform(network.left(id, end))
         case .dialFailed(let number, let refusal):
-            perform(network.follow(&context) { $0.dialFailed(number, refusal, $1) })
-        case .heard(let node): perform(network.follow(&context) { $0.heard(node, $1) })
-        case .better(let peer): perform(network.follow(&context) { $0.heardOnBetterBearer(peer, $1) })
+            perform(links.follow(&context) { $0.dialFailed(number, refusal, $1) })
+        case .heard(let node): perform(links.follow(&context) { $0.heard(node, $1) })
+        case .better(let peer): perform(links.follow(&context) { $0.heardOnBetterBearer(peer, $1) })
         case .unheard(let peer):
             context.route.unheard(peer.id)
             steps.append(.event(event))
@@ -89,9 +86,9 @@ public struct NodeCore: Sendable {
             show(.contact(Encounter(.heard, host, at: configuration.origin + context.now, by: .link)))
         case .written: perform(steps.written(decisions, &context))
         case .writeFailed(let error): perform(steps.writeFailed(error, &decisions, &context, network.vouchedLinks))
-        case .coverMade(let songID, let cover): perform(network.serve(.made(songID, cover), &context))
+        case .coverMade(let songID, let cover): perform(network.serve(.made(songID, cover), &links, &context))
         case .cover(let songID, _):
-            if isHost { perform(network.serve(.changed(songID), &context)) }
+            if isHost { perform(network.serve(.changed(songID), &links, &context)) }
             steps.append(.event(event))
         case .radioFailed, .radioRecovered, .radioRepaired, .broker, .input, .found, .coverFailed, .coverRecovered,
             .asked:
@@ -104,14 +101,14 @@ public struct NodeCore: Sendable {
         }
         takeSteps()
         // The visible songs may have changed, or the link may have become idle.
-        if showsCovers, let guest = decisions.app.guest { perform(network.lookAtCovers(guest, &context)) }
+        if showsCovers, let guest = decisions.app.guest { perform(network.lookAtCovers(guest, &links, &context)) }
         return takeActions()
     }
 
     /// The next SDU to send on a link, of at most `limit` bytes; nil if nothing is queued.
     public mutating func nextSDU(for id: MeshCore.LinkID, limit: Int, now: MeshInstant) -> ([UInt8], [Action])? {
         context.now = max(now, context.now)
-        guard let (sdu, sent) = network.nextSDU(for: id, limit: limit, &context) else { return nil }
+        guard let (sdu, sent) = links.nextSDU(for: id, limit: limit, &context) else { return nil }
         perform(sent)
         takeSteps()
         return (sdu, takeActions())
@@ -120,10 +117,7 @@ public struct NodeCore: Sendable {
     /// Removes and returns the actions of an event. Checks the conditions that hold after each event, in debug builds
     /// and in the simulator.
     private mutating func takeActions() -> [Action] {
-        perform(
-            network.update(&context) { [full = steps.full, isQuitting] in
-                $0.holdCircuits(full: full, isQuitting: isQuitting, &$1)
-            })
+        perform(links.holdCircuits(full: steps.full, isQuitting: isQuitting, &context))
         steps.checkInvariants()
         assert(!steps.isWriting || phase != .starting, "a node that has not started writes nothing")
         assert(decisions.app.isHosting != decisions.app.isJoining, "a node is a host or a guest")
@@ -136,7 +130,7 @@ public struct NodeCore: Sendable {
     /// When `tick` is due. Decisions of steps wait while the disk is busy, even if they are late.
     public var deadline: MeshInstant? {
         let step = phase == .running ? steps.deadline(timers: timers, now: context.now) : nil
-        return earliest(earliest(network.deadline(isQuitting: isQuitting, context), screen.deadline), step)
+        return earliest(earliest(network.deadline(isQuitting: isQuitting, links, context), screen.deadline), step)
     }
 
     /// Whether the node hosts.
@@ -147,7 +141,7 @@ public struct NodeCore: Sendable {
 
     /// Whether the next SDU of a link may be read.
     public func mayRead(_ id: MeshCore.LinkID, now: MeshInstant) -> Bool {
-        isQuitting || network.mayRead(id, full: steps.full, context.mesh, now: now)
+        isQuitting || links.mayRead(id, full: steps.full, context.mesh, now: now)
     }
 
     /// Sets the addresses of the node's page before the node starts.
@@ -168,27 +162,30 @@ public struct NodeCore: Sendable {
 
     // MARK: Peers
 
-    /// Performs what the node's side of the network has decided.
+    /// Performs what the links, or the node's services for its peers, have decided.
     private mutating func perform(_ decided: [NetworkAction]) {
         for action in decided {
             switch action {
-            case .emit(let action): emit(action)
+            case .emit(let action): actions.append(action)
             case .queue(let event): steps.append(event)
             case .dropSaid(let id): steps.removeAll(saidOn: id)
             case .received(let message, let id): received(message, on: id)
+            case .admitted(let id): perform(network.welcome(id, &links, &context))
+            case .gone(let peer): perform(network.gone(peer, &links, &context))
+            case .circuitUp(let id): network.circuitUp(id, now: context.now)
+            case .circuitEnded(let id): network.circuitEnded(id)
             case .heard(let node): heard(node)
             case .report(let node):
                 if !steps.isSettled || !decisions.wasReported(node.named) { steps.append(.reported(node.named)) }
             case .askedForRoom(let id):
                 // The state comes over the present link. After a move the transfer would start again.
                 guard decisions.app.isCurrent else { break }
-                perform(network.update(&context) { $0.makeRoom(on: id, &$1) })
+                perform(links.makeRoom(on: id, &context))
             case .tell(let notice): tell(notice)
             case .gaveUp(let host):
                 steps.append(.wish(.gaveUp))
                 show(screen.clear(by: .gaveUp, now: context.now))
                 tell(Notice(.hostNotFound(host: host)))
-            case .admitted, .gone, .circuitUp, .circuitEnded: assertionFailure("the network handles these itself")
             }
         }
     }
@@ -196,16 +193,17 @@ public struct NodeCore: Sendable {
     private mutating func received(_ message: ReceivedMessage, on id: MeshCore.LinkID) {
         let content = context.read(message.body)
         if message.messageClass == .latest, let content,
-            let done = network.takeCovers(content, from: message.peer, decisions.app, &context)
+            let done = network.takeCovers(content, from: message.peer, decisions.app, &links, &context)
         {
             return perform(done)
         }
+        let carrier = links.carrier(of: id)
         guard let readable = message.readable(content, byHost: isHost),
-            !network.holdsBack(readable, content, on: id, decisions.app, now: context.now)
+            carrier == nil || !network.holdsBack(readable, content, on: id, decisions.app, now: context.now)
         else { return }
         let event = PendingEvent.link(id, .received(readable))
         guard isHost, readable.messageClass == .reliable else { return steps.append(event) }
-        steps.append(event, over: network.carrier(of: id), now: context.now)
+        steps.append(event, over: carrier, now: context.now)
     }
 
     private mutating func heard(_ node: HeardNode) {
@@ -220,7 +218,7 @@ public struct NodeCore: Sendable {
     }
 
     private mutating func steer(_ event: ReconnectPolicy.Event) {
-        perform(network.follow(&context) { [known = decisions.knownHosts] in $0.handle(event, known: known, $1) })
+        perform(links.follow(&context) { [known = decisions.knownHosts] in $0.handle(event, known: known, $1) })
     }
 
     // MARK: Steps
@@ -244,7 +242,7 @@ public struct NodeCore: Sendable {
         let states = acts.indices.filter { acts[$0].state != nil }
         for (place, act) in acts.enumerated() {
             if place == states.first, let state = acts[states[states.count - 1]].state {
-                perform(network.share(.stateChanged(state), &context))
+                perform(network.share(.stateChanged(state), &links, &context))
             }
             if act.state == nil || place == states.last { perform(act) }
         }
@@ -254,9 +252,10 @@ public struct NodeCore: Sendable {
     private mutating func perform(_ act: StepAction) {
         switch act {
         // The monitor may know the radio's own reason.
-        case .effect(.show(.networkUnavailable)):
-            tell(Notice(decisions.radioProblem ?? .networkUnavailable))
+        case .effect(.show(.networkUnavailable)): tell(Notice(decisions.radioProblem ?? .networkUnavailable))
         case .effect(.show(let error)): tell(Notice(error))
+        case .effect(.host(let effect)): perform(network.perform(effect, decisions, &links, &context))
+        case .effect(.guest(let effect)): perform(network.perform(effect, decisions, &links, &context))
         case .effect(.clear): show(screen.clear(by: .linked, now: context.now))
         case .begin: begin()
         case .show(let event): show(event)
@@ -270,11 +269,27 @@ public struct NodeCore: Sendable {
             show(.invitations(context.mesh.admissionPolicy.invitations.map { OpenInvitation($0, of: node) }))
         case .sessionEnded:
             context.mesh.banned = decisions.banned
-            perform(network.leaveAll(saying: .ended, &context))
+            perform(network.leaveAll(saying: .ended, &links, &context))
             show(.bans(decisions.shownBans, isAnswer: false))
             beginSession()
-            perform(network.serve(.stateChanged, &context))
+            perform(network.serve(.stateChanged, &links, &context))
         case .waitForHost(let error): waitForHost(telling: error)
+        case .accept(let message): perform(links.apply(context.mesh.accept(upTo: message), &context))
+        case .release(let number, let key):
+            perform(links.apply(context.mesh.stored(upTo: number, for: key), &context))
+        case .askForDeclined: perform(links.apply(context.mesh.askForDeclined(), &context))
+        case .share(let event): perform(network.share(event, &links, &context))
+        case .guestConnected(let peer, let id): perform(network.connected(peer, on: id, decisions, &links, &context))
+        case .acknowledge(let number, let id):
+            if network.vouched(on: id) != nil { emit(.acknowledge(number, on: id)) }
+        case .deliver(let message, let id): perform(network.deliver(message, on: id))
+        case .keepOut(let peer):
+            context.mesh.banned = decisions.banned
+            if let peer { perform(network.disconnect(peer, refusing: .banned, &links, &context)) }
+        case .disconnect(let peer): perform(network.disconnect(peer, &links, &context))
+        case .forgetHost(let head): perform(network.forgetHost(head, &links, &context))
+        case .retryRadio where isHost: emit(.retryRadio)
+        case .retryRadio: perform(links.follow(&context) { route, _ in route.retryRadio() })
         case .retried(let isWell):
             let cleared = screen.clear(by: .retried, now: context.now)
             show(cleared)
@@ -290,7 +305,6 @@ public struct NodeCore: Sendable {
             // The node decides nothing any more, and its owner ends it.
             phase = max(phase, .quitting)
             emit(.quit(reason))
-        default: perform(network.perform(act, decisions, &context))
         }
     }
 
@@ -309,16 +323,14 @@ public struct NodeCore: Sendable {
     // MARK: Time
 
     private mutating func tick() {
-        perform(
-            network.update(&context) { [full = steps.full, isQuitting] in
-                $0.tick(full: full, isQuitting: isQuitting, &$1)
-            })
+        perform(links.tick(full: steps.full, isQuitting: isQuitting, &context))
         show(screen.tick(now: context.now))
         if !isQuitting {
             let (isCurrent, isSettled) = (decisions.app.isCurrent, steps.isSettled)
-            perform(network.tickRelays(isCurrent: isCurrent, isSettled: isSettled, &context))
+            perform(links.tickRelays(&context))
+            perform(network.tickRelays(isCurrent: isCurrent, isSettled: isSettled, &links, &context))
         }
-        perform(network.tickCovers(&context))
+        perform(network.tickCovers(&links, &context))
         if phase == .running { steps.tick(timers: timers, now: context.now) }
     }
 
@@ -340,8 +352,8 @@ public struct NodeCore: Sendable {
     private mutating func end() {
         phase = .ended
         steps.removeAll()
-        perform(network.follow(&context) { route, _ in route.end() })
-        perform(network.leaveAll(saying: isHost ? .stopped : .unspecified, &context))
+        perform(links.follow(&context) { route, _ in route.end() })
+        perform(network.leaveAll(saying: isHost ? .stopped : .unspecified, &links, &context))
         context.memory.noteAll(decisions.app, now: context.now)
         emit(.write(context.memory.pending))
     }
@@ -376,16 +388,19 @@ public struct NodeCore: Sendable {
     package var isAtRest: Bool { steps.isAtRest }
 
     /// The machines, for tests.
-    var inside: (decisions: NodeDecisions, steps: Steps, network: NodeNetwork, route: Route, now: MeshInstant) {
-        (decisions, steps, network, context.route, context.now)
+    var inside: (decisions: NodeDecisions, steps: Steps, links: NodeLinks, network: NodeNetwork, route: Route) {
+        (decisions, steps, links, network, context.route)
     }
+
+    /// The time of the last event, for tests.
+    var now: MeshInstant { context.now }
 
     /// Adds an event to the next step, for tests.
     mutating func append(_ event: PendingEvent) { steps.append(event) }
 
     /// Changes the protocol, for tests.
     mutating func change(_ change: (inout MeshCore) -> [MeshCore.Action]) {
-        perform(network.update(&context) { $0.apply(change(&$1.mesh), &$1) })
+        perform(links.apply(change(&context.mesh), &context))
     }
 
     /// Shares the results of signature checks and decoded messages among all nodes of a simulation.

@@ -82,7 +82,8 @@ struct NodeLinks: Sendable {
     /// An SDU has arrived.
     mutating func received(_ sdu: [UInt8], on id: MeshCore.LinkID, _ context: inout Context) -> [NetworkAction] {
         table.received(sdu.count, on: id)
-        return apply(context.mesh.received(sdu, on: id, now: context.now), &context)
+        perform(context.mesh.received(sdu, on: id, now: context.now), &context)
+        return take()
     }
 
     /// A channel has closed.

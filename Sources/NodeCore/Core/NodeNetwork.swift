@@ -3,29 +3,18 @@
 import DemocracyDJ
 import MeshProtocol
 
-/// A node's side of the network: its links, and what its guests or its host get over them. It performs those results of
-/// steps that concern peers.
+/// Sends a host's state and covers to its guests, and handles links with peers that a bearer vouches for. It sends over
+/// the links that `NodeCore` passes to it.
 struct NodeNetwork: Sendable {
     typealias Context = NodeDecisions.Context
 
-    private var links: NodeLinks
     private var vouched = VouchedLinks()
     /// The state that a guest behind relays expects.
     private var relayedState = RelayedState()
     private var delivery = HostDelivery()
     private var covers = CoverExchange()
 
-    init(_ configuration: NodeCore.Configuration) {
-        links = NodeLinks(configuration.part, origin: configuration.origin)
-    }
-
     // MARK: Questions
-
-    /// Whether the next SDU of a link may be read. `full` are the peers with no room for another
-    /// event in the next step.
-    func mayRead(_ id: MeshCore.LinkID, full: Set<Peer.ID>, _ mesh: MeshCore, now: MeshInstant) -> Bool {
-        links.mayRead(id, full: full, mesh, now: now)
-    }
 
     /// The links with peers that a bearer vouches for.
     var vouchedLinks: VouchedLinks { vouched }
@@ -33,81 +22,80 @@ struct NodeNetwork: Sendable {
     /// How often the host was asked for the state that a relay should bring; nil if none is expected. For tests.
     var stateRequests: Int? { relayedState.asked }
 
-    /// The links in circuits, and whether each is not read at present. For tests.
-    var circuits: [(id: MeshCore.LinkID, isHeld: Bool)] { links.circuits }
-
     /// The peer of a vouched link.
     func vouched(on id: MeshCore.LinkID) -> Peer? { vouched[id] }
 
     // MARK: Links
 
-    /// Gives the links an event, and performs what they decide.
-    mutating func update(
-        _ context: inout Context, _ event: (inout NodeLinks, inout Context) -> [NetworkAction]
+    /// The answer to a guest is about to be sent, and may include the first state.
+    mutating func welcome(
+        _ id: MeshCore.LinkID, _ links: inout NodeLinks, _ context: inout Context
     ) -> [NetworkAction] {
-        perform(event(&links, &context), &context)
+        let had = context.mesh.shownState(on: id)
+        guard let first = delivery.welcome(having: had, now: context.now) else { return [] }
+        return links.welcome(id, with: first, &context)
     }
 
-    /// Gives the route an event, and performs what it decides.
-    mutating func follow(
-        _ context: inout Context, _ event: (inout Route, Route.Surroundings) -> [Route.Action]
+    /// A guest has connected on this link.
+    mutating func connected(
+        _ peer: Peer.ID, on id: MeshCore.LinkID, _ decisions: NodeDecisions, _ links: inout NodeLinks,
+        _ context: inout Context
     ) -> [NetworkAction] {
-        perform(links.follow(&context, event), &context)
+        let state = vouched[id] == nil ? [] : deliverState(on: id, decisions)
+        guard context.mesh.link(to: peer) == id else { return state }
+        let isMetered = links.bearer(of: id) == .broker
+        let (welcome, service) = (links.takeWelcome(id), links.delivery(on: id, context.mesh))
+        let event = StateFeed.Event.guestConnected(peer, has: welcome, served: service, isMetered: isMetered)
+        return state + share(event, &links, &context)
     }
 
-    /// The next SDU to send on a link, of at most `limit` bytes; nil if nothing is queued.
-    mutating func nextSDU(
-        for id: MeshCore.LinkID, limit: Int, _ context: inout Context
-    ) -> (sdu: [UInt8], actions: [NetworkAction])? {
-        guard let (sdu, actions) = links.nextSDU(for: id, limit: limit, &context) else { return nil }
-        return (sdu, perform(actions, &context))
+    /// The link to a peer has ended.
+    mutating func gone(
+        _ peer: Peer.ID, _ links: inout NodeLinks, _ context: inout Context
+    ) -> [NetworkAction] {
+        share(.guestGone(peer), &links, &context) + serve(.guestGone(peer), &links, &context)
     }
 
-    /// Whether a message of the host must wait for the state that it refers to.
+    /// A guest's link to its host in a circuit is up.
+    mutating func circuitUp(_ id: MeshCore.LinkID, now: MeshInstant) { relayedState.linkUp(id, now: now) }
+
+    /// A link in a circuit is gone.
+    mutating func circuitEnded(_ id: MeshCore.LinkID) { relayedState.linkClosed(id) }
+
+    /// Whether a message of the host must wait for the state that it refers to. It has arrived in a circuit.
     mutating func holdsBack(
         _ message: ReceivedMessage, _ content: MeshMessage?, on id: MeshCore.LinkID, _ app: AppFeature,
         now: MeshInstant
     ) -> Bool {
-        guard app.isJoining, carrier(of: id) != nil else { return false }
-        return relayedState.holdsBack(message, content, on: id, app, now: now)
-    }
-
-    /// The link that carries the circuit of a link.
-    func carrier(of id: MeshCore.LinkID) -> MeshCore.LinkID? { links.carrier(of: id) }
-
-    /// Performs what concerns the state and covers of guests, and returns the rest.
-    private mutating func perform(_ actions: [NetworkAction], _ context: inout Context) -> [NetworkAction] {
-        var rest: [NetworkAction] = []
-        for action in actions {
-            switch action {
-            case .admitted(let id):
-                let had = context.mesh.shownState(on: id)
-                guard let first = delivery.welcome(having: had, now: context.now) else { break }
-                rest += links.welcome(id, with: first, &context)
-            case .gone(let peer):
-                rest += share(.guestGone(peer), &context)
-                rest += serve(.guestGone(peer), &context)
-            case .circuitUp(let id): relayedState.linkUp(id, now: context.now)
-            case .circuitEnded(let id): relayedState.linkClosed(id)
-            default: rest.append(action)
-            }
-        }
-        return rest
+        app.isJoining && relayedState.holdsBack(message, content, on: id, app, now: now)
     }
 
     /// Ends every link with a peer and cancels a dial to it.
-    private mutating func disconnect(
-        _ peer: Peer.ID, refusing reason: RefusalReason? = nil, _ context: inout Context
+    mutating func disconnect(
+        _ peer: Peer.ID, refusing reason: RefusalReason? = nil, _ links: inout NodeLinks, _ context: inout Context
     ) -> [NetworkAction] {
-        let actions = perform(links.disconnect(peer, refusing: reason, &context), &context)
+        let actions = links.disconnect(peer, refusing: reason, &context)
         guard let reason else { return actions }
         return actions + vouched.all.filter { $0.peer == peer }.flatMap { endVouched($0.id, .refused(reason)) }
     }
 
     /// Ends all links with a goodbye.
-    mutating func leaveAll(saying reason: GoodbyeReason, _ context: inout Context) -> [NetworkAction] {
-        perform(links.leaveAll(saying: reason, &context), &context)
+    mutating func leaveAll(
+        saying reason: GoodbyeReason, _ links: inout NodeLinks, _ context: inout Context
+    ) -> [NetworkAction] {
+        links.leaveAll(saying: reason, &context)
             + vouched.all.flatMap { [.dropSaid(on: $0.id)] + endVouched($0.id, .goodbye(reason)) }
+    }
+
+    /// Forgets the hosts with this head, and ends their links.
+    mutating func forgetHost(
+        _ head: Peer.ID, _ links: inout NodeLinks, _ context: inout Context
+    ) -> [NetworkAction] {
+        // The host may have come back while the disk was busy.
+        let linked = context.mesh.joined(withHead: head).filter { context.mesh.link(to: $0) != nil }
+        let ends = linked.flatMap { disconnect($0, &links, &context) }
+        context.memory.forgetsForGood()
+        return ends + links.apply(context.mesh.forget(withHead: head), &context)
     }
 
     // MARK: Vouched links
@@ -139,72 +127,36 @@ struct NodeNetwork: Sendable {
     }
 
     /// Sends a message on one vouched link, on all vouched links of a peer, or on all vouched links.
-    private func deliver(
+    func deliver(
         _ message: MeshMessage, on id: MeshCore.LinkID? = nil, to peer: Peer.ID? = nil
     ) -> [NetworkAction] {
         vouched.all.filter { $0.id == id ?? $0.id && $0.peer == peer ?? $0.peer }
             .map { .emit(.deliver(message, on: $0.id)) }
     }
 
-    // MARK: Results of steps
+    // MARK: Effects of the features
 
-    /// Performs a result of a step that concerns peers.
+    /// Performs an effect of the host's feature.
     mutating func perform(
-        _ act: StepAction, _ decisions: NodeDecisions, _ context: inout Context
-    ) -> [NetworkAction] {
-        switch act {
-        case .effect(.host(let effect)): return perform(effect, decisions, &context)
-        case .effect(.guest(let effect)): return perform(effect, decisions, &context)
-        case .share(let event): return share(event, &context)
-        case .keepOut(let peer):
-            context.mesh.banned = decisions.banned
-            return peer.map { disconnect($0, refusing: .banned, &context) } ?? []
-        case .guestConnected(let peer, let id):
-            let state = vouched[id] == nil ? [] : deliverState(on: id, decisions)
-            guard context.mesh.link(to: peer) == id else { return state }
-            let isMetered = links.bearer(of: id) == .broker
-            let (welcome, service) = (links.takeWelcome(id), links.delivery(on: id, context.mesh))
-            return state
-                + share(.guestConnected(peer, has: welcome, served: service, isMetered: isMetered), &context)
-        case .accept(let message): return update(&context) { $0.apply($1.mesh.accept(upTo: message), &$1) }
-        case .acknowledge(let number, let id): return vouched[id] == nil ? [] : [.emit(.acknowledge(number, on: id))]
-        case .deliver(let message, let id): return deliver(message, on: id)
-        case .release(let number, let key):
-            return update(&context) { $0.apply($1.mesh.stored(upTo: number, for: key), &$1) }
-        case .disconnect(let peer): return disconnect(peer, &context)
-        case .forgetHost(let head):
-            // The host may have come back while the disk was busy.
-            let linked = context.mesh.joined(withHead: head).filter { context.mesh.link(to: $0) != nil }
-            let ends = linked.flatMap { disconnect($0, &context) }
-            context.memory.forgetsForGood()
-            return ends + update(&context) { $0.apply($1.mesh.forget(withHead: head), &$1) }
-        case .askForDeclined: return update(&context) { $0.apply($1.mesh.askForDeclined(), &$1) }
-        case .retryRadio:
-            guard !decisions.app.isHosting else { return [.emit(.retryRadio)] }
-            return follow(&context) { route, _ in route.retryRadio() }
-        default: return []
-        }
-    }
-
-    private mutating func perform(
-        _ effect: HostFeature.Effect, _ decisions: NodeDecisions, _ context: inout Context
+        _ effect: HostFeature.Effect, _ decisions: NodeDecisions, _ links: inout NodeLinks, _ context: inout Context
     ) -> [NetworkAction] {
         switch effect {
         case .broadcast(let snapshot):
             return deliver(.stateUpdate(snapshot))
                 + [.emit(.show(.snapshot(snapshot, isStale: false))), .emit(.fetchCovers(snapshot.items.map(\.song)))]
-                + serve(.stateChanged, &context)
-        case .send(_, let peer): return share(.wholeRequested(peer), &context) + deliverState(to: peer, decisions)
+                + serve(.stateChanged, &links, &context)
+        case .send(_, let peer):
+            return share(.wholeRequested(peer), &links, &context) + deliverState(to: peer, decisions)
         case .heartbeat:
-            let beat = share(.heartbeat, &context)
+            let beat = share(.heartbeat, &links, &context)
             guard let state = decisions.app.host?.state else { return beat }
             return beat + deliver(.stateHeartbeat(epoch: state.epoch, revision: state.revision))
-        case .refuseSearch(let results, let peer): return share(.answered(results, for: peer), &context)
+        case .refuseSearch(let results, let peer): return share(.answered(results, for: peer), &links, &context)
         case .search(let request, let peer):
             let carrier = context.mesh.link(to: peer).flatMap { links.carrier(of: $0) }
             guard delivery.maySearch(over: carrier, now: context.now) else {
                 let refused = SearchResults(number: request.number, songs: [], refused: .tooFast)
-                return share(.answered(refused, for: peer), &context)
+                return share(.answered(refused, for: peer), &links, &context)
             }
             return [.emit(.search(request, for: peer))]
         // The guest has sent more intents than the limit allows. The node stops reading from it for some time.
@@ -217,7 +169,7 @@ struct NodeNetwork: Sendable {
             return [.emit(.show(.intent(intent, from: peer, rejected: rejected)))]
         case .disconnect(let peer):
             context.mesh.banned = decisions.banned
-            return disconnect(peer, refusing: .banned, &context)
+            return disconnect(peer, refusing: .banned, &links, &context)
                 + [.emit(.show(.bans(decisions.shownBans, isAnswer: false)))]
         case .admit:
             context.mesh.banned = decisions.banned
@@ -226,14 +178,15 @@ struct NodeNetwork: Sendable {
         }
     }
 
-    private mutating func perform(
-        _ effect: GuestFeature.Effect, _ decisions: NodeDecisions, _ context: inout Context
+    /// Performs an effect of the guest's feature.
+    mutating func perform(
+        _ effect: GuestFeature.Effect, _ decisions: NodeDecisions, _ links: inout NodeLinks, _ context: inout Context
     ) -> [NetworkAction] {
         switch effect {
         // The intent was queued when it was decided. The reason is known for the end of a link, and has its own acts.
         case .send, .reconnect, .returnToStart: return []
         // Ignore requests from earlier links. Each link starts with a full state.
-        case .request(let message, let peer): return send(message.encoded, to: peer, &context)
+        case .request(let message, let peer): return links.send(message.encoded, to: peer, &context)
         case .wishChanged(let songID, let kind, let state): return [.emit(.show(.wish(songID, kind, state)))]
         case .show(let snapshot): return [.emit(.show(.snapshot(snapshot, isStale: false)))]
         case .showResults(let found, let query): return [.emit(.show(.searchResults(found, query: query)))]
@@ -259,40 +212,43 @@ struct NodeNetwork: Sendable {
         decisions.app.host.map { deliver(.stateUpdate($0.snapshot), on: id, to: peer) } ?? []
     }
 
-    mutating func share(_ event: StateFeed.Event, _ context: inout Context) -> [NetworkAction] {
+    mutating func share(
+        _ event: StateFeed.Event, _ links: inout NodeLinks, _ context: inout Context
+    ) -> [NetworkAction] {
         delivery.handle(event, now: context.now).flatMap { message in
-            perform(links.send(message.bytes, to: message.guest, sharing: message.sharing, &context), &context)
+            links.send(message.bytes, to: message.guest, sharing: message.sharing, &context)
         }
-    }
-
-    private mutating func send(_ bytes: [UInt8], to peer: Peer.ID, _ context: inout Context) -> [NetworkAction] {
-        perform(links.send(bytes, to: peer, &context), &context)
     }
 
     // MARK: Covers
 
     /// Passes an event to the covers that a host sends.
-    mutating func serve(_ event: CoverServer.Event, _ context: inout Context) -> [NetworkAction] {
-        perform(covers.handle(event, now: context.now), &context)
+    mutating func serve(
+        _ event: CoverServer.Event, _ links: inout NodeLinks, _ context: inout Context
+    ) -> [NetworkAction] {
+        perform(covers.handle(event, now: context.now), &links, &context)
     }
 
     /// Handles a message about covers. Nil for any other message.
     mutating func takeCovers(
-        _ message: MeshMessage, from peer: Peer.ID, _ app: AppFeature, _ context: inout Context
+        _ message: MeshMessage, from peer: Peer.ID, _ app: AppFeature, _ links: inout NodeLinks,
+        _ context: inout Context
     ) -> [NetworkAction]? {
         switch message {
         case .coverRequest(let request):
             guard let host = app.host else { return [] }
-            return perform(covers.asked(request, by: peer, host, now: context.now), &context)
+            return perform(covers.asked(request, by: peer, host, now: context.now), &links, &context)
         case .coverPiece(let piece):
             guard peer == context.mesh.host?.id else { return [] }
-            return perform(covers.arrived(piece, now: context.now), &context)
+            return perform(covers.arrived(piece, now: context.now), &links, &context)
         default: return nil
         }
     }
 
     /// Runs after each event, because the visible songs may have changed or the link may have become idle.
-    mutating func lookAtCovers(_ guest: GuestFeature, _ context: inout Context) -> [NetworkAction] {
+    mutating func lookAtCovers(
+        _ guest: GuestFeature, _ links: inout NodeLinks, _ context: inout Context
+    ) -> [NetworkAction] {
         let link = context.mesh.host.flatMap { host in
             context.mesh.link(to: host.id).map { id in
                 CoverExchange.HostLink(
@@ -300,17 +256,19 @@ struct NodeNetwork: Sendable {
                     isMetered: links.bearer(of: id) == .broker)
             }
         }
-        return perform(covers.look(guest, link, now: context.now), &context)
+        return perform(covers.look(guest, link, now: context.now), &links, &context)
     }
 
-    private mutating func perform(_ actions: [CoverExchange.Action], _ context: inout Context) -> [NetworkAction] {
+    private mutating func perform(
+        _ actions: [CoverExchange.Action], _ links: inout NodeLinks, _ context: inout Context
+    ) -> [NetworkAction] {
         actions.flatMap { action -> [NetworkAction] in
             switch action {
             case .make(let songID): return [.emit(.makeCover(songID))]
-            case .send(let piece, let guest): return share(.covered(piece, for: guest), &context)
+            case .send(let piece, let guest): return share(.covered(piece, for: guest), &links, &context)
             case .ask(let request):
                 guard let host = context.mesh.host else { return [] }
-                return send(MeshMessage.coverRequest(request).encoded, to: host.id, &context)
+                return links.send(MeshMessage.coverRequest(request).encoded, to: host.id, &context)
             case .keep(let songID, let bytes): return [.emit(.keepCover(songID, bytes))]
             }
         }
@@ -318,30 +276,30 @@ struct NodeNetwork: Sendable {
 
     // MARK: Time
 
-    func deadline(isQuitting: Bool, _ context: Context) -> MeshInstant? {
+    func deadline(isQuitting: Bool, _ links: NodeLinks, _ context: Context) -> MeshInstant? {
         let relays = isQuitting ? nil : earliest(links.relaysDeadline(context.route), relayedState.deadline)
         return earliest(earliest(links.deadline(context.mesh), relays), covers.deadline(now: context.now))
     }
 
-    /// Time has passed for the route, the part as a relay, and the state that relays should bring. `isCurrent`: that
-    /// state has arrived. `isSettled`: no failed write can undo it.
-    mutating func tickRelays(isCurrent: Bool, isSettled: Bool, _ context: inout Context) -> [NetworkAction] {
-        let decided = update(&context) { $0.tickRelays(&$1) }
+    /// Time has passed for the state that relays should bring. `isCurrent`: that state has arrived. `isSettled`: no
+    /// failed write can undo it.
+    mutating func tickRelays(
+        isCurrent: Bool, isSettled: Bool, _ links: inout NodeLinks, _ context: inout Context
+    ) -> [NetworkAction] {
         let isComing = context.mesh.parent.map { context.mesh.isReceivingState(on: $0.link) } == true
         let due = relayedState.tick(
             isComing: isComing, isCurrent: isCurrent, isSettled: isSettled, now: context.now)
-        return decided
-            + due.flatMap { event -> [NetworkAction] in
-                switch event {
-                case .release(let message, let id): return [.queue(.link(id, .received(message)))]
-                case .request(let id):
-                    guard let key = context.mesh.key(on: id) else { return [] }
-                    return send(MeshMessage.stateRequest.encoded, to: key.peer, &context)
-                }
+        return due.flatMap { event -> [NetworkAction] in
+            switch event {
+            case .release(let message, let id): return [.queue(.link(id, .received(message)))]
+            case .request(let id):
+                guard let key = context.mesh.key(on: id) else { return [] }
+                return links.send(MeshMessage.stateRequest.encoded, to: key.peer, &context)
             }
+        }
     }
 
-    mutating func tickCovers(_ context: inout Context) -> [NetworkAction] {
-        perform(covers.tick(now: context.now), &context)
+    mutating func tickCovers(_ links: inout NodeLinks, _ context: inout Context) -> [NetworkAction] {
+        perform(covers.tick(now: context.now), &links, &context)
     }
 }
