@@ -24,6 +24,8 @@ public enum BearerLimits {
     /// How often a virtual radio reads the air's folder if it cannot watch it: the interval of a host that advertises
     /// slowly.
     public static let airPoll: Duration = .milliseconds(100)
+    /// How often an idle virtual radio checks whether the air's folder still works. A watch reports most faults at once.
+    static let airCheck: Duration = .seconds(10)
     /// The virtual radio reports a host as lost if it has not heard it for this time: 25 slow advertisements in a row
     /// were lost. (For BlueZ, bluetoothd uses its own 30 s. A shorter time would not be reliable, since a controller
     /// that filters duplicates reports a host every ten seconds. If a host says goodbye to a guest, the guest removes
@@ -86,4 +88,9 @@ public enum BearerLimits {
     /// How often a node looks for an adapter that was missing at its start, and retries a bearer that could not be
     /// opened. A person who plugs in a dongle waits at most this long. A look is a few system calls.
     public static let adapterLook: Duration = .seconds(2)
+    /// Time in which a bearer beside Bluetooth that could not be opened is retried that often. While a device boots, its
+    /// services start within a minute.
+    static let earlyLooks: Duration = .seconds(60)
+    /// How often the bearer is retried later. Its service may never be installed, and each attempt wakes the processor.
+    static let lateLook: Duration = .seconds(15)
 }

@@ -90,12 +90,6 @@ public actor LANBearer: Bearer {
     public func open() async throws(BearerError) {
         try await directory.open()
         listening = Task { for await event in directory.events { self.received(event) } }
-        telling = Task {
-            while !Task.isCancelled {
-                try? await Task.sleep(for: BearerLimits.scanResultRepeat)
-                self.tell(self.services.tick(now: self.now))
-            }
-        }
     }
 
     /// Releases the directory, the listener and all connections.
@@ -119,11 +113,23 @@ public actor LANBearer: Bearer {
     public func scan(for service: ServiceUUID) async throws(BearerError) {
         guard !isClosed else { throw BearerError(.closed) }
         tell(services.scan(for: service, now: now))
+        // Only while the node scans, because each report wakes an idle processor.
+        telling =
+            telling
+            ?? Task {
+                while (try? await Task.sleep(for: BearerLimits.scanResultRepeat)) != nil {
+                    self.tell(self.services.tick(now: self.now))
+                }
+            }
         await directory.browse()
     }
 
     /// Stops reporting other nodes. The radio still watches the nodes that were found.
-    public func stopScanning() async { tell(services.scan(for: nil, now: now)) }
+    public func stopScanning() async {
+        telling?.cancel()
+        telling = nil
+        tell(services.scan(for: nil, now: now))
+    }
 
     private func received(_ event: DirectoryEvent) {
         switch event {

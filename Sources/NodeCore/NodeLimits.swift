@@ -13,6 +13,9 @@ public enum NodeLimits {
     package static let linkEvents = 1_024
     /// Longest line of a program's input, in bytes.
     public static let inputLineBytes = 4_096
+    /// The silence that a guest with `--quiet` requests: a ping every ten seconds. The radio itself reports a lost link
+    /// within half a second.
+    static let quietSilence: Duration = .seconds(20)
     /// Inputs of one peer that wait for the node before the node stops reading that peer's link. The same limit applies
     /// to the inputs of people and of the radio; further inputs wait. It covers the inputs that arrive while a slow
     /// card writes for some seconds.

@@ -192,6 +192,7 @@ extension LimitTable {
             .init("outputEvents", NodeLimits.outputEvents),
             .init("linkEvents", NodeLimits.linkEvents),
             .init("inputLineBytes", NodeLimits.inputLineBytes),
+            .init("quietSilence", NodeLimits.quietSilence),
             .init("waitingInputs", NodeLimits.waitingInputs),
             .init("waitingBytes", NodeLimits.waitingBytes),
             .init("turn", NodeLimits.turn),

@@ -41,6 +41,9 @@ extension LimitTable {
             .init("channelBufferBytes", BearerLimits.channelBufferBytes),
             .init("acknowledgementPause", BearerLimits.acknowledgementPause),
             .init("adapterLook", BearerLimits.adapterLook),
+            .init("airCheck", BearerLimits.airCheck),
+            .init("earlyLooks", BearerLimits.earlyLooks),
+            .init("lateLook", BearerLimits.lateLook),
         ])
 
     static let radio = LimitTable(
@@ -406,6 +409,7 @@ extension LimitTable {
             .init("messageBytes", BenchLimits.messageBytes, in: .bytes),
             .init("textCharacters", BenchLimits.textCharacters),
             .init("pings", BenchLimits.pings),
+            .init("idleTime", BenchLimits.idleTime),
             .init("gaps", BenchLimits.gaps),
             .init("mostGaps", BenchLimits.mostGaps),
             .init("seconds", BenchLimits.seconds, in: .seconds),

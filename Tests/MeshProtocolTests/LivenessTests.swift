@@ -43,6 +43,22 @@ struct LivenessTests {
     }
 }
 
+@Suite("A node that saves power")
+struct RestingTests {
+    @Test(
+        "a node that requests a long silence pings as rarely as it is pinged, and detects a dead peer as soon as usual")
+    func rests() {
+        var liveness = Liveness(.initiator, now: .zero)
+        liveness.rest(silence: .seconds(20))
+        liveness.begin(now: .zero)
+        #expect(liveness.deadline == .zero + .milliseconds(12_500))
+        #expect(liveness.tick(now: .zero + .seconds(12)) == .nothing)
+        let asked = MeshInstant.zero + .milliseconds(12_500)
+        #expect(liveness.tick(now: asked) == .ping(1))
+        #expect(liveness.tick(now: asked + Limits.pongTimeout) == .dead)
+    }
+}
+
 @Suite("An initiator that is pinged on a carrier or in a circuit")
 struct AskedTests {
     private let second: Duration = .seconds(1)

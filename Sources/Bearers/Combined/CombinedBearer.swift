@@ -62,9 +62,13 @@ public actor CombinedBearer: Bearer {
         air: any Bearer, network: (any Bearer)? = nil, broker: (any Bearer)? = nil,
         logger: Logger = Logger(label: "roadmesh.bearers")
     ) {
+        let start = ContinuousClock.now
         self.init(
             air: air, network: network, broker: broker, logger: logger,
-            pause: { try await Task.sleep(for: BearerLimits.adapterLook) })
+            pause: {
+                let isEarly = ContinuousClock.now - start < BearerLimits.earlyLooks
+                try await Task.sleep(for: isEarly ? BearerLimits.adapterLook : BearerLimits.lateLook)
+            })
     }
 
     /// Suspends before the next attempt to open a bearer.

@@ -84,6 +84,7 @@ extension VirtualBearer {
             logger.warning("\(failure)")
             eventSink.yield(.failed(failure))
         }
+        turnChores()
     }
 
     /// Puts missing files back into the folder. It waits, so that a program that is removing the folder does not find

@@ -30,6 +30,8 @@ public actor VirtualBearer: Bearer {
     var listener: PacketSocket?
     private var hearing: Task<Void, Never>?
     private var watching: [Task<Void, Never>] = []
+    /// The regular work, and the pause between two turns of it.
+    private var chores: (pause: Duration, task: Task<Void, Never>)?
     private var advertising: Task<Void, Never>?
     private var accepting: Task<Void, Never>?
     private var scanned: ServiceUUID?
@@ -87,9 +89,9 @@ public actor VirtualBearer: Bearer {
         let watch = try makeWatch()
         self.watch = watch
         watching = [
-            Task { if let watch { await self.watchAir(on: watch) } else { await self.pollAir() } },
-            Task { await self.expireScanResults() },
+            Task { if let watch { await self.watchAir(on: watch) } else { await self.pollAir() } }
         ]
+        turnChores()
     }
 
     /// Sends the advertisement to every receiver at the advertising interval, and accepts channels.
@@ -116,6 +118,7 @@ public actor VirtualBearer: Bearer {
         guard receiver != nil else { throw BearerError(.closed) }
         scanned = service
         turnReceiver()
+        turnChores()
         // A radio from an earlier scan is reported again when it is heard, and as lost when it is not.
         scanResults = scanResults.filter { $0.value.scanResult.advertisement.service == service }
         let now = ContinuousClock.now
@@ -129,6 +132,7 @@ public actor VirtualBearer: Bearer {
     public func stopScanning() async {
         scanned = nil
         turnReceiver()
+        turnChores()
     }
 
     /// Opens a channel as soon as the endpoint is heard.
@@ -161,6 +165,7 @@ public actor VirtualBearer: Bearer {
     public func close() async {
         await stopAdvertising()
         for task in watching { task.cancel() }
+        chores?.task.cancel()
         hearing?.cancel()
         for sink in dials.values { sink.finish() }
         for tracked in channels.values {
@@ -260,9 +265,16 @@ public actor VirtualBearer: Bearer {
         if isNew { eventSink.yield(.heard(scanResult)) }
     }
 
-    private func expireScanResults() async {
-        while !Task.isCancelled {
-            try? await Task.sleep(for: BearerLimits.scanResultRepeat)
+    /// Sets how often the regular work is done. An idle radio rarely wakes the processor.
+    func turnChores() {
+        let pause = scanned != nil || lostAirAt != nil ? BearerLimits.scanResultRepeat : BearerLimits.airCheck
+        guard chores?.pause != pause else { return }
+        chores?.task.cancel()
+        chores = (pause, Task { await self.doChores(every: pause) })
+    }
+
+    private func doChores(every pause: Duration) async {
+        while (try? await Task.sleep(for: pause)) != nil {
             restoreAir()
             checkAir()
             guard scanned != nil else { continue }

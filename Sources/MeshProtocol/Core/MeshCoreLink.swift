@@ -46,8 +46,11 @@ extension MeshCore {
         /// Whether the link's bytes cost money.
         var isMetered = false
 
-        /// Whether both sides are silent for longer than on a direct link.
-        var isQuiet: Bool { place != nil || isMetered }
+        /// Whether this node saves power, so both sides are silent for long.
+        var isResting = false
+
+        /// Whether both sides are silent for longer than on a usual direct link.
+        var isQuiet: Bool { place != nil || isMetered || isResting }
 
         /// The least silence of this side on the link.
         var leastSilence: Duration {
@@ -65,10 +68,12 @@ extension MeshCore {
             return waitsSince.map { min(deadline, $0 + Limits.circuitPatience) } ?? deadline
         }
 
-        /// The link is up, and carries this conversation.
-        mutating func connected(_ key: ConversationKey, isCrowded: Bool, now: MeshInstant) {
+        /// The link is up, and carries this conversation. This node may be silent for `silence`.
+        mutating func connected(_ key: ConversationKey, isCrowded: Bool, silence: Duration, now: MeshInstant) {
             conversation = key
             machine.rejoinSecret = nil
+            isResting = silence > Limits.pongTimeout
+            machine.liveness.rest(silence: silence)
             if isCrowded { machine.liveness.bear(silence: Limits.crowdedSilence) }
             machine.liveness.begin(now: now)
             machine.liveness.isAsked = key.role == .initiator && isQuiet

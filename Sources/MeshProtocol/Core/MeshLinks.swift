@@ -348,7 +348,7 @@ struct MeshLinks: Sendable {
             actions.append(.tell(id, .unansweredProofs))
         }
         let isCrowded = link.place != nil && around.isCrowded
-        slots[id]?.connected(key, isCrowded: isCrowded, now: now)
+        slots[id]?.connected(key, isCrowded: isCrowded, silence: settings.silence, now: now)
         byPeer.connected(peer.id, on: id, as: key.role)
         if key.role == .initiator { states.hostConnected(on: id, slots) }
         let acknowledged = members.peers[key]?.conversation.begin(with: resumption) == true

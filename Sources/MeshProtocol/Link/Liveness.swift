@@ -36,6 +36,8 @@ struct Liveness: Sendable {
     private var open: [Ping] = []
     /// How long the peer may be silent after a ping.
     private var silence = Limits.pongTimeout
+    /// The shortest time between two pings of this side.
+    private var leastInterval = Limits.pingInterval
     /// The ping that must be answered soon, since a message waits for the peer.
     private var doubt: UInt64?
     private let role: LinkRole
@@ -81,11 +83,14 @@ struct Liveness: Sendable {
         self.silence = min(max(silence, Limits.pongTimeout), Limits.longestSilence)
     }
 
+    /// This side itself may be silent for this long. It saves power, so it pings as rarely as it is pinged.
+    mutating func rest(silence: Duration) { leastInterval = max(Limits.pingInterval, silence / 2) }
+
     /// The link is up, and the peer has reported how long it may be silent. It was just heard, so the first ping is due
     /// later.
     mutating func begin(now: MeshInstant) { nextPing = pingAfter(now) }
 
-    private var interval: Duration { max(Limits.pingInterval, silence / 2) }
+    private var interval: Duration { max(leastInterval, silence / 2) }
 
     /// When the next ping is due after a ping at this time. An initiator waits a quarter longer, so that the
     /// responder's ping comes first.

@@ -44,8 +44,11 @@ extension NodeCore {
         ///
         /// If `wanted` is nil, it joins hosts that it has joined before. It joins any host if `joinsAny` is true or if
         /// it knows none. With `relays` it carries other nodes. With a `secret` it proves the secret to the host, and
-        /// it joins only hosts that can prove the secret as well.
-        case guest(wanted: String?, joinsAny: Bool = false, relays: Bool = false, secret: JoiningSecret? = nil)
+        /// it joins only hosts that can prove the secret as well. A guest that is `isQuiet` saves power: it and its host
+        /// ping each other every ten seconds (`NodeLimits.quietSilence`). Its votes are as fast.
+        case guest(
+            wanted: String?, joinsAny: Bool = false, relays: Bool = false, secret: JoiningSecret? = nil,
+            isQuiet: Bool = false)
 
         /// The node's role in its conversations.
         var role: LinkRole { if case .host = self { .responder } else { .initiator } }
@@ -53,7 +56,12 @@ extension NodeCore {
         /// Whether the host accepts only bonded guests.
         var requiresBond: Bool { if case .host(let hosting) = self { hosting.requiresBond } else { false } }
 
-        var relays: Bool { if case .guest(_, _, true, _) = self { true } else { false } }
+        /// How long the node may be silent on its links.
+        fileprivate var silence: Duration {
+            if case .guest(_, _, _, _, true) = self { NodeLimits.quietSilence } else { Limits.pongTimeout }
+        }
+
+        var relays: Bool { if case .guest(_, _, true, _, _) = self { true } else { false } }
     }
 }
 
@@ -62,13 +70,14 @@ extension NodeCore.Configuration {
     var mesh: MeshCore {
         var mesh = MeshCore(
             identity: identity, name: description.peer.name, service: description.service,
-            remembered: contents.remembered, holdsUntilStored: true, relays: part.relays)
+            remembered: contents.remembered, holdsUntilStored: true, silence: part.silence,
+            relays: part.relays)
         switch part {
         case .host(let hosting):
             mesh.takesCircuits = true
             mesh.admissionPolicy = AdmissionPolicy(
                 pin: hosting.pin, invitations: contents.invitations, wallClockSeconds: hosting.wallClockSeconds)
-        case .guest(_, _, _, let secret):
+        case .guest(_, _, _, let secret, _):
             mesh.secret = secret
             mesh.unanswered = UnansweredProofs(contents.unanswered)
         }

@@ -42,7 +42,7 @@ struct Route: Sendable {
     init(local: Peer.ID, _ part: NodeCore.Part, seed: UInt64) {
         switch part {
         case .host: (isGuest, relays, policy) = (false, false, ReconnectPolicy())
-        case .guest(let wanted, let joinsAny, let relays, _):
+        case .guest(let wanted, let joinsAny, let relays, _, _):
             (isGuest, self.relays, policy) = (true, relays, ReconnectPolicy(wanted: wanted, joinsAny: joinsAny))
         }
         (heard, dials) = (HeardNodes(local: local, relays: relays), Dials(relays: relays))

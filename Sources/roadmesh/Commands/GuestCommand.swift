@@ -18,13 +18,18 @@ struct GuestCommand: AsyncParsableCommand {
     @OptionGroup(title: "The host") var wanted: WantedHost
     @OptionGroup(title: "The host") var proof: HostProof
     @OptionGroup(title: "Other guests") var others: OtherGuests
+    @OptionGroup(title: "Power") var power: GuestPower
     @OptionGroup(title: "The page") var page: PageOptions
     @OptionGroup(title: "The node") var options: NodeOptions
     @OptionGroup(title: "The broker") var broker: BrokerOptions
 
     func validate() throws {
-        guard wanted.joinAny, wanted.host != nil || proof.join != nil else { return }
-        throw ValidationError("Use --join-any without --host or --join.")
+        if wanted.joinAny, wanted.host != nil || proof.join != nil {
+            throw ValidationError("Use --join-any without --host or --join.")
+        }
+        if power.quiet, others.relay {
+            throw ValidationError("A relay cannot save power: use --quiet without --relay.")
+        }
     }
 
     func run() async throws { try await run(recorded: nil) }
@@ -43,7 +48,8 @@ struct GuestCommand: AsyncParsableCommand {
         let pin = try proof.pin.map(checkedPIN)
         let secret = invitation?.joiningSecret ?? pin
         return .guest(
-            wanted: invitation?.host ?? wanted.host, joinsAny: wanted.joinAny, relays: others.relay, secret: secret)
+            wanted: invitation?.host ?? wanted.host, joinsAny: wanted.joinAny, relays: others.relay, secret: secret,
+            isQuiet: power.quiet)
     }
 
     /// Runs the guest, and records its drive on request.
@@ -76,6 +82,16 @@ struct OtherGuests: ParsableArguments {
             unasked.
             """)
     var relay = false
+}
+
+/// How much power a guest uses.
+struct GuestPower: ParsableArguments {
+    @Flag(
+        help: """
+            Save power while the screen is off: check the link every ten seconds instead of every second. Votes are as fast, but \
+            the guest notices later that a host program hangs.
+            """)
+    var quiet = false
 }
 
 /// The host that a guest joins.
