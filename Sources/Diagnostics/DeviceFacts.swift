@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bearers
 import CLinux
 import FoundationEssentials
 import Glibc
@@ -19,6 +20,8 @@ public struct DeviceFacts: Hashable, Sendable {
     public var user: UInt32
     /// The state of avahi-daemon, which announces hosts on a network.
     public var avahi = AvahiFacts.runs
+    /// Whether the power supply was too weak in the last two seconds; nil if the device does not measure it.
+    public var isSupplyWeak: Bool?
 }
 
 /// The state of avahi-daemon, which finds hosts on a network.
@@ -45,7 +48,21 @@ extension DeviceFacts {
         DeviceFacts(
             kernel: kernelVersion, clock: .now, folder: FolderCondition(lookingAt: path),
             freeBytes: room(FolderCondition.nearest(path)),
-            user: geteuid(), avahi: .now)
+            user: geteuid(), avahi: .now, isSupplyWeak: isSupplyWeak())
+    }
+
+    /// Reads the voltage alarm of a Raspberry Pi, the kernel's sensor `rpi_volt`. Nil without such a sensor.
+    ///
+    /// Every two seconds the kernel asks the firmware whether the voltage has been too low since its last question
+    /// (`drivers/hwmon/raspberrypi-hwmon.c`).
+    static func isSupplyWeak(in folder: String = "/sys/class/hwmon") -> Bool? {
+        let sensors = SystemFile.names(in: folder).map { "\(folder)/\($0)" }
+        guard let sensor = sensors.first(where: { SystemFile.line($0 + "/name") == "rpi_volt" }) else { return nil }
+        return switch SystemFile.line(sensor + "/in0_lcrit_alarm") {
+        case "0": false
+        case "1": true
+        default: nil
+        }
     }
 }
 

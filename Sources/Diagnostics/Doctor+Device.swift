@@ -18,6 +18,18 @@ extension Doctor {
     private static let unsoundKernels = ["6.1.191", "6.1.192"]
     private static let soundKernel = "6.1.190"
 
+    var powerFinding: Finding? {
+        guard let isWeak = device.isSupplyWeak else { return nil }
+        guard isWeak else { return Finding(.power, .good, "The power supply is strong enough at the moment.") }
+        return Finding(
+            .powerLow, .worthKnowing, "The power supply is too weak for this Raspberry Pi.",
+            meaning:
+                "The board then runs slower, and USB dongles and sticks may fail or disappear. Use a power supply or a "
+                + "car charger with the current that the board needs, and a short, thick cable. The kernel's log has "
+                + "earlier alarms:",
+            command: "sudo dmesg | grep -i voltage")
+    }
+
     var kernelFinding: Finding {
         let words = device.kernel.split { $0 == " " || $0 == "-" }.map(String.init)
         guard let version = Self.unsoundKernels.first(where: { words.contains($0) }) else {

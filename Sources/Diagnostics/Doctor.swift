@@ -38,6 +38,7 @@ public struct Doctor: Sendable {
     /// The findings that need no test.
     public var findings: [Finding] {
         var findings: [Finding] = radio.map(findings(on:)) ?? []
+        if let powerFinding { findings.append(powerFinding) }
         findings += [kernelFinding, clockFinding] + stateFindings
         if let diskFinding { findings.append(diskFinding) }
         findings.append(networkFinding)

@@ -16,8 +16,8 @@ public struct Finding: Hashable, Sendable {
 
     /// The subject.
     public enum Area: String, Hashable, Sendable, CaseIterable {
-        case adapter, controller, bluetoothd, permissions, advertising, timing, roles, audio, kernel, clock, state,
-            disk, network, player, sound, library, phones, air
+        case adapter, controller, bluetoothd, permissions, advertising, timing, roles, audio, power, kernel, clock,
+            state, disk, network, player, sound, library, phones, air
     }
 
     /// The kind of finding, for programs. A good finding has its area's name.
@@ -32,6 +32,7 @@ public struct Finding: Hashable, Sendable {
         case timing, slowTiming
         case roles, oneRole, unknownRoles
         case audio, audioShared
+        case power, powerLow
         case kernel, kernelUnsound
         case clock, clockWrong, clockAlone
         case state, stateReadOnly, stateForeign, stateUnwritable, identityDamaged, identityReadable, databaseDamaged,
@@ -74,8 +75,8 @@ public struct Finding: Hashable, Sendable {
         switch area {
         case .permissions, .library: return .notPermitted
         case .state, .disk: return .cannotCreate
-        case .adapter, .controller, .bluetoothd, .advertising, .timing, .roles, .audio, .kernel, .clock,
-            .network, .player, .sound, .phones, .air:
+        case .adapter, .controller, .bluetoothd, .advertising, .timing, .roles, .audio, .power, .kernel,
+            .clock, .network, .player, .sound, .phones, .air:
             return .unavailable
         }
     }
@@ -97,6 +98,7 @@ extension Finding.Code {
         case .timing, .slowTiming: .timing
         case .roles, .oneRole, .unknownRoles: .roles
         case .audio, .audioShared: .audio
+        case .power, .powerLow: .power
         case .kernel, .kernelUnsound: .kernel
         case .clock, .clockWrong, .clockAlone: .clock
         case .state, .stateReadOnly, .stateForeign, .stateUnwritable, .identityDamaged, .identityReadable,

@@ -33,7 +33,7 @@ struct DoctorTests {
                 clock: ClockFacts(seconds: 1_800_000_000, isKept: true),
                 folder: FolderCondition(
                     path: "/home/me/.local/state/roadmesh", owner: 1_000, identity: .isSound, database: .isSound),
-                freeBytes: 1 << 30, user: 1_000))
+                freeBytes: 1 << 30, user: 1_000, isSupplyWeak: false))
     }
 
     /// A host that plays a folder of music, and whose page phones can reach.
@@ -150,6 +150,7 @@ struct DoctorTests {
     ]
 
     static let deviceFaults = [
+        Fault(.powerLow, .worthKnowing, 0) { $0.device.isSupplyWeak = true },
         Fault(.kernelUnsound, .worthKnowing, 0) { $0.device.kernel = "#1 SMP Debian 6.1.191-1 (2025-12-20)" },
         Fault(.kernelUnsound, .worthKnowing, 0) { $0.device.kernel = "#1 SMP Debian 6.1.192-1 (2026-01-02)" },
         Fault(.clockWrong, .broken, 69) { $0.device.clock = ClockFacts(seconds: 3_600, isKept: false) },
@@ -225,7 +226,7 @@ struct DoctorTests {
         var doctor = Self.healthy()
         doctor.radio = nil
         #expect(doctor.adaptersToTry == [])
-        #expect(Set(doctor.findings.map(\.area)) == [.kernel, .clock, .state, .disk, .network])
+        #expect(Set(doctor.findings.map(\.area)) == [.power, .kernel, .clock, .state, .disk, .network])
     }
 
     @Test(
