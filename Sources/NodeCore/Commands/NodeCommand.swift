@@ -293,7 +293,7 @@ public struct NodeCommand: Sendable {
         },
         NodeCommand(
             "pin", [.guest, .guestPage], of: .digits,
-            "types the host's PIN, and joins it; off withdraws it"
+            "joins the host with its PIN; pin off withdraws the PIN"
         ) { text in
             if text.lowercased() == "off" { return .input(.pin(nil)) }
             return JoiningSecret(pin: text).map { .input(.pin($0)) } ?? .notice(.noPIN(text))
