@@ -36,7 +36,9 @@ extension PlayerPolicy {
     private mutating func ended(_ entry: Entry, _ ending: MPVEnding, now: MeshInstant) -> [Action] {
         switch ending {
         case .atItsEnd where entry.isSounding: return doubtLength(now) + wentOn(.ended(entry.song), now: now)
-        case .atItsEnd, .failed: return wentOn(.failed(entry.song), now: now)
+        // The driver has sought to the end, or the song's stated length is too long.
+        case .nothingPlayed where entry.startsAt > .zero: return wentOn(.ended(entry.song), now: now)
+        case .atItsEnd, .nothingPlayed, .failed: return wentOn(.failed(entry.song), now: now)
         case .noSound: return waitForSound(entry, now: now)
         // mpv is ending, and `died` follows, or this policy has replaced or stopped the file.
         case .stopped: return []

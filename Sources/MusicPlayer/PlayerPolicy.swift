@@ -89,6 +89,8 @@ struct PlayerPolicy: Sendable {
         let song: Song.ID
         /// Whether the file was appended after another file, and has not replaced that file.
         let wasAppended: Bool
+        /// The position in the song from which mpv plays it.
+        var startsAt = MeshInstant.zero
         /// When the file was given to mpv, or became the current file.
         var loadedAt: MeshInstant
         /// mpv's number for it. Nil until mpv has accepted it.
@@ -276,9 +278,10 @@ struct PlayerPolicy: Sendable {
         (following, isIdle) = (nil, false)
         // Pause before loading, so that a paused song makes no sound.
         let pausing = pause(wanted?.isPlaying != true, now: now)
+        let start = resumeAt ?? elapsed
         let (action, number) = numbered(
-            .load(path: path, from: resumeAt ?? elapsed, gain: gain), { .load(serial: $0) }, now: now)
-        current = Entry(serial: number, song: song.id, wasAppended: false, loadedAt: now)
+            .load(path: path, from: start, gain: gain), { .load(serial: $0) }, now: now)
+        current = Entry(serial: number, song: song.id, wasAppended: false, startsAt: start, loadedAt: now)
         return pausing + [action]
     }
 

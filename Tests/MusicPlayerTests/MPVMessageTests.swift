@@ -41,6 +41,10 @@ struct MPVMessageTests {
             ),
             (
                 #"{"event":"end-file","reason":"error","playlist_entry_id":1,"#
+                    + #""file_error":"no audio or video data played"}"#, .event(.ended(1, .nothingPlayed))
+            ),
+            (
+                #"{"event":"end-file","reason":"error","playlist_entry_id":1,"#
                     + #""file_error":"audio output initialization failed"}"#, .event(.ended(1, .noSound))
             ),
             (#"{"event":"end-file","reason":"news","playlist_entry_id":1}"#, .event(.ended(1, .stopped))),

@@ -138,6 +138,18 @@ struct PlayerPolicyTests {
         #expect(story.policy.deadline == nil)
     }
 
+    @Test("a song of which nothing is left at the chosen position has ended, and one without sound has failed")
+    func soughtToItsEnd() {
+        var story = PlayerStory()
+        _ = story.want("a", next: "b", at: 180)
+        _ = story.begin(1)
+        #expect(story.end(1, .nothingPlayed) == ["a has ended"])
+        var other = PlayerStory()
+        _ = other.want("a", next: "b")
+        _ = other.begin(1)
+        #expect(other.end(1, .nothingPlayed) == ["a has failed"])
+    }
+
     @Test("a failed song is reported once, and again only if the host still wants it")
     func fails() {
         var story = PlayerStory()

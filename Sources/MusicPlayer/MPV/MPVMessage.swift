@@ -40,6 +40,8 @@ enum MPVEvent: Hashable, Sendable {
 enum MPVEnding: Hashable, Sendable {
     case atItsEnd
     case failed(String)
+    /// Nothing of the file was played: it has no sound, or it began at its end.
+    case nothingPlayed
     /// No device accepts the sound. The file is not at fault.
     case noSound
     /// The file was stopped or replaced on request, or mpv is ending.
@@ -132,6 +134,7 @@ extension MPVEnding {
         switch (reason, error) {
         case ("eof", _): self = .atItsEnd
         case ("error", "audio output initialization failed"): self = .noSound
+        case ("error", "no audio or video data played"): self = .nothingPlayed
         case ("error", let error): self = .failed(error ?? "unknown error")
         default: self = .stopped
         }
