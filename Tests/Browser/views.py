@@ -468,7 +468,7 @@ PICTURED: dict[str, View | None] = {
             notice(
                 "libraryMissing",
                 "The music folder /media/stick is missing, so its songs cannot play.",
-                suggestion="Plug the stick in again; its songs return automatically.",
+                suggestion="Plug the stick in, or check the path; its songs return automatically.",
                 kind="toast",
             )
         ]

@@ -36,7 +36,7 @@ public enum LibraryProblem: Error, Hashable, Sendable {
         case .folderMissing(let path):
             .stays(
                 "libraryMissing", "The music folder \(shown(path)) is missing, so its songs cannot play.",
-                "Plug the stick in again; its songs return automatically.")
+                "Plug the stick in, or check the path; its songs return automatically.")
         case .folderAway(let path):
             .stays(
                 "libraryAway", "The music folder \(shown(path)) is empty now, so its songs cannot play.",

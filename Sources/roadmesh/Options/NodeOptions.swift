@@ -36,7 +36,7 @@ struct NodeOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Whether the node also uses its network where avahi-daemon runs. Default: yes, next to a "
+            "Whether the node also uses its network where avahi-daemon runs. Default: on, next to a "
                 + "Bluetooth adapter.", valueName: "on|off"))
     var lan: LANChoice?
 
