@@ -88,9 +88,9 @@ public enum BearerLimits {
     /// How often a node looks for an adapter that was missing at its start, and retries a bearer that could not be
     /// opened. A person who plugs in a dongle waits at most this long. A look is a few system calls.
     public static let adapterLook: Duration = .seconds(2)
-    /// Time in which a bearer beside Bluetooth that could not be opened is retried that often. While a device boots, its
+    /// After this time a node retries a network or broker that it could not open less often. While a device boots, its
     /// services start within a minute.
     static let earlyLooks: Duration = .seconds(60)
-    /// How often the bearer is retried later. Its service may never be installed, and each attempt wakes the processor.
+    /// How often the node retries the network or broker after that time. Its service may never be installed, and each attempt wakes the processor.
     static let lateLook: Duration = .seconds(15)
 }

@@ -29,7 +29,7 @@ public actor VirtualBearer: Bearer {
     private var isDeaf = false
     var listener: PacketSocket?
     private var hearing: Task<Void, Never>?
-    private var watching: [Task<Void, Never>] = []
+    private var watching: Task<Void, Never>?
     /// The regular work, and the pause between two turns of it.
     private var chores: (pause: Duration, task: Task<Void, Never>)?
     private var advertising: Task<Void, Never>?
@@ -88,9 +88,7 @@ public actor VirtualBearer: Bearer {
         try openReceiver()
         let watch = try makeWatch()
         self.watch = watch
-        watching = [
-            Task { if let watch { await self.watchAir(on: watch) } else { await self.pollAir() } }
-        ]
+        watching = Task { if let watch { await self.watchAir(on: watch) } else { await self.pollAir() } }
         turnChores()
     }
 
@@ -164,7 +162,7 @@ public actor VirtualBearer: Bearer {
     /// Removes the sockets and ends all tasks.
     public func close() async {
         await stopAdvertising()
-        for task in watching { task.cancel() }
+        watching?.cancel()
         chores?.task.cancel()
         hearing?.cancel()
         for sink in dials.values { sink.finish() }
@@ -175,7 +173,7 @@ public actor VirtualBearer: Bearer {
         if receiver != nil { unlink(isDeaf ? air.deafPath(address) : air.receiverPath(address)) }
         receiver?.close()
         watch?.close()
-        (receiver, watch, hearing, watching, channels) = (nil, nil, nil, [], [:])
+        (receiver, watch, hearing, watching, channels) = (nil, nil, nil, nil, [:])
         eventSink.finish()
         poller.close()
     }

@@ -26,7 +26,7 @@ public struct BenchResult: Codable, Hashable, Sendable {
     /// Time from the adapter's return to the answer over the next link, in seconds. Nil if the adapter could not be
     /// switched, or if no answer came.
     public var powerCycle: Double?
-    /// What each side costs its device while the session is idle.
+    /// The loads of both sides while the session is idle.
     public var idle: BenchIdle?
     /// The largest number of callers that the listener had at once during the measurement.
     public var links: Int
@@ -113,13 +113,13 @@ public struct BenchGoodput: Codable, Hashable, Sendable {
     }
 }
 
-/// What an idle session costs.
+/// The loads of both sides of an idle session.
 public struct BenchIdle: Codable, Hashable, Sendable {
-    /// The cost of the caller.
+    /// The load of the caller.
     public var caller: LoadRate
-    /// The cost of the listener. It includes all its callers.
+    /// The load of the listener, with all its callers.
     public var listener: LoadRate
 
-    /// The costs of both sides.
+    /// The loads of both sides.
     public init(caller: LoadRate, listener: LoadRate) { (self.caller, self.listener) = (caller, listener) }
 }

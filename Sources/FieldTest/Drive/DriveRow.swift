@@ -34,7 +34,7 @@ public enum Happening: Hashable, Sendable {
     case intent(IntentRow)
     /// Where the device was, about once a second.
     case position(PositionRow)
-    /// What the program has cost since the drive began, once a minute and at the end.
+    /// The load of the program since the start of the drive, once a minute and at the end.
     case load(ProcessLoad)
     /// The user has set a mark.
     case mark(String)

@@ -51,7 +51,7 @@ public struct DriveMetrics: Hashable, Sendable {
     public private(set) var marks: [Mark] = []
     /// The radio's activities.
     public private(set) var radio = RadioTime()
-    /// What the program has cost its device; nil for a recording of an older version.
+    /// The average load of the program; nil for a recording of an older version.
     public private(set) var load: LoadRate?
     /// Messages that were sent again on a later link.
     public private(set) var resent = 0

@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// What a process has cost its device: each wake-up ends a sleep of the processor, and both empty a battery.
+/// The load of a process. Each wake-up ends a sleep of the processor. Wake-ups and processor time empty a battery.
 public struct ProcessLoad: Codable, Hashable, Sendable {
     /// How often a thread of the process was woken after it had waited: the kernel's voluntary context switches.
     public var wakeUps: Int
@@ -12,7 +12,7 @@ public struct ProcessLoad: Codable, Hashable, Sendable {
     /// A load.
     public init(wakeUps: Int, processor: Double) { (self.wakeUps, self.processor) = (wakeUps, processor) }
 
-    /// What this process has cost since its start, from getrusage(2).
+    /// The load of this process since its start, from getrusage(2).
     public static var now: Self {
         var usage = rusage()
         getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
@@ -20,9 +20,16 @@ public struct ProcessLoad: Codable, Hashable, Sendable {
         return Self(wakeUps: usage.ru_nvcsw, processor: time)
     }
 
-    /// What was added since an earlier time.
+    /// The load since an earlier time.
     public func since(_ earlier: Self) -> Self {
         Self(wakeUps: wakeUps - earlier.wakeUps, processor: processor - earlier.processor)
+    }
+
+    /// The average load of this process from now on for this time. Ends early if the task is cancelled.
+    public static func measured(for time: Duration) async -> LoadRate {
+        let (before, began) = (now, ContinuousClock.now)
+        try? await Task.sleep(for: time)
+        return now.since(before).rate(over: (.now - began) / .seconds(1))
     }
 
     /// This load over a time in seconds.
@@ -31,7 +38,7 @@ public struct ProcessLoad: Codable, Hashable, Sendable {
     }
 }
 
-/// What a process costs its device per second.
+/// The load of a process per second.
 public struct LoadRate: Codable, Hashable, Sendable {
     /// Wake-ups per second.
     public var wakeUps: Double

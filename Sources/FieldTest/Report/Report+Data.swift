@@ -135,7 +135,7 @@ private struct DriveData: Encodable {
     var resent: Int
     var duplicates: Int
     var radioSeconds: DriveMetrics.RadioTime
-    /// What the program has cost its device, per second.
+    /// The average load of the program.
     var load: LoadRate?
     var hopSeconds: [Hops]
     var relaySeconds: [Relay]

@@ -37,7 +37,7 @@ enum Tables {
             ] + load(metrics.load)
     }
 
-    /// What the program has cost; empty if the recording does not say.
+    /// The average load of the program; empty if the recording does not say.
     private static func load(_ rate: LoadRate?) -> [(name: String, value: String)] {
         rate.map { [("Wake-ups a second", $0.wakeUpsText), ("Processor", $0.processorText)] } ?? []
     }

@@ -46,11 +46,8 @@ extension MeshCore {
         /// Whether the link's bytes cost money.
         var isMetered = false
 
-        /// Whether this node saves power, so both sides are silent for long.
-        var isResting = false
-
         /// Whether both sides are silent for longer than on a usual direct link.
-        var isQuiet: Bool { place != nil || isMetered || isResting }
+        var isQuiet: Bool { place != nil || isMetered || machine.liveness.isResting }
 
         /// The least silence of this side on the link.
         var leastSilence: Duration {
@@ -72,7 +69,6 @@ extension MeshCore {
         mutating func connected(_ key: ConversationKey, isCrowded: Bool, silence: Duration, now: MeshInstant) {
             conversation = key
             machine.rejoinSecret = nil
-            isResting = silence > Limits.pongTimeout
             machine.liveness.rest(silence: silence)
             if isCrowded { machine.liveness.bear(silence: Limits.crowdedSilence) }
             machine.liveness.begin(now: now)

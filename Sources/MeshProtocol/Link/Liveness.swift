@@ -90,6 +90,9 @@ struct Liveness: Sendable {
     /// later.
     mutating func begin(now: MeshInstant) { nextPing = pingAfter(now) }
 
+    /// Whether this side saves power.
+    var isResting: Bool { leastInterval > Limits.pingInterval }
+
     private var interval: Duration { max(leastInterval, silence / 2) }
 
     /// When the next ping is due after a ping at this time. An initiator waits a quarter longer, so that the

@@ -161,13 +161,12 @@ struct BenchCaller: Sendable {
         return rate(end, await inbox.contents.bulkBytes)
     }
 
-    /// What both sides cost while they send nothing.
+    /// The loads of both sides while they send nothing.
     private func idle() async throws -> BenchIdle? {
         show("Measuring the idle session…")
         try await send(.idle(milliseconds: Int(BenchLimits.idleTime / .milliseconds(1))))
-        let (before, began) = (ProcessLoad.now, ContinuousClock.now)
-        try await Task.sleep(for: BenchLimits.idleTime)
-        let caller = ProcessLoad.now.since(before).rate(over: (.now - began) / .seconds(1))
+        let caller = await ProcessLoad.measured(for: BenchLimits.idleTime)
+        try Task.checkCancellation()
         guard await inbox.wait(atMost: BenchLimits.answer, until: { $0.load != nil }),
             let listener = await inbox.contents.load
         else { return nil }

@@ -16,7 +16,7 @@ actor BenchInbox {
         var listener: BenchMachine?
         var callers = 1
         var lastEcho = 0
-        /// What the idle session has cost the listener.
+        /// The load of the listener in the idle session.
         var load: LoadRate?
         var bulkBytes = 0
         /// The bytes of the other side's last `end`, and when it came.

@@ -54,20 +54,17 @@ actor BenchListener {
         case .echo(let number): await send(.echo(number), to: peer)
         case .end: await send(.end(bytes: received.removeValue(forKey: peer.id) ?? 0), to: peer)
         case .request(let milliseconds):
-            let time = Duration.milliseconds(min(max(milliseconds, 0), BenchLimits.mostSeconds * 1_000))
             sending[peer.id]?.cancel()
-            sending[peer.id] = Task { await self.sendBulk(to: peer, for: time) }
+            sending[peer.id] = Task { await self.sendBulk(to: peer, for: Self.time(milliseconds)) }
         case .idle(let milliseconds):
-            let time = Duration.milliseconds(min(max(milliseconds, 0), BenchLimits.mostSeconds * 1_000))
-            Task { await self.sendLoad(to: peer, after: time) }
+            Task { await self.send(.load(ProcessLoad.measured(for: Self.time(milliseconds))), to: peer) }
         case .load, nil: break
         }
     }
 
-    private func sendLoad(to peer: Peer, after time: Duration) async {
-        let (before, began) = (ProcessLoad.now, ContinuousClock.now)
-        try? await Task.sleep(for: time)
-        await send(.load(ProcessLoad.now.since(before).rate(over: (.now - began) / .seconds(1))), to: peer)
+    /// The time that a caller asks for, at most the longest that a person can choose.
+    private static func time(_ milliseconds: Int) -> Duration {
+        .milliseconds(min(max(milliseconds, 0), BenchLimits.mostSeconds * 1_000))
     }
 
     private func sendBulk(to peer: Peer, for time: Duration) async {

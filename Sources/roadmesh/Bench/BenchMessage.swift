@@ -14,7 +14,7 @@ enum BenchMessage: Codable, Hashable {
     case request(milliseconds: Int)
     /// Both sides are to send nothing for this many milliseconds. Then the listener answers with `load`.
     case idle(milliseconds: Int)
-    /// What the idle session has cost the listener.
+    /// The load of the listener in the idle session.
     case load(LoadRate)
     /// The bulk data of one direction is complete. The listener answers with the bytes that it has received.
     case end(bytes: Int)
